@@ -1,0 +1,142 @@
+"""Coalesce and filter: the same function with fewer modes.
+
+Law of ``coalesce``: the result has the same size and the same offset at every index, no mode of extent 1 (unless the
+size is 1), and no two neighbours that could be one mode. That form is unique: two layouts are the same function of the
+index exactly if their coalesced forms are equal.
+Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter, filter_zeros).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text
+from layoutalg.layout import Layout, trusted
+from layoutalg.modes import AnyLayout, need_layout, through
+
+#: Parallel lists of extents and strides.
+Flat = tuple[list[Any], list[Any]]
+
+
+def coalesce(layout: AnyLayout, target_profile: IntTuple = None) -> AnyLayout:
+    """The same function of the index in as few modes as possible.
+
+    Args:
+        layout: a layout; of a composed layout, the inner one is coalesced.
+        target_profile: a tuple asks for each of its modes to be coalesced by itself (recursively), so that the
+            coordinates of those modes survive; its leaves are ignored. Modes beyond it stay as they are.
+
+    Raises:
+        LayoutError: if the profile has more modes than the layout.
+
+    >>> print(coalesce(Layout((2, (1, 6)), (1, (6, 2)))))
+    12:1
+    >>> print(coalesce(Layout((2, (1, 6)), (1, (6, 2))), target_profile=(1, 1)))
+    (2,6):(1,2)
+    """
+    need_layout(layout, "coalesce")
+    if type(target_profile) is tuple and target_profile:
+        return through(lambda plain: _by_profile(plain, target_profile), layout)
+    return through(coalesce_plain, layout)
+
+
+def coalesce_plain(layout: Layout) -> Layout:
+    """:func:`coalesce` of a plain layout, with no profile."""
+    if type(layout.shape) is not tuple:
+        return layout if layout.shape != 1 else trusted(1, 0)
+    if not layout.shape:
+        return layout
+    return from_flat(*merge(flatten_tuple(layout.shape), flatten_tuple(layout.stride)))
+
+
+def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
+    if type(profile) is not tuple:
+        return coalesce_plain(layout)
+    if len(profile) > len(layout):
+        raise LayoutError(
+            f"coalesce: target_profile must have at most {len(layout)} modes, found {safe_text(profile)}; "
+            f"layout = {layout}"
+        )
+    parts = [_by_profile(mode, part) for mode, part in zip(layout, profile, strict=False)]
+    parts += [layout[mode] for mode in range(len(profile), len(layout))]
+    return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
+
+
+def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
+    """Drop the modes of extent 1 and join every mode to the one before it that it continues."""
+    extents: list[Any] = []
+    strides: list[Any] = []
+    for s, d in zip(shape, stride, strict=True):
+        if s == 1:
+            continue
+        if extents and extents[-1] * strides[-1] == d:
+            extents[-1] *= s
+        else:
+            extents.append(s)
+            strides.append(d)
+    return extents, strides
+
+
+def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
+    """The layout of flat modes: an integer shape for one mode, ``1:0`` for none."""
+    if len(extents) == 1:
+        return trusted(extents[0], strides[0])
+    if not extents:
+        return trusted(1, 0)
+    return trusted(tuple(extents), tuple(strides))
+
+
+def filter_zeros(layout: AnyLayout, target_profile: IntTuple = None) -> AnyLayout:
+    """Replace the extent of every mode of stride 0 by 1: the same image, each offset reached once less often.
+
+    Args:
+        layout: a layout; of a composed layout, the inner one.
+        target_profile: strides to look at instead of the layout's own, congruent to its shape; where one is a tuple
+            and the mode a leaf, or the other way round, an error.
+
+    Raises:
+        LayoutError: if the profile is not congruent to the shape.
+
+    >>> print(filter_zeros(Layout((4, (2, 3)), (0, (1, 0)))))
+    (1,(2,1)):(0,(1,0))
+    """
+    need_layout(layout, "filter_zeros")
+    return through(
+        lambda plain: trusted(
+            _without_zeros(plain.shape, plain.stride if target_profile is None else target_profile, plain),
+            plain.stride,
+        ),
+        layout,
+    )
+
+
+def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTuple:
+    if type(shape) is tuple:
+        if type(stride) is not tuple or len(stride) != len(shape):
+            raise LayoutError(
+                f"filter_zeros: target_profile must be congruent to the shape, found {text(stride)}; layout = {layout}"
+            )
+        return tuple([_without_zeros(s, d, layout) for s, d in zip(shape, stride, strict=True)])
+    return 1 if stride == 0 else shape
+
+
+def filter(layout: AnyLayout) -> AnyLayout:  # noqa: A001  # CuTe's name
+    """Coalesce after removing the modes of stride 0 and of extent 1: what is left maps without repetition by zeros.
+
+    >>> print(filter(Layout((4, (2, 3)), (0, (1, 2)))))
+    6:1
+    """
+    need_layout(layout, "filter")
+    return through(filter_plain, layout)
+
+
+def filter_plain(layout: Layout) -> Layout:
+    """:func:`filter` of a plain layout."""
+    return from_flat(*filtered(layout))
+
+
+def filtered(layout: Layout) -> Flat:
+    """The coalesced flat modes of a layout without those of stride 0."""
+    kept = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if d != 0]
+    return merge(tuple([s for s, _ in kept]), tuple([d for _, d in kept]))

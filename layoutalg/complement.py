@@ -1,0 +1,83 @@
+"""Complement: the layout that fills the gaps another one leaves.
+
+Definition: ``complement(A, M)`` is the layout R with sorted strides such that ``(A, R)`` is injective and its offsets
+fill the interval [0, N), where N is the least whole number of periods of A that reaches M.
+
+Theorem: R exists exactly if the non-zero strides of A, sorted, form a chain: each is a multiple of the extent times
+the stride before it. (Two sets of offsets that add up to an interval without repetition alternate in a mixed radix;
+de Bruijn 1956.) A's modes of stride 0 add no offsets and are left out.
+Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "Layout Algebra", complement.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from layoutalg.coalesce import filtered, from_flat, merge
+from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
+from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
+from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.leaf import as_int, ceil_div, divides
+from layoutalg.modes import need_plain
+
+
+def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
+    """The sorted layout that, together with ``layout``, reaches each offset of an interval exactly once.
+
+    Args:
+        layout: a plain layout with non-negative integer strides.
+        cotarget: how far to fill, in the unit of the offsets: an integer, a shape (its size), or a layout (its
+            size). It is rounded up to whole periods of ``layout``. Default: the gaps inside only.
+
+    Raises:
+        NotInjectiveError: if ``layout`` reaches an offset twice by other than a stride of 0.
+        NotDivisibleError: if its strides form no chain, so that no layout fills the gaps.
+        LayoutError: if a stride is negative or a basis stride, or the cotarget is not positive.
+
+    >>> print(complement(Layout(4, 2), 24), complement(Layout((2, 4), (1, 6)), 24))
+    (2,3):(1,8) 3:2
+    """
+    layout = need_plain(layout, "complement")
+    target = _target(cotarget)
+    if has_basis(layout):
+        raise LayoutError(f"complement: strides must be integers; layout = {layout}")
+    extents, strides = filtered(layout)
+    gaps: list[Any] = []
+    steps: list[Any] = []
+    period = 1  # everything below this offset is filled
+    for d, s in sorted(zip(strides, extents, strict=True)):
+        if d <= 0 or d < period or not divides(period, d):
+            _refuse(d, period, extents, strides, layout)
+        gaps.append(d // period)
+        steps.append(period)
+        period = d * s
+    gaps.append(ceil_div(target, period))
+    steps.append(period)
+    return from_flat(*merge(tuple(gaps), tuple(steps)))
+
+
+def _target(cotarget: Any) -> int:
+    """The number of offsets to fill."""
+    if isinstance(cotarget, Layout):
+        return product(cotarget.shape)
+    if isinstance(cotarget, ComposedLayout):
+        raise LayoutError(f"complement: the cotarget must be a shape or a plain layout, found {cotarget}")
+    check_depth(cotarget, "complement: cotarget")
+    leaves = [as_int(leaf, "complement: the cotarget") for leaf in flatten_tuple(cotarget)]
+    if any(leaf < 1 for leaf in leaves):
+        raise LayoutError(f"complement: the cotarget must be positive, found {safe_text(cotarget)}")
+    return product(tuple(leaves))
+
+
+def _refuse(stride: int, period: int, extents: list[int], strides: list[int], layout: Layout) -> NoReturn:
+    """Name the condition that fails: sign, injectivity, or the chain."""
+    if min(strides) < 0:
+        raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")
+    for s, d in zip(extents, strides, strict=True):
+        if d != stride and divides(d, stride) and stride // d < s or strides.count(stride) > 1:
+            raise NotInjectiveError(
+                f"complement: the layout must be injective, found offset {stride} twice; layout = {layout}"
+            )
+    raise NotDivisibleError(
+        f"complement: stride {stride} must be a multiple of {period}, the period of the modes below it; layout = {layout}"
+    )

@@ -1,0 +1,165 @@
+"""Divides: a layout as tiles of a given shape, and the tiles' positions.
+
+Definition: ``logical_divide(A, T) = composition(A, (T, complement(T, size(A))))``. Its first mode holds the offsets of
+one tile in the order of T, its second the tiles. Law: the result has exactly the elements of A, and a tile has exactly
+the elements of the tiler; a tiler that does not divide is an error, never a rounded result.
+
+The other three rearrange the modes of the logical divide. By a tuple of tilers, each divides its own mode::
+
+    logical_divide  ((TileM,RestM), (TileN,RestN), L, ...)
+    zipped_divide   ((TileM,TileN), (RestM,RestN,L,...))
+    tiled_divide    ((TileM,TileN), RestM, RestN, L, ...)
+    flat_divide     (TileM, TileN, RestM, RestN, L, ...)
+
+Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from layoutalg.complement import complement
+from layoutalg.composition import compose_plain
+from layoutalg.errors import LayoutError, NotDivisibleError
+from layoutalg.int_tuple import check_depth, product, safe_text
+from layoutalg.layout import Layout, trusted
+from layoutalg.leaf import as_int
+from layoutalg.modes import AnyLayout, concatenate, need_layout, through
+
+
+def logical_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+    """Split a layout, or each of its modes, into ``(tile, rest)``.
+
+    Args:
+        target: a layout; of a composed layout, the inner one is divided.
+        tiler: a layout, or an integer n for ``n:1``, divides the layout as a whole; a tuple of tilers divides mode by
+            mode, where ``None`` leaves a mode as it is, and modes beyond the tuple stay as they are.
+
+    Raises:
+        NotDivisibleError: if the tiler does not divide, or no layout is the result.
+        NotInjectiveError: if the tiler reaches an offset twice.
+        LayoutError: if a tiler has more modes than the layout, or is of another kind.
+
+    >>> print(logical_divide(Layout((8, 8), (8, 1)), (4, 2)))
+    ((4,2),(2,4)):((8,32),(1,2))
+    """
+    need_layout(target, "logical_divide")
+    check_depth(tiler, "logical_divide: tiler")
+    return through(lambda plain: divide_plain(plain, tiler), target)
+
+
+def divide_plain(target: Layout, tiler: Any) -> Layout:
+    """:func:`logical_divide` of a plain layout."""
+    if tiler is None:
+        return target
+    if type(tiler) is tuple:
+        return by_mode(target, tiler, divide_plain, "logical_divide")
+    tile = as_tile(tiler, "logical_divide")
+    total = product(target.shape)
+    rest = complement(tile, total)
+    if product(tile.shape) * product(rest.shape) != total:
+        raise NotDivisibleError(
+            f"logical_divide: the tiler must divide the layout, found tiles of {product(tile.shape)} in {total} "
+            f"elements; target = {target}, tiler = {tile}"
+        )
+    return compose_plain(target, trusted((tile.shape, rest.shape), (tile.stride, rest.stride)))
+
+
+def as_tile(tiler: Any, operation: str) -> Layout:
+    """A tiler that is not a tuple as the layout it stands for."""
+    if isinstance(tiler, Layout):
+        return tiler
+    count = as_int(tiler, f"{operation}: a tiler")
+    if count < 1:
+        raise LayoutError(f"{operation}: a tiler must be positive, found {count}")
+    return trusted(count, 1)
+
+
+def by_mode(
+    target: Layout, tiler: tuple[Any, ...], operate: Callable[[Layout, Any], Layout], operation: str
+) -> Layout:
+    """Apply an operation to each of the first modes with its own tiler; modes beyond the tiler stay as they are."""
+    if len(tiler) > len(target):
+        raise LayoutError(
+            f"{operation}: a tiler must have at most {len(target)} modes, found {safe_text(tiler)}; target = {target}"
+        )
+    parts = [operate(mode, tile) for mode, tile in zip(target, tiler, strict=False)]
+    parts += [target[mode] for mode in range(len(tiler), len(target))]
+    return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
+
+
+def zip_modes(divided: Layout, tiler: Any, operation: str) -> tuple[Layout, Layout]:
+    """Collect what :func:`logical_divide` (or a product) by a tuple put into pairs: the firsts, and the seconds."""
+    if type(tiler) is not tuple:
+        if tiler is None:
+            raise LayoutError(
+                f"{operation}: a tiler must not hold None, since a mode that is not divided has no tile; write its "
+                f"extent to keep it whole, found {safe_text(tiler)}"
+            )
+        return divided[0], divided[1]
+    pairs = [zip_modes(mode, tile, operation) for mode, tile in zip(divided, tiler, strict=False)]
+    rest = [pair[1] for pair in pairs] + [divided[mode] for mode in range(len(tiler), len(divided))]
+    first: Any = concatenate([pair[0] for pair in pairs])
+    second: Any = concatenate(rest)
+    return first, second
+
+
+def zipped_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+    """A layout as ``((tile), (rest))``: mode 0 runs inside a tile, mode 1 over the tiles.
+
+    Args:
+        target: a layout; of a composed layout, the inner one is divided.
+        tiler: as in :func:`logical_divide`, without ``None``.
+
+    Raises:
+        LayoutError: as :func:`logical_divide`.
+
+    >>> print(zipped_divide(Layout(((8, 16), (64, 2)), ((64, 512), (1, 8192))), (64, 16)))
+    ((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))
+    """
+    need_layout(target, "zipped_divide")
+    check_depth(tiler, "zipped_divide: tiler")
+    return through(lambda plain: _zipped(plain, tiler, "zipped_divide"), target)
+
+
+def _zipped(target: Layout, tiler: Any, operation: str) -> Layout:
+    tiles, rest = zip_modes(divide_plain(target, tiler), tiler, operation)
+    return trusted((tiles.shape, rest.shape), (tiles.stride, rest.stride))
+
+
+def tiled_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+    """As :func:`zipped_divide`, with the modes over the tiles at the top: ``((tile), rest, rest, ...)``.
+
+    >>> print(tiled_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
+    ((4,2),2,4,3):((8,1),32,2,64)
+    """
+    need_layout(target, "tiled_divide")
+    check_depth(tiler, "tiled_divide: tiler")
+    return through(lambda plain: unpack(_zipped(plain, tiler, "tiled_divide"), 1), target)
+
+
+def flat_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+    """As :func:`zipped_divide`, with all modes at the top: ``(tile, tile, ..., rest, rest, ...)``.
+
+    >>> print(flat_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
+    (4,2,2,4,3):(8,1,32,2,64)
+    """
+    need_layout(target, "flat_divide")
+    check_depth(tiler, "flat_divide: tiler")
+    return through(lambda plain: unpack(_zipped(plain, tiler, "flat_divide"), 0, 1), target)
+
+
+def unpack(zipped: Layout, *modes: int) -> Layout:
+    """Put the sub-modes of the given modes of a pair in the place of those modes, one level deep."""
+    shape: list[Any] = []
+    stride: list[Any] = []
+    for mode in range(2):
+        s, d = zipped.shape[mode], zipped.stride[mode]
+        if mode in modes and type(s) is tuple:
+            shape.extend(s)
+            stride.extend(d)
+        else:
+            shape.append(s)
+            stride.append(d)
+    return trusted(tuple(shape), tuple(stride))

@@ -1,0 +1,49 @@
+"""The errors of the algebra: one family, all of them ``ValueError``.
+
+Every message reads ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``, so that the
+reader sees the rule, the fact that broke it, and the values to reproduce it with.
+"""
+
+from __future__ import annotations
+
+
+class LayoutError(ValueError):
+    """A value that is no layout, or an operation whose definition no layout satisfies.
+
+    >>> from layoutalg import Layout
+    >>> try:
+    ...     Layout((4, 8), 1)
+    ... except LayoutError as error:
+    ...     print(error)
+    Layout: shape and stride must be congruent, found (4,8) and 1
+    """
+
+
+class NotationError(LayoutError):
+    """A text that is not CuTe notation.
+
+    Attributes:
+        text: the text that was read.
+        position: index of the first character that does not fit.
+    """
+
+    def __init__(self, message: str, text: str = "", position: int = 0) -> None:
+        super().__init__(message)
+        self.text = text
+        self.position = position
+
+
+class CoordinateError(LayoutError):
+    """A coordinate or index that lies outside a shape, or does not fit its hierarchy."""
+
+
+class NotDivisibleError(LayoutError):
+    """An extent or stride that must divide another one does not, so that no layout of CuTe's form exists."""
+
+
+class NotInjectiveError(LayoutError):
+    """A layout that maps two coordinates to one offset, where the operation needs them distinct."""
+
+
+class UndecidedError(LayoutError):
+    """A question about the operands that could not be answered; the message names the fact that is missing."""

@@ -1,0 +1,260 @@
+"""Nested tuples of integers: the shapes, strides and coordinates that everything else is made of.
+
+An *int tuple* is an integer or a tuple of int tuples. Its *profile* is its nesting. Two are *congruent* when their
+profiles are equal; ``a`` is *weakly congruent* to ``b`` when ``b`` refines the profile of ``a``. A shape of size n has
+exactly n coordinates, counted colexicographically (first mode fastest).
+Source: CUTLASS ``include/cute/int_tuple.hpp`` and ``include/cute/stride.hpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from layoutalg.errors import CoordinateError, LayoutError
+from layoutalg.leaf import LIMIT, MAX_DEPTH
+
+#: An integer (or ``None``, or a basis stride, where one is allowed) or a tuple of such values, nested to any depth.
+IntTuple = Any
+
+
+def flatten_tuple(value: IntTuple) -> tuple[Any, ...]:
+    """The leaves of an int tuple, left to right; a leaf gives a tuple of one.
+
+    >>> flatten_tuple(((2, (3,)), 4))
+    (2, 3, 4)
+    """
+    if type(value) is not tuple:
+        return (value,)
+    for item in value:
+        if type(item) is tuple:
+            break
+    else:
+        return value
+    leaves: list[Any] = []
+    _collect(value, leaves)
+    return tuple(leaves)
+
+
+def _collect(value: tuple[Any, ...], leaves: list[Any]) -> None:
+    for item in value:
+        if type(item) is tuple:
+            _collect(item, leaves)
+        else:
+            leaves.append(item)
+
+
+def product(value: IntTuple) -> int:
+    """The product of all leaves: the size of a shape; 1 for the empty tuple.
+
+    >>> product((8, (4, 2)))
+    64
+    """
+    if type(value) is not tuple:
+        return value  # type: ignore[no-any-return]
+    result = 1
+    for item in value:
+        result *= product(item) if type(item) is tuple else item
+    return result
+
+
+def unflatten(leaves: Iterable[Any], profile: IntTuple) -> IntTuple:
+    """Arrange leaves in the nesting of ``profile``; the inverse of :func:`flatten_tuple`.
+
+    >>> unflatten([1, 2, 3], (0, (0, 0)))
+    (1, (2, 3))
+    """
+    iterator = iter(leaves)
+    return _arrange(iterator, profile)
+
+
+def _arrange(leaves: Any, profile: IntTuple) -> IntTuple:
+    if type(profile) is tuple:
+        return tuple([_arrange(leaves, item) for item in profile])
+    return next(leaves)
+
+
+def congruent(a: IntTuple, b: IntTuple) -> bool:
+    """Whether two int tuples have the same profile.
+
+    >>> congruent((4, (2, 2)), (1, (4, 8))), congruent(4, (4,))
+    (True, False)
+    """
+    if type(a) is tuple:
+        return type(b) is tuple and len(a) == len(b) and all(map(congruent, a, b))
+    return type(b) is not tuple
+
+
+def weakly_congruent(a: IntTuple, b: IntTuple) -> bool:
+    """Whether the profile of ``b`` refines that of ``a``: a coordinate like ``a`` indexes a shape like ``b``.
+
+    >>> weakly_congruent((1, 2), (4, (2, 2))), weakly_congruent((1, (0, 1)), (4, 4))
+    (True, False)
+    """
+    if type(a) is tuple:
+        return type(b) is tuple and len(a) == len(b) and all(map(weakly_congruent, a, b))
+    return True
+
+
+def tuple_depth(value: IntTuple) -> int:
+    """Levels of nesting: 0 for a leaf, 1 for a flat tuple.
+
+    >>> tuple_depth((2, (3, 4)))
+    2
+    """
+    if type(value) is not tuple:
+        return 0
+    return 1 + max(map(tuple_depth, value), default=0)
+
+
+def text(value: Any) -> str:
+    """An int tuple in CuTe's notation: no spaces, ``_`` for ``None``.
+
+    >>> text((8, (4, None))), text((8,))
+    ('(8,(4,_))', '(8)')
+    """
+    if type(value) is tuple:
+        return "(" + ",".join(map(text, value)) + ")"
+    return "_" if value is None else str(value)
+
+
+def safe_text(value: object) -> str:
+    """:func:`text` for an error message about a value that may be anything: bounded in depth and length."""
+    try:
+        shown = text(value)
+    except (RecursionError, ValueError):  # too deep; an integer of more digits than Python prints
+        return "a value too large to print"
+    return shown if len(shown) <= 120 else shown[:117] + "..."
+
+
+def check_depth(value: IntTuple, what: str) -> None:
+    """Refuse a tuple nested deeper than the algebra recurses.
+
+    Raises:
+        LayoutError: beyond 64 levels.
+    """
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [item for group in level if type(group) is tuple for item in group]
+        if not level:
+            return
+    raise LayoutError(f"{what}: nesting must not exceed {MAX_DEPTH} levels, found more")
+
+
+def compact_strides(shape: IntTuple, current: int = 1) -> IntTuple:
+    """Strides of the compact layout of ``shape``, first mode fastest.
+
+    A mode of extent 1 gets stride 0, as in CuTe: the stride is never used.
+
+    >>> compact_strides((4, (2, 1, 8)))
+    (1, (4, 0, 8))
+    """
+    if type(shape) is not tuple:
+        return 0 if shape == 1 else current
+    strides = []
+    for item in shape:
+        strides.append(compact_strides(item, current))
+        current *= product(item)
+    return tuple(strides)
+
+
+def has_none(coord: Any) -> bool:
+    """Whether a coordinate keeps a mode (has a ``None`` anywhere)."""
+    return any(map(has_none, coord)) if type(coord) is tuple else coord is None
+
+
+def inner_offset(coord: Any, shape: IntTuple, stride: IntTuple) -> Any:
+    """The inner product of a coordinate with the strides: the offset of ``coord``.
+
+    Args:
+        coord: an index, or a coordinate weakly congruent to ``shape``.
+        shape: extents.
+        stride: strides congruent to ``shape``.
+
+    Raises:
+        CoordinateError: if the coordinate lies outside the shape or does not fit its profile.
+
+    >>> inner_offset((1, 5), (4, (2, 4)), (2, (1, 8)))
+    19
+    """
+    if type(shape) is not tuple:
+        if type(coord) is not int:
+            coord = _as_index(coord, shape)
+        if 0 <= coord < shape:
+            return coord * stride
+        raise CoordinateError(f"coordinate: must lie in [0,{shape}), found {_shown(coord)}; shape = {text(shape)}")
+    if type(coord) is tuple:
+        if len(coord) != len(shape):
+            raise CoordinateError(
+                f"coordinate: must have as many modes as the shape, found {safe_text(coord)}; shape = {text(shape)}"
+            )
+        result: Any = 0
+        for c, s, d in zip(coord, shape, stride, strict=True):
+            result = result + inner_offset(c, s, d)
+        return result
+    if type(coord) is not int:
+        coord = _as_index(coord, shape)
+    if not 0 <= coord < product(shape):
+        raise CoordinateError(
+            f"coordinate: an index must lie in [0,{product(shape)}), found {_shown(coord)}; shape = {text(shape)}"
+        )
+    return extended_offset(coord, flatten_tuple(shape), flatten_tuple(stride))
+
+
+def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...]) -> Any:
+    """The offset of any integer: the last mode runs on to infinity, and division truncates as it does in C.
+
+    This is the function that :func:`composition` composes with. For an index inside the shape it is the layout's own
+    offset; below zero it is odd: ``f(-x) == -f(x)``.
+
+    Args:
+        index: any integer.
+        shape: flat extents.
+        stride: flat strides.
+
+    Source: CUTLASS ``include/cute/stride.hpp`` (crd2idx leaves the last mode unreduced).
+
+    >>> extended_offset(9, (4, 2), (1, 10)), extended_offset(-1, (4, 2), (1, 10))
+    (21, -1)
+    """
+    if not shape:
+        return 0
+    rest = abs(index)
+    result: Any = 0
+    for s, d in zip(shape[:-1], stride[:-1], strict=True):
+        rest, digit = divmod(rest, s)
+        result = result + digit * d
+    result = result + rest * stride[-1]
+    return -result if index < 0 else result
+
+
+def unrank(index: int, shape: IntTuple) -> IntTuple:
+    """The coordinate of an index inside a shape, colexicographically; the caller has checked the range.
+
+    >>> unrank(13, (4, (2, 4)))
+    (1, (1, 1))
+    """
+    if type(shape) is not tuple:
+        return index
+    coordinate = []
+    for item in shape:
+        index, digit = divmod(index, product(item))
+        coordinate.append(unrank(digit, item))
+    return tuple(coordinate)
+
+
+def _as_index(coord: Any, shape: IntTuple) -> int:
+    """An index given as another integer type (numpy's, say), or the error that tells what fits."""
+    try:
+        if isinstance(coord, bool):
+            raise TypeError
+        return int(coord.__index__())
+    except (AttributeError, TypeError):
+        raise CoordinateError(
+            f"coordinate: must be an index or a coordinate weakly congruent to the shape, found "
+            f"{safe_text(coord)}; shape = {text(shape)}"
+        ) from None
+
+
+def _shown(index: int) -> str:
+    return str(index) if -LIMIT <= index <= LIMIT else f"a number of {index.bit_length()} bits"

@@ -1,0 +1,128 @@
+"""Where the offsets of a layout jump: the exact decision behind composition.
+
+For flat coalesced modes ``s_k:d_k`` with prefix products ``P_k``, the extended layout is
+``f(x) = d_0 * x + sum of c_k * floor(x / P_k)`` with ``c_k = d_k - s_(k-1) * d_(k-1) != 0``. Along steps of t, floor k
+splits into a linear part and the jumps of ``floor(r_k * x / P_k)``, ``r_k = t mod P_k``. The questions "how far is
+``x -> f(t x)`` linear" and "is f additive over these modes" are therefore questions about jumps that cancel.
+"""
+
+from __future__ import annotations
+
+from itertools import product as cartesian
+from math import gcd, prod
+from typing import Any
+
+from layoutalg.errors import UndecidedError
+from layoutalg.int_tuple import extended_offset
+
+#: How many jumps or coordinates are compared before giving up. Only layouts with several boundaries that fit no
+#: divisibility rule come here at all, and a difference nearly always shows within the first few.
+MAX_STEPS = 1 << 20
+
+
+class Function:
+    """The extended function of a flat coalesced layout, prepared for questions about its jumps.
+
+    >>> f = Function([2, 3, 4], [1, 5, 12])
+    >>> f.first_jump(3, 8), f.first_jump(1, 8)
+    (None, 2)
+    >>> f.first_carry([(2, 1), (2, 1)])
+    (1, 1)
+    """
+
+    def __init__(self, extents: list[Any], strides: list[Any]) -> None:
+        self.shape = tuple(extents)
+        self.stride = tuple(strides)
+        self.boundaries: list[tuple[Any, Any]] = []  # (P_k, c_k)
+        boundary = 1
+        for k in range(1, len(extents)):
+            boundary *= extents[k - 1]
+            jump = strides[k] - extents[k - 1] * strides[k - 1]
+            if jump != 0:
+                self.boundaries.append((boundary, jump))
+
+    def __call__(self, index: int) -> Any:
+        return extended_offset(index, self.shape, self.stride)
+
+    def first_jump(self, step: int, count: int) -> int | None:
+        """The least x < count with ``f(step * x) != x * f(step)``; None if there is none.
+
+        f is odd, so the sign of the step does not matter.
+        """
+        step = abs(step)
+        # (next x at which floor k jumps, how many jumps so far, P_k, r_k, c_k)
+        moving = [[-(-p // r), 1, p, r, c] for p, c in self.boundaries if (r := step % p)]
+        if not moving:
+            return None
+        largest = max(entry[2] for entry in moving)
+        count = min(count, largest // gcd(step, largest) + 1)  # the jumps repeat after that
+        for _ in range(MAX_STEPS):
+            x = min(entry[0] for entry in moving)
+            if x >= count:
+                return None
+            total: Any = 0
+            for entry in moving:
+                if entry[0] == x:
+                    total = total + entry[4]
+                    entry[1] += 1
+                    entry[0] = -(-entry[1] * entry[2] // entry[3])
+            if total != 0:
+                return int(x)
+        raise UndecidedError(
+            f"composition: more than {MAX_STEPS} jumps cancel along steps of {step}; cannot decide whether all do"
+        )
+
+    def first_carry(self, modes: list[tuple[int, int]]) -> tuple[int, ...] | None:
+        """A coordinate of the modes ``n:t`` whose offset is not the sum of what each mode gives; None if there is none.
+
+        Each mode by itself must be linear (:meth:`first_jump` is None).
+        """
+        if len({t > 0 for n, t in modes if t and n > 1}) > 1:
+            return self._search(modes, [n if t else 1 for n, t in modes], self._differs)
+        dirty = [
+            (p, c) for p, c in self.boundaries if sum(abs(t) % p * (n - 1) for n, t in modes) >= p
+        ]
+        if not dirty:
+            return None
+        largest = max(p for p, _ in dirty)
+        ranges = []
+        for n, t in modes:
+            remains = any(t % p for p, _ in dirty)
+            ranges.append(min(n, largest // gcd(t, largest) + 1) if remains else 1)
+        residues = [(p, c, [abs(t) % p for _, t in modes]) for p, c in dirty]
+
+        def differs(_: list[tuple[int, int]], where: tuple[int, ...]) -> bool:
+            total: Any = 0
+            for p, c, remainders in residues:
+                turns = sum(map(int.__mul__, remainders, where)) // p
+                if turns:
+                    total = total + c * turns
+            return bool(total != 0)
+
+        return self._search(modes, ranges, differs)
+
+    def _differs(self, modes: list[tuple[int, int]], where: tuple[int, ...]) -> bool:
+        index = sum(x * t for x, (_, t) in zip(where, modes, strict=True))
+        expected: Any = 0
+        for x, (_, t) in zip(where, modes, strict=True):
+            expected = expected + x * self(t)
+        return bool(self(index) != expected)
+
+    def _search(self, modes: list[tuple[int, int]], ranges: list[int], differs: Any) -> tuple[int, ...] | None:
+        """The first coordinate at which ``differs`` holds: the small ones first, then the corners, then all."""
+        small = [range(min(n, 3)) for n in ranges]
+        corners = [(0,) if n == 1 else (0, n - 1) for n in ranges]
+        for candidates in (small, corners):
+            if prod(map(len, candidates)) <= MAX_STEPS:
+                for where in cartesian(*candidates):
+                    if differs(modes, where):
+                        return tuple(where)
+        if prod(ranges) > MAX_STEPS:
+            raise UndecidedError(
+                f"composition: more than {MAX_STEPS} coordinates would have to be compared to decide whether the modes "
+                f"{','.join(f'{n}:{t}' for n, t in modes)} of the index are additive"
+            )
+        for where in cartesian(*map(range, ranges)):
+            if differs(modes, where):
+                return tuple(where)
+        return None

@@ -1,0 +1,277 @@
+"""Layout and ComposedLayout: functions from coordinates to offsets, as values.
+
+A :class:`Layout` is a shape and a congruent stride; it maps a coordinate to the inner product with the strides. A
+:class:`ComposedLayout` is ``coordinate -> outer(offset + inner(coordinate))``, which is how CuTe writes a swizzled
+tile: ``S<3,4,3> o 0 o (8,64):(64,1)``. Both are frozen, hashable and equal by content; ``eval(repr(x)) == x``, and
+``str(x)`` is the notation that the CuTe DSL prints.
+Source: CUTLASS ``include/cute/layout.hpp``, ``include/cute/layout_composed.hpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from layoutalg.basis import ScaledBasis, Vector
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import (
+    IntTuple,
+    check_depth,
+    compact_strides,
+    congruent,
+    extended_offset,
+    flatten_tuple,
+    has_none,
+    inner_offset,
+    product,
+    safe_text,
+    text,
+    unflatten,
+    unrank,
+)
+from layoutalg.leaf import LIMIT, as_int
+from layoutalg.swizzle import Swizzle
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A shape and its strides: the function ``coordinate -> sum(coordinate_i * stride_i)``.
+
+    Calling it with an index, a coordinate of the top modes, or a nested coordinate gives the offset; a coordinate
+    with ``None`` keeps those modes and gives the sub-layout (without its offset: see ``slice_and_offset``).
+    ``layout[i]`` is mode i, ``len(layout)`` the number of modes.
+
+    Args:
+        shape: extents, positive integers nested to any profile, in elements.
+        stride: congruent strides, in elements: integers of any sign, or basis strides (:func:`E`). Default: the
+            compact layout, first mode fastest.
+
+    Raises:
+        LayoutError: if an extent is not positive, the two are not congruent, or a number does not fit 64 bits.
+        CoordinateError: on a call, if the coordinate lies outside the shape.
+
+    >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
+    >>> print(layout, layout(13), layout(1, 3), layout(1, (1, 1)))
+    (4,(2,4)):(2,(1,8)) 11 11 11
+    >>> print(layout(None, 2), layout[1])
+    (4):(2) (2,4):(1,8)
+    """
+
+    shape: IntTuple
+    stride: IntTuple
+
+    def __init__(self, shape: IntTuple, stride: IntTuple = None) -> None:
+        check_depth(shape, "Layout: shape")
+        shape = _checked_shape(shape)
+        if product(shape) > LIMIT:
+            raise LayoutError(f"Layout: the size must fit 64 bits, found shape {safe_text(shape)}")
+        if stride is None:
+            stride = compact_strides(shape)
+        else:
+            check_depth(stride, "Layout: stride")
+            if not congruent(shape, stride):
+                raise LayoutError(
+                    f"Layout: shape and stride must be congruent, found {safe_text(shape)} and {safe_text(stride)}"
+                )
+            stride = _checked_stride(stride)
+        _set_shape(self, shape)
+        _set_stride(self, stride)
+
+    def __call__(self, *coord: Any) -> Any:
+        where = coord[0] if len(coord) == 1 else coord
+        if has_none(where):
+            from layoutalg.slicing import slice_
+
+            return slice_(where, self)
+        if _has_basis(self.stride):
+            return _coordinate(self, where)
+        return inner_offset(where, self.shape, self.stride)
+
+    def __getitem__(self, mode: int) -> Layout:
+        if type(self.shape) is not tuple:
+            return (self,)[mode]
+        return trusted(self.shape[mode], self.stride[mode])
+
+    def __len__(self) -> int:
+        return len(self.shape) if type(self.shape) is tuple else 1
+
+    def __iter__(self) -> Iterator[Layout]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __str__(self) -> str:
+        return f"{text(self.shape)}:{text(self.stride)}"
+
+    def __repr__(self) -> str:
+        return f"Layout({self.shape!r}, {self.stride!r})"
+
+    def _repr_html_(self) -> str:
+        from layoutalg.draw.html import table
+
+        return table(self)
+
+
+_set_shape = Layout.shape.__set__  # type: ignore[attr-defined]  # the slots themselves: a frozen class has no setter
+_set_stride = Layout.stride.__set__  # type: ignore[attr-defined]
+
+
+def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
+    """A layout of parts that are known to be valid, without checking them again (the results of the algebra)."""
+    layout = object.__new__(Layout)
+    _set_shape(layout, shape)
+    _set_stride(layout, stride)
+    return layout
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedLayout:
+    """The function ``coordinate -> outer(offset + inner(coordinate))``.
+
+    The CuTe DSL names the parts of a swizzled layout the other way round (its ``.inner`` is the swizzle, its ``.outer``
+    the layout); here ``outer`` is the function applied last, as the word says. The order of the arguments is the same.
+
+    Args:
+        outer: the function applied last: a Swizzle, a Layout (extended beyond its shape as in ``composition``) or
+            another ComposedLayout.
+        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` yields
+            coordinates.
+        inner: the Layout or ComposedLayout applied first; its shape is the shape of the whole.
+
+    Raises:
+        LayoutError: if a part is of another kind.
+
+    >>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
+    >>> print(tile, tile(2, 5))
+    S<3,4,3> o 0 o (8,64):(64,1) 149
+    """
+
+    outer: Swizzle | Layout | ComposedLayout
+    offset: Any
+    inner: Layout | ComposedLayout
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.outer, (Swizzle, Layout, ComposedLayout)):
+            raise LayoutError(f"ComposedLayout: outer must be a swizzle or a layout, found {safe_text(self.outer)}")
+        if not isinstance(self.inner, (Layout, ComposedLayout)):
+            raise LayoutError(f"ComposedLayout: inner must be a layout, found {safe_text(self.inner)}")
+        check_depth(self.offset, "ComposedLayout: offset")
+        object.__setattr__(self, "offset", _checked_offset(self.offset))
+
+    @property
+    def shape(self) -> IntTuple:
+        """The shape of the domain: that of ``inner``."""
+        return self.inner.shape
+
+    def __call__(self, *coord: Any) -> Any:
+        where = coord[0] if len(coord) == 1 else coord
+        if has_none(where):
+            from layoutalg.slicing import slice_
+
+            return slice_(where, self)
+        return apply(self.outer, add(self.offset, self.inner(where)))
+
+    def __getitem__(self, mode: int) -> ComposedLayout:
+        return ComposedLayout(self.outer, self.offset, self.inner[mode])
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def __iter__(self) -> Iterator[ComposedLayout]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __str__(self) -> str:
+        outer = f"({self.outer})" if isinstance(self.outer, ComposedLayout) else str(self.outer)
+        return f"{outer} o {text(self.offset)} o {self.inner}"
+
+    def __repr__(self) -> str:
+        return f"ComposedLayout({self.outer!r}, {self.offset!r}, {self.inner!r})"
+
+    def _repr_html_(self) -> str:
+        from layoutalg.draw.html import table
+
+        return table(self)
+
+
+def apply(function: Swizzle | Layout | ComposedLayout, value: Any) -> Any:
+    """Evaluate a swizzle or a layout at an offset or coordinate, a layout beyond its shape too (its last mode runs on).
+
+    >>> apply(Layout((4, 2), (1, 10)), 9)
+    21
+    """
+    if isinstance(function, Swizzle):
+        return function(value)
+    if isinstance(function, ComposedLayout):
+        return apply(function.outer, add(function.offset, apply(function.inner, value)))
+    if type(value) is tuple or _has_basis(function.stride):
+        return function(value)
+    return extended_offset(value, flatten_tuple(function.shape), flatten_tuple(function.stride))
+
+
+def add(a: Any, b: Any) -> Any:
+    """Add two offsets or two coordinates; the integer 0 is neutral beside a coordinate, a shorter one is padded.
+
+    >>> add((1, 2), (3, (4, 5)))
+    Traceback (most recent call last):
+    layoutalg.errors.LayoutError: offset: cannot add 2 and (4,5)
+    >>> add(0, (3, 4)), add((1,), (3, 4))
+    ((3, 4), (4, 4))
+    """
+    if type(a) is tuple and type(b) is tuple:
+        length = max(len(a), len(b))
+        pad = (0,) * length
+        return tuple(map(add, (a + pad)[:length], (b + pad)[:length]))
+    if type(a) is tuple or type(b) is tuple:
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        raise LayoutError(f"offset: cannot add {text(a)} and {text(b)}")
+    return a + b
+
+
+def is_swizzled(layout: object) -> bool:
+    """Whether a value is a swizzle after a plain layout, the form of CuTe's shared-memory tiles."""
+    return (
+        isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout)
+    )
+
+
+def has_basis(layout: Layout) -> bool:
+    """Whether a layout has basis strides, so that it maps to coordinates."""
+    return _has_basis(layout.stride)
+
+
+def _has_basis(stride: IntTuple) -> bool:
+    if type(stride) is tuple:
+        return any(map(_has_basis, stride))
+    return isinstance(stride, ScaledBasis)
+
+
+def _coordinate(layout: Layout, where: Any) -> Any:
+    """The coordinate that a layout with basis strides maps ``where`` to."""
+    strides = flatten_tuple(layout.stride)
+    vectors = unflatten(map(Vector.of, strides), layout.stride)
+    if type(where) is int and type(layout.shape) is tuple and 0 <= where < product(layout.shape):
+        where = unrank(where, layout.shape)
+    result = inner_offset(where, layout.shape, vectors)
+    paths = [stride.mode for stride in strides if isinstance(stride, ScaledBasis)]
+    return (Vector({}) + result if isinstance(result, Vector) else Vector({})).as_coordinate(paths)
+
+
+def _checked_shape(shape: IntTuple) -> IntTuple:
+    if type(shape) is tuple:
+        return tuple(map(_checked_shape, shape))
+    extent = as_int(shape, "Layout: an extent")
+    if extent < 1:
+        raise LayoutError(f"Layout: an extent must be positive, found {extent}")
+    return extent
+
+
+def _checked_stride(stride: IntTuple) -> IntTuple:
+    if type(stride) is tuple:
+        return tuple(map(_checked_stride, stride))
+    return stride if isinstance(stride, ScaledBasis) else as_int(stride, "Layout: a stride")
+
+
+def _checked_offset(offset: IntTuple) -> IntTuple:
+    if type(offset) is tuple:
+        return tuple(map(_checked_offset, offset))
+    return as_int(offset, "ComposedLayout: offset")

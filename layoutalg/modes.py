@@ -1,0 +1,354 @@
+"""Looking at and rearranging the modes of shapes and layouts: size, rank, get, select, group_modes and their kin.
+
+None of these changes the function of a layout except by choosing among or regrouping its modes. Each works on an int
+tuple, a :class:`Layout` and a :class:`ComposedLayout` (through its inner layout) alike. A ``mode`` is an index or a
+path of them: ``[1, 0]`` is mode 0 of mode 1.
+Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuTe DSL 4.8.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from layoutalg.basis import ScaledBasis
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import (
+    IntTuple,
+    check_depth,
+    congruent,
+    flatten_tuple,
+    product,
+    safe_text,
+    text,
+    tuple_depth,
+    weakly_congruent,
+)
+from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
+from layoutalg.leaf import as_int
+
+#: What most operations accept: a layout, plain or composed.
+AnyLayout = Layout | ComposedLayout
+Mode = int | Iterable[int] | None
+T = TypeVar("T")
+
+
+def through(operation: Callable[[Layout], Layout], layout: AnyLayout) -> AnyLayout:
+    """Apply an operation on the domain of a layout to the inner layout of a composed one.
+
+    Such an operation only re-indexes coordinates, so that what is composed after it stays as it is.
+    """
+    if isinstance(layout, ComposedLayout):
+        return ComposedLayout(layout.outer, layout.offset, through(operation, layout.inner))
+    return operation(layout)
+
+
+def need_layout(value: object, operation: str) -> AnyLayout:
+    """The value itself if it is a layout or composed layout, else a LayoutError that names the operation."""
+    if isinstance(value, (Layout, ComposedLayout)):
+        return value
+    raise LayoutError(f"{operation}: the operand must be a layout, found {safe_text(value)}")
+
+
+def need_plain(value: object, operation: str) -> Layout:
+    """The value itself if it is a plain layout, else a LayoutError that names the operation."""
+    if isinstance(value, Layout):
+        return value
+    raise LayoutError(f"{operation}: the operand must be a plain layout, found {safe_text(value)}")
+
+
+def make_layout(*parts: Any, stride: IntTuple = None) -> AnyLayout:
+    """A layout from a shape and a stride, or the concatenation of layouts as the modes of one.
+
+    Args:
+        parts: a shape, or a shape and a stride; or layouts, of which at most one is composed, and that the first.
+        stride: the stride of a shape, also by name as in the DSL.
+
+    Raises:
+        LayoutError: as :class:`Layout`; or if a composed layout is concatenated to another.
+
+    >>> print(make_layout((8, 4), stride=(4, 1)), make_layout(Layout(8, 4), Layout(4, 1)))
+    (8,4):(4,1) (8,4):(4,1)
+    """
+    if len(parts) == 1 and type(parts[0]) is tuple and parts[0] and _all_layouts(parts[0]):
+        parts = parts[0]
+    if parts and _all_layouts(parts):
+        if stride is not None:
+            raise LayoutError("make_layout: a stride goes with a shape, found it beside layouts")
+        return concatenate(parts)
+    if not 1 <= len(parts) <= 2 or (len(parts) == 2 and stride is not None):
+        raise LayoutError(f"make_layout: takes a shape and a stride, or layouts, found {safe_text(parts)}")
+    return Layout(parts[0], parts[1] if len(parts) == 2 else stride)
+
+
+def _all_layouts(parts: Iterable[object]) -> bool:
+    return all(isinstance(part, (Layout, ComposedLayout)) for part in parts)
+
+
+def concatenate(parts: Iterable[AnyLayout]) -> AnyLayout:
+    """Layouts as the modes of one layout: ``(A, B)(a, b) == A(a) + B(b)``.
+
+    A composed layout can only be the first: what follows is added to its inner offset, before its outer function.
+
+    Raises:
+        LayoutError: for a composed layout in a later place.
+    """
+    parts = tuple(parts)
+    if parts and isinstance(parts[0], ComposedLayout):
+        first = parts[0]
+        return ComposedLayout(first.outer, first.offset, concatenate((first.inner, *parts[1:])))
+    plain = [need_plain(part, "make_layout") for part in parts]
+    return trusted(tuple(part.shape for part in plain), tuple(part.stride for part in plain))
+
+
+def _at(value: Any, mode: Mode, operation: str) -> Any:
+    """Follow a path of modes into a shape or layout."""
+    if mode is None:
+        return value
+    path = [mode] if isinstance(mode, int) else list(mode)
+    for index in path:
+        index = as_int(index, f"{operation}: a mode")
+        if type(value) is not tuple and not isinstance(value, (Layout, ComposedLayout)):
+            value = (value,)
+        if not 0 <= index < len(value):
+            raise LayoutError(f"{operation}: mode must lie in [0,{len(value)}), found {index}; operand = {text(value)}")
+        value = value[index]
+    return value
+
+
+def shape_of(value: Any) -> IntTuple:
+    """The shape of a layout; a shape itself."""
+    if isinstance(value, (Layout, ComposedLayout)):
+        return value.shape
+    check_depth(value, "shape")
+    return value
+
+
+def size(value: Any, mode: Mode = None) -> int:
+    """The number of coordinates of a shape or layout, or of one of its modes.
+
+    >>> size(Layout((2, (3, 4)))), size((2, (3, 4)), mode=[1, 0])
+    (24, 3)
+    """
+    return product(shape_of(_at(value, mode, "size")))
+
+
+def rank(value: Any, mode: Mode = None) -> int:
+    """The number of top-level modes; 1 for an integer shape.
+
+    >>> rank(Layout((2, (3, 4)))), rank(7)
+    (2, 1)
+    """
+    shape = shape_of(_at(value, mode, "rank"))
+    return len(shape) if type(shape) is tuple else 1
+
+
+def depth(value: Any, mode: Mode = None) -> int:
+    """The levels of nesting: 0 for an integer, 1 for a flat tuple.
+
+    >>> depth(Layout((2, (3, 4)))), depth(7)
+    (2, 0)
+    """
+    return tuple_depth(shape_of(_at(value, mode, "depth")))
+
+
+def cosize(layout: AnyLayout, mode: Mode = None) -> int:
+    """The length of the smallest interval that holds 0 and every offset: what to allocate.
+
+    For non-negative strides that is the largest offset plus one. For basis strides it is the product of such lengths
+    over the coordinate's modes.
+
+    Raises:
+        LayoutError: if the operand is no layout.
+
+    >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
+    (14, 8)
+    """
+    layout = _at(need_layout(layout, "cosize"), mode, "cosize")
+    if isinstance(layout, ComposedLayout):
+        from layoutalg.offsets import offsets  # enumerates: the image of a swizzle has no closed form
+
+        image = offsets(layout)
+        return int(max(image.max(initial=0), 0) - min(image.min(initial=0), 0)) + 1
+    spans: dict[Any, int] = {}
+    for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+        path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
+        spans[path] = spans.get(path, 0) + abs(step) * (extent - 1)
+    result = 1
+    for span in spans.values():
+        result *= span + 1
+    return result
+
+
+def get(value: T, mode: Mode) -> T:
+    """One mode of a shape or layout, by index or path.
+
+    Raises:
+        LayoutError: if there is no such mode.
+
+    >>> print(get(Layout((2, (3, 4))), [1, 1]))
+    4:6
+    """
+    return _at(value, mode, "get")  # type: ignore[no-any-return]
+
+
+def select(value: T, modes: Iterable[int]) -> T:
+    """The given top-level modes, in the given order, as a tuple of modes even where it is one.
+
+    Raises:
+        LayoutError: if there is no such mode.
+
+    >>> print(select(Layout((2, 3, 4)), [2, 0]), select((2, 3, 4), [1]))
+    (4,2):(6,1) (3,)
+    """
+    modes = [modes] if isinstance(modes, int) else list(modes)
+    return _rebuild(value, lambda parts: tuple(_at(parts, mode, "select") for mode in modes))  # type: ignore[no-any-return]
+
+
+def flatten(value: T) -> T:
+    """The same leaves in one flat tuple; an integer mode stays as it is.
+
+    >>> print(flatten(Layout((2, (3, 4)))))
+    (2,3,4):(1,2,6)
+    """
+    if isinstance(value, (Layout, ComposedLayout)):
+        return through(_flatten_layout, value)  # type: ignore[return-value]
+    return flatten_tuple(value) if type(value) is tuple else value  # type: ignore[return-value]
+
+
+def _flatten_layout(layout: Layout) -> Layout:
+    if type(layout.shape) is not tuple:
+        return layout
+    return trusted(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
+
+
+def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Any:
+    """Apply one arrangement of top-level parts to a tuple, or to the shape and stride of a layout."""
+    if isinstance(value, (Layout, ComposedLayout)):
+
+        def both(layout: Layout) -> Layout:
+            shape, stride = _modes(layout.shape), _modes(layout.stride)
+            return trusted(arrange(shape), arrange(stride))
+
+        return through(both, value)
+    return arrange(_modes(value))
+
+
+def _modes(value: IntTuple) -> tuple[Any, ...]:
+    return value if type(value) is tuple else (value,)
+
+
+def append(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
+    """Add a mode at the end, once, or until the rank is ``up_to_rank``.
+
+    Args:
+        value: a shape or layout.
+        elem: what to add: an int tuple to a shape, a plain layout to a layout.
+        up_to_rank: repeat until this rank; a value that has it already stays as it is.
+
+    Raises:
+        LayoutError: if a layout and an int tuple are mixed.
+
+    >>> print(append(Layout((4, 8)), Layout(3, 7)))
+    (4,8,3):(1,4,7)
+    """
+    return _extended(value, elem, up_to_rank, "append")
+
+
+def prepend(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
+    """Add a mode at the front, once, or until the rank is ``up_to_rank``; otherwise as :func:`append`.
+
+    >>> print(prepend(Layout((4, 8)), Layout(3, 7)))
+    (3,4,8):(7,1,4)
+    """
+    return _extended(value, elem, up_to_rank, "prepend")
+
+
+def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> Any:
+    present = rank(value)
+    times = 1 if up_to_rank is None else max(0, as_int(up_to_rank, f"{operation}: up_to_rank") - present)
+    if up_to_rank is not None and times > 4096:
+        raise LayoutError(f"{operation}: up_to_rank must be at most the rank plus 4096, found {up_to_rank}")
+
+    def joined(old: Any, new: Any) -> tuple[Any, ...]:
+        extra = (new,) * times
+        return (*_modes(old), *extra) if operation == "append" else (*extra, *_modes(old))
+
+    if isinstance(value, (Layout, ComposedLayout)):
+        added = need_plain(elem, operation)
+        if not times:
+            return value
+        return through(lambda a: trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), value)
+    return joined(value, elem) if times else value
+
+
+def group_modes(value: T, begin: int, end: int | None = None) -> T:
+    """Make modes ``[begin, end)`` the sub-modes of one mode, in their place.
+
+    Args:
+        value: a shape or layout.
+        begin: the first mode of the group.
+        end: one past the last; a negative one counts from the rank; ``None`` is the rank.
+
+    Raises:
+        LayoutError: unless ``0 <= begin < end <= rank``.
+
+    >>> print(group_modes(Layout((2, 3, 4, 5)), 1, 3))
+    (2,(3,4),5):(1,(2,6),24)
+    """
+    total = rank(value)
+    begin = as_int(begin, "group_modes: begin")
+    end = total if end is None else as_int(end, "group_modes: end")
+    end += total if end < 0 else 0
+    if not 0 <= begin < end <= total:
+        raise LayoutError(
+            f"group_modes: must have 0 <= begin < end <= {total}, found begin {begin} and end {end}; "
+            f"operand = {text(value)}"
+        )
+    return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]))  # type: ignore[no-any-return]
+
+
+def is_congruent(a: Any, b: Any) -> bool:
+    """Whether two shapes or layouts have the same hierarchy.
+
+    >>> is_congruent((2, (3, 4)), Layout((5, (6, 7))))
+    True
+    """
+    return congruent(shape_of(a), shape_of(b))
+
+
+def is_weakly_congruent(a: Any, b: Any) -> bool:
+    """Whether the hierarchy of ``b`` refines that of ``a``.
+
+    >>> is_weakly_congruent((2, 3), (1, (2, 2)))
+    True
+    """
+    return weakly_congruent(shape_of(a), shape_of(b))
+
+
+def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | None:
+    """The first mode of stride 1 whose extent is not 1: an index, a path inside a nested shape, or None.
+
+    Raises:
+        LayoutError: if shape and stride are not congruent.
+
+    >>> leading_dim((4, 8), (8, 1)), leading_dim((4, (8, 2)), (8, (1, 3))), leading_dim((4, 8), (8, 2))
+    (1, (1, 0), None)
+    """
+    layout = Layout(shape, stride)
+    if has_basis(layout):
+        raise LayoutError(f"leading_dim: strides must be integers; layout = {layout}")
+    path = _unit_path(layout.shape, layout.stride, (1,)) or _unit_path(layout.shape, layout.stride, ())
+    if path is None:
+        return None
+    return path[0] if len(path) == 1 else path
+
+
+def _unit_path(shape: IntTuple, stride: IntTuple, skipped: tuple[int, ...]) -> tuple[int, ...] | None:
+    if type(shape) is not tuple:
+        return () if stride == 1 and shape not in skipped else None
+    for index, (s, d) in enumerate(zip(shape, stride, strict=True)):
+        found = _unit_path(s, d, skipped)
+        if found is not None:
+            return (index, *found)
+    return None

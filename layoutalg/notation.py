@@ -1,0 +1,259 @@
+"""CuTe notation, read and written: ``((8,16),(64,2)):((64,512),(1,8192))``, ``S<3,4,3> o 0 o (8,64):(64,1)``.
+
+Writing is ``str()``, which gives what the CuTe DSL prints. Reading takes that back, and C++'s spelling as well
+(``Sw<3,4,3>``, ``(_8,_64):(_64,_1)``, tilers in ``<...>``). Law: ``parse_layout(str(x)) == x`` for every layout,
+composed layout and swizzle. The grammar, with ``o`` right-associative::
+
+    value  = atom ["o" value ["o" value]]
+    atom   = part [":" part]
+    part   = integer | basis | "_" | swizzle | "(" [value {"," value}] ")" | "<" value {"," value} ">"
+    basis  = integer "@" integer {"@" integer}
+
+A parenthesis around one layout groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from layoutalg.basis import ScaledBasis
+from layoutalg.errors import LayoutError, NotationError
+from layoutalg.int_tuple import IntTuple, safe_text
+from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.leaf import LIMIT, MAX_DEPTH
+from layoutalg.swizzle import Swizzle
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_]))",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
+
+    kind: str
+    text: str
+    position: int
+
+
+def tokenize(text: str) -> list[Token]:
+    """Split a text into tokens, closed by one of kind ``end``.
+
+    Raises:
+        NotationError: at the first character that belongs to no token.
+
+    >>> [token.text for token in tokenize("(4,8):(8,1)")][:5]
+    ['(', '4', ',', '8', ')']
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    tokens = []
+    position = 0
+    end = len(text.rstrip())
+    while position < end:
+        match = _TOKEN.match(text, position)
+        if match is None:
+            start = position + len(text[position:]) - len(text[position:].lstrip())
+            raise NotationError(
+                f"notation: unexpected character {text[start]!r} at position {start}; text = {_quoted(text)}", text, start
+            )
+        kind = match.lastgroup or "mark"
+        tokens.append(Token(kind, match.group(kind), match.start(kind)))
+        position = match.end()
+    tokens.append(Token("end", "", len(text)))
+    return tokens
+
+
+class Parser:
+    """A recursive-descent reader of the grammar above; a subclass may add parts by overriding :meth:`parse_name`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokenize(text)
+        self.next = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> Token:
+        """The token to be read next."""
+        return self.tokens[self.next]
+
+    def take(self, mark: str) -> bool:
+        """Read ``mark`` if it comes next."""
+        if self.token.kind != "end" and self.token.text == mark:
+            self.next += 1
+            return True
+        return False
+
+    def expect(self, mark: str) -> None:
+        """Read ``mark``, or raise."""
+        if not self.take(mark):
+            self.fail(f"expected {mark!r}")
+
+    def fail(self, what: str) -> None:
+        """Raise a NotationError at the token to be read next."""
+        token = self.token
+        found = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
+        raise NotationError(f"notation: {what}, found {found}; text = {_quoted(self.text)}", self.text, token.position)
+
+    def parse_all(self) -> Any:
+        """Read one value that takes up the whole text."""
+        value = self.parse_value()
+        if self.token.kind != "end":
+            self.fail("expected the end of the text")
+        return value
+
+    def parse_value(self) -> Any:
+        """Read a value: an int tuple, a tiler, a layout, a swizzle or a composed layout."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"nesting must not exceed {MAX_DEPTH} levels")
+        value = self.parse_atom()
+        if self.take("o"):
+            middle = self.parse_atom()
+            if self.take("o"):
+                value = self._composed(value, middle, self.parse_value())
+            else:
+                value = self._composed(value, 0, middle)
+        self.depth -= 1
+        return value
+
+    def parse_atom(self) -> Any:
+        """Read a value without a composition sign at its top."""
+        start = self.next
+        value = self.parse_part()
+        if self.take(":"):
+            stride = self.parse_part()
+            for part in (value, stride):
+                if part is None or not _is_int_tuple(part):
+                    self.next = start
+                    self.fail("a layout must be a shape and a stride of integers")
+            return Layout(value, stride)
+        return value
+
+    def parse_part(self) -> Any:
+        """Read an integer, a basis stride, ``_``, a swizzle, a tuple, or whatever a subclass makes of a name."""
+        token = self.token
+        if token.kind == "int":
+            return self._number()
+        if token.kind == "swizzle":
+            return self._swizzle()
+        if token.kind == "name":
+            return self.parse_name()
+        if self.take("_"):
+            return None
+        if self.take("("):
+            return self._items(")")
+        if self.take("<"):
+            return self._items(">", tiler=True)
+        self.fail("expected a number, '(', 'S<' or '_'")
+
+    def parse_name(self) -> Any:
+        """Read a part that begins with a name; the notation itself knows only ``None``."""
+        if self.take("None"):
+            return None
+        self.fail("expected a number, '(', 'S<' or '_'")
+
+    def integer(self) -> int:
+        """Read one integer, which may carry the underscore of a C++ static integer."""
+        if self.token.kind != "int":
+            self.fail("expected an integer")
+        digits = self.token.text.replace("_", "")
+        if len(digits) > 20 or abs(int(digits)) > LIMIT:
+            self.fail("a number must fit 64 bits")
+        self.next += 1
+        return int(digits)
+
+    def _number(self) -> int | ScaledBasis:
+        value = self.integer()
+        path = []
+        while self.take("@"):
+            path.append(self.integer())
+        return ScaledBasis(value, tuple(reversed(path))) if path else value
+
+    def _swizzle(self) -> Swizzle:
+        self.next += 1
+        numbers = [self.integer()]
+        for _ in range(2):
+            self.expect(",")
+            numbers.append(self.integer())
+        # The DSL 4.8.1 prints a swizzle of negative shift without its closing bracket.
+        if not self.take(">") and not (numbers[2] < 0 and (self.token.kind == "end" or self.token.text == "o")):
+            self.fail("expected '>'")
+        return Swizzle(*numbers)
+
+    def _items(self, close: str, tiler: bool = False) -> Any:
+        items = []
+        comma = tiler
+        while not self.take(close):
+            items.append(self.parse_value())
+            if not self.take(","):
+                self.expect(close)
+                break
+            comma = True
+        if len(items) == 1 and not comma and isinstance(items[0], (Layout, ComposedLayout, Swizzle)):
+            return items[0]
+        return tuple(items)
+
+    def _composed(self, outer: Any, offset: Any, inner: Any) -> ComposedLayout:
+        if not _is_int_tuple(offset):
+            raise NotationError(
+                f"notation: the middle of a composed layout must be an offset, found {safe_text(offset)}; "
+                f"text = {_quoted(self.text)}",
+                self.text,
+            )
+        return ComposedLayout(outer, offset, inner)
+
+
+def parse_layout(text: str) -> Layout | ComposedLayout | Swizzle:
+    """Read a layout, a composed layout or a swizzle from its notation.
+
+    Raises:
+        NotationError: if the text is not in the notation, or denotes something else.
+        LayoutError: if it denotes no valid layout (shape and stride not congruent, a negative extent, ...).
+
+    >>> parse_layout("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)")
+    ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
+    >>> print(parse_layout("((8,16),(64,2)):((64,512),(1,8192))"))
+    ((8,16),(64,2)):((64,512),(1,8192))
+    """
+    value = Parser(text).parse_all()
+    if isinstance(value, (Layout, ComposedLayout, Swizzle)):
+        return value
+    raise NotationError(
+        f"notation: a layout is written shape:stride or S<b,m,s> o offset o layout, found {safe_text(value)}; "
+        f"text = {_quoted(text)}",
+        text,
+    )
+
+
+def parse_int_tuple(text: str) -> IntTuple:
+    """Read a nested tuple of integers, with ``_`` for a mode that is kept.
+
+    Raises:
+        NotationError: if the text denotes something else.
+
+    >>> parse_int_tuple("(8,(_,64))")
+    (8, (None, 64))
+    """
+    value = Parser(text).parse_all()
+    if not _is_int_tuple(value):
+        raise NotationError(f"notation: expected a tuple of integers, found {safe_text(value)}", text)
+    return value
+
+
+def _is_int_tuple(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_int_tuple, value))
+    return value is None or isinstance(value, (int, ScaledBasis))
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")
+
+
+__all__ = ["LayoutError", "NotationError", "Parser", "Token", "parse_int_tuple", "parse_layout", "tokenize"]

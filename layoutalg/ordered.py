@@ -1,0 +1,113 @@
+"""Layouts made from an order of modes, and coordinate layouts.
+
+Law of ``make_ordered_layout``: the result is compact (its offsets are 0 .. size-1, each once), and strides grow with the
+order. Ties are broken left to right, so that the law holds for every order.
+Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_like), ``include/cute/stride.hpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.basis import ScaledBasis
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
+from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
+from layoutalg.leaf import as_int, is_one
+from layoutalg.modes import AnyLayout, need_layout
+from layoutalg.swizzle import Swizzle
+
+
+def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
+    """The compact layout whose strides grow in the given order.
+
+    Args:
+        shape: extents.
+        order: weakly congruent to the shape: the smaller a number, the smaller the stride. One number for a nested
+            mode keeps its sub-modes together, first fastest. Ties go left to right.
+
+    Raises:
+        LayoutError: if the order does not fit the shape.
+
+    >>> print(make_ordered_layout((2, 3, 4), (2, 0, 1)), make_ordered_layout((2, (3, 4)), (1, 0)))
+    (2,3,4):(12,1,3) (2,(3,4)):(12,(1,3))
+    """
+    shape = Layout(shape).shape
+    check_depth(order, "make_ordered_layout: order")
+    keys: list[Any] = []
+    _spread(order, shape, keys, order)
+    return _compact(shape, keys)
+
+
+def _spread(order: IntTuple, shape: IntTuple, keys: list[Any], whole: IntTuple) -> None:
+    """Give every leaf of the shape the number of the order that covers it."""
+    if type(order) is tuple:
+        if type(shape) is not tuple or len(shape) != len(order):
+            raise LayoutError(
+                f"make_ordered_layout: the order must be weakly congruent to the shape, found {safe_text(whole)}"
+            )
+        for part, mode in zip(order, shape, strict=True):
+            _spread(part, mode, keys, whole)
+    else:
+        keys.extend([as_int(order, "make_ordered_layout: an order")] * len(flatten_tuple(shape)))
+
+
+def _compact(shape: IntTuple, keys: list[Any]) -> Layout:
+    """Compact strides in the order of the keys; a mode of extent 1 gets stride 0, and so does a key of None."""
+    extents = flatten_tuple(shape)
+    strides = [0] * len(extents)
+    current = 1
+    used = [i for i in range(len(extents)) if keys[i] is not None and not is_one(extents[i])]
+    for i in sorted(used, key=lambda i: (keys[i], i)):
+        strides[i] = current
+        current *= extents[i]
+    return trusted(shape, unflatten(strides, shape))
+
+
+def make_layout_like(layout: AnyLayout) -> Layout:
+    """A compact layout of the same shape whose strides have the same order; strides of 0 stay 0.
+
+    Args:
+        layout: a layout; of a composed layout, the inner one is imitated.
+
+    Raises:
+        LayoutError: for basis strides.
+
+    >>> print(make_layout_like(Layout((2, 3, 4), (60, 0, 5))))
+    (2,3,4):(4,0,1)
+    """
+    need_layout(layout, "make_layout_like")
+    if isinstance(layout, ComposedLayout):
+        return make_layout_like(layout.inner)
+    if has_basis(layout):
+        raise LayoutError(f"make_layout_like: strides must be integers; layout = {layout}")
+    return _compact(layout.shape, [stride if stride != 0 else None for stride in flatten_tuple(layout.stride)])
+
+
+def make_composed_layout(inner: Swizzle | AnyLayout, offset: IntTuple, outer: AnyLayout) -> ComposedLayout:
+    """The composed layout ``coordinate -> inner(offset + outer(coordinate))``, with the DSL's parameter names.
+
+    The DSL calls the function that is applied *last* ``inner``; :class:`ComposedLayout` calls it ``outer``. By position
+    both take the same three: the swizzle, the offset, the layout.
+
+    >>> print(make_composed_layout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1))))
+    S<3,4,3> o 0 o (8,64):(64,1)
+    """
+    return ComposedLayout(inner, offset, outer)
+
+
+def make_identity_layout(shape: IntTuple) -> Layout:
+    """The layout that maps every coordinate of a shape to itself.
+
+    >>> layout = make_identity_layout((4, (8, 2)))
+    >>> print(layout, layout(3, (5, 1)))
+    (4,(8,2)):(1@0,(1@0@1,1@1@1)) (3, (5, 1))
+    """
+    shape = Layout(shape).shape
+    return trusted(shape, _unit_strides(shape, ()))
+
+
+def _unit_strides(shape: IntTuple, path: tuple[int, ...]) -> IntTuple:
+    if type(shape) is tuple:
+        return tuple([_unit_strides(mode, (*path, i)) for i, mode in enumerate(shape)])
+    return ScaledBasis(1, path) if path else 1

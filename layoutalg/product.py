@@ -1,0 +1,199 @@
+"""Products: a block of layout, repeated as a tiler says.
+
+Definition: ``logical_product(A, B) = (A, composition(complement(A, size(A) * cosize(B)), B))``: mode 0 is the block,
+mode 1 the copies, which lie where A leaves room, in the order of B. Law: no copy overlaps another.
+``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the block's rank:
+blocked keeps each block together, raked interleaves them.
+Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.coalesce import coalesce_plain
+from layoutalg.complement import complement
+from layoutalg.composition import compose_plain
+from layoutalg.divide import as_tile, by_mode, unpack, zip_modes
+from layoutalg.errors import LayoutError, NotDivisibleError
+from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
+from layoutalg.layout import Layout, trusted
+from layoutalg.leaf import divides
+from layoutalg.modes import AnyLayout, append, concatenate, cosize, need_layout, need_plain, through
+from layoutalg.ordered import make_ordered_layout
+
+
+def logical_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+    """A layout and its copies: ``(block, copies)``.
+
+    Args:
+        block: a layout; of a composed layout, the inner one is repeated.
+        tiler: a layout, or an integer n for ``n:1``, says how often and in which order; a tuple of tilers repeats mode
+            by mode, where ``None`` leaves a mode as it is, and modes beyond the tuple stay as they are.
+
+    Raises:
+        NotInjectiveError: if the block reaches an offset twice.
+        NotDivisibleError: if the block leaves room for no regular copies.
+        LayoutError: if a tiler has more modes than the block, or is of another kind.
+
+    >>> print(logical_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
+    ((2,5),(3,4)):((5,1),(10,30))
+    """
+    need_layout(block, "logical_product")
+    check_depth(tiler, "logical_product: tiler")
+    return through(lambda plain: _product(plain, tiler), block)
+
+
+def _product(block: Layout, tiler: Any) -> Layout:
+    if tiler is None:
+        return block
+    if type(tiler) is tuple:
+        return by_mode(block, tiler, _product, "logical_product")
+    tile = as_tile(tiler, "logical_product")
+    room = complement(block, product(block.shape) * cosize(tile))
+    copies = compose_plain(room, tile)
+    return trusted((block.shape, copies.shape), (block.stride, copies.stride))
+
+
+def _zipped(block: Layout, tiler: Any, operation: str) -> Layout:
+    blocks, copies = zip_modes(_product(block, tiler), tiler, operation)
+    return trusted((blocks.shape, copies.shape), (blocks.stride, copies.stride))
+
+
+def zipped_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+    """A layout and its copies as ``((block), (copies))``; by a tuple of tilers, blocks first, then copies.
+
+    Raises:
+        LayoutError: as :func:`logical_product`; or if a tuple of tilers holds ``None``.
+
+    >>> print(zipped_product(Layout((2, 5), (5, 1)), (3, 4)))
+    ((2,5),(3,4)):((5,1),(1,5))
+    """
+    need_layout(block, "zipped_product")
+    check_depth(tiler, "zipped_product: tiler")
+    return through(lambda plain: _zipped(plain, tiler, "zipped_product"), block)
+
+
+def tiled_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+    """As :func:`zipped_product`, with the modes over the copies at the top: ``((block), copies, copies, ...)``.
+
+    >>> print(tiled_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
+    ((2,5),3,4):((5,1),10,30)
+    """
+    need_layout(block, "tiled_product")
+    check_depth(tiler, "tiled_product: tiler")
+    return through(lambda plain: unpack(_zipped(plain, tiler, "tiled_product"), 1), block)
+
+
+def flat_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+    """As :func:`zipped_product`, with all modes at the top: ``(block, block, ..., copies, copies, ...)``.
+
+    >>> print(flat_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
+    (2,5,3,4):(5,1,10,30)
+    """
+    need_layout(block, "flat_product")
+    check_depth(tiler, "flat_product: tiler")
+    return through(lambda plain: unpack(_zipped(plain, tiler, "flat_product"), 0, 1), block)
+
+
+def blocked_product(block: AnyLayout, tiler: AnyLayout) -> AnyLayout:
+    """Copies of a block side by side: mode i is ``(block_i, copies_i)``.
+
+    Args:
+        block: a layout; of a composed layout, the inner one is repeated.
+        tiler: a plain layout of how many copies along each mode, and in which order. The lower rank of the two is
+            filled up with modes of extent 1.
+
+    Raises:
+        LayoutError: as :func:`logical_product`.
+
+    >>> print(blocked_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
+    ((2,3),(5,4)):((5,10),(1,30))
+    """
+    need_layout(block, "blocked_product")
+    tile = need_plain(tiler, "blocked_product")
+    return through(lambda plain: concatenate_plain([_pair(a, b) for a, b in _pairs(plain, tile)]), block)
+
+
+def raked_product(block: AnyLayout, tiler: AnyLayout) -> AnyLayout:
+    """Copies of a block interleaved: mode i is ``(copies_i, block_i)``, coalesced.
+
+    Raises:
+        LayoutError: as :func:`logical_product`.
+
+    >>> print(raked_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
+    ((3,2),(4,5)):((10,5),(30,1))
+    """
+    need_layout(block, "raked_product")
+    tile = need_plain(tiler, "raked_product")
+    return through(
+        lambda plain: concatenate_plain([coalesce_plain(_pair(b, a)) for a, b in _pairs(plain, tile)]), block
+    )
+
+
+def _pairs(block: Layout, tiler: Layout) -> list[tuple[Layout, Layout]]:
+    """The modes of a block with those of its copies, both brought to the larger rank."""
+    rank = max(len(block), len(tiler))
+    padded: Any = append(block, trusted(1, 0), rank)
+    tile: Any = append(tiler, trusted(1, 0), rank)
+    if type(tile.shape) is not tuple:
+        tile = trusted((tile.shape,), (tile.stride,))
+    copies = _product(padded, tile)[1]
+    return list(zip(padded, copies, strict=True))
+
+
+def _pair(first: Layout, second: Layout) -> Layout:
+    return trusted((first.shape, second.shape), (first.stride, second.stride))
+
+
+def concatenate_plain(parts: list[Layout]) -> Layout:
+    """Plain layouts as the modes of one."""
+    joined: Any = concatenate(parts)
+    return joined  # type: ignore[no-any-return]
+
+
+def tile_to_shape(atom: AnyLayout, target_shape: IntTuple, order: IntTuple = None) -> AnyLayout:
+    """Fill a shape with copies of an atom: how a shared-memory tile is built from a swizzle atom.
+
+    Args:
+        atom: a layout; of a composed layout, the inner one is repeated and the swizzle stays.
+        target_shape: extents of the result, of at least the atom's rank; a nested mode counts by its size.
+        order: along which mode the copies lie first: ``(0,1)`` stacks along mode 0, then mode 1. Default: in order.
+
+    Raises:
+        NotDivisibleError: if the atom does not divide the shape.
+        LayoutError: if the rank is too small, the order does not fit, or as :func:`blocked_product`.
+
+    >>> print(tile_to_shape(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
+    ((8,16),(64,2)):((64,512),(1,8192))
+    """
+    need_layout(atom, "tile_to_shape")
+    target = Layout(target_shape).shape
+    extents = [product(mode) for mode in target] if type(target) is tuple else [target]
+    if order is None:
+        order = tuple(range(len(extents)))
+    return through(lambda plain: _tiled_to_shape(plain, extents, order), atom)
+
+
+def _tiled_to_shape(atom: Layout, extents: list[int], order: IntTuple) -> Layout:
+    if len(atom) > len(extents):
+        raise LayoutError(
+            f"tile_to_shape: the shape must have at least {len(atom)} modes, found {len(extents)}; atom = {atom}"
+        )
+    padded: Any = append(atom, trusted(1, 0), len(extents))
+    counts = []
+    for mode, (part, extent) in enumerate(zip(padded, extents, strict=True)):
+        if not divides(product(part.shape), extent):
+            raise NotDivisibleError(
+                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {product(part.shape)}, found "
+                f"{extent}; atom = {atom}"
+            )
+        counts.append(extent // product(part.shape))
+    if type(order) is not tuple:
+        order = (order,)
+    if len(order) != len(counts):
+        raise LayoutError(
+            f"tile_to_shape: the order must have {len(counts)} modes, found {safe_text(order)}; atom = {atom}"
+        )
+    tiler = make_ordered_layout(tuple(counts), order)
+    return concatenate_plain([_pair(a, b) for a, b in _pairs(padded, tiler)])

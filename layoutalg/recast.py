@@ -1,0 +1,168 @@
+"""Recast: the same bytes counted in another unit.
+
+Law of ``upcast(L, n)``, n elements of L to a new one: the result R has a coordinate c' for each group of coordinates c
+of L that share a unit, and ``L(c) == n * R(c') + position of c in its unit``. Law of ``downcast(L, n)``: R has n
+coordinates c' for each c of L's contiguous mode, and ``R(c') == n * L(c) + position``; where no mode is contiguous, it
+points to the first part of each element. A layout that no such R exists for is an error, never a rounded result.
+Source: CUTLASS ``include/cute/layout.hpp`` (upcast, downcast, recast_layout); ``include/cute/swizzle_layout.hpp``.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+from layoutalg.errors import LayoutError, NotDivisibleError
+from layoutalg.int_tuple import flatten_tuple, unflatten
+from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled, trusted
+from layoutalg.leaf import as_int, ceil_div, divides, is_one
+from layoutalg.modes import AnyLayout, need_layout
+from layoutalg.swizzle import Swizzle
+
+
+def recast_layout(new_bits: int, old_bits: int, layout: AnyLayout) -> AnyLayout:
+    """A layout over elements of ``old_bits`` as one over elements of ``new_bits``.
+
+    Args:
+        new_bits: size of the new element, in bits.
+        old_bits: size of the element that the layout counts now, in bits.
+        layout: a layout, or a swizzle after one: its fields move along.
+
+    Raises:
+        NotDivisibleError: if strides, offset or swizzle do not fall on whole new elements.
+        LayoutError: if a size is not positive, or for basis strides and other composed layouts.
+
+    >>> print(recast_layout(128, 16, Layout(((64, 16), 2), ((64, 1), 4096))))
+    ((64,2),2):((8,1),512)
+    """
+    new, old = (as_int(bits, f"recast_layout: {name}") for bits, name in ((new_bits, "new_bits"), (old_bits, "old_bits")))
+    if new < 1 or old < 1:
+        raise LayoutError(f"recast_layout: element sizes must be positive, found {new} and {old} bits")
+    common = gcd(new, old)
+    if old != common:
+        layout = downcast(layout, old // common)
+    return upcast(layout, new // common) if new != common else layout
+
+
+def upcast(layout: AnyLayout, n: int) -> AnyLayout:
+    """A layout over elements n times as large: groups of n consecutive offsets become one.
+
+    Args:
+        layout: a layout, or a swizzle after one.
+        n: how many old elements make a new one.
+
+    Raises:
+        NotDivisibleError: if a stride neither divides n nor is a multiple of it, if two modes share part of a unit, or
+            if the offset or the swizzle's base does not fall on whole units.
+        LayoutError: if n is not positive, or for basis strides and other composed layouts.
+
+    >>> print(upcast(Layout((64, 16), (64, 1)), 8), upcast(Layout((2, 8), (1, 2)), 4))
+    (64,2):(8,1) (1,4):(0,1)
+    """
+    n = _count(n, "upcast")
+    need_layout(layout, "upcast")
+    if isinstance(layout, ComposedLayout):
+        swizzle, bits = _swizzle_of(layout, n, "upcast")
+        if not divides(n, layout.offset):
+            raise NotDivisibleError(f"upcast: the offset must be a multiple of {n}; layout = {layout}")
+        if swizzle.bits and swizzle.base - max(0, -swizzle.shift) + max(0, -swizzle.shift) < bits:
+            raise NotDivisibleError(
+                f"upcast: the swizzle's base must be at least {bits}, since it would split units of {n}; "
+                f"layout = {layout}"
+            )
+        moved = Swizzle(swizzle.bits, max(0, swizzle.base - bits), swizzle.shift)
+        return ComposedLayout(moved, layout.offset // n, _upcast(layout.inner, n))  # type: ignore[arg-type]
+    return _upcast(layout, n)
+
+
+def _upcast(layout: Layout, n: int) -> Layout:
+    _need_integers(layout, "upcast")
+    extents: list[Any] = []
+    strides: list[Any] = []
+    inside = 0  # the largest position in a unit that the modes reach together
+    for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+        if is_one(s) or d == 0:
+            extents.append(s)
+            strides.append(0)
+        elif divides(n, d):
+            extents.append(s)
+            strides.append(d // n)
+        elif d > 0 and divides(d, n):
+            group = n // d  # so many steps of this mode stay in one unit
+            inside += d * (min(s, group) - 1)
+            count = ceil_div(s, group)
+            extents.append(count)
+            strides.append(0 if is_one(count) else 1)
+        else:
+            rule = f"divide {n} or be a multiple of it" if d > 0 else f"be a multiple of {n} where it is negative"
+            raise NotDivisibleError(f"upcast: a stride must {rule}, found {d}; layout = {layout}")
+    if inside >= n:
+        raise NotDivisibleError(
+            f"upcast: modes must not share positions in a unit of {n}, found that they add up to {inside}; "
+            f"layout = {layout}"
+        )
+    return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
+
+
+def downcast(layout: AnyLayout, n: int) -> AnyLayout:
+    """A layout over elements one n-th as large: the contiguous mode grows n-fold, the other strides do.
+
+    Args:
+        layout: a layout, or a swizzle after one.
+        n: how many new elements an old one makes.
+
+    Raises:
+        NotDivisibleError: if two modes are contiguous, or n is no power of two under a swizzle.
+        LayoutError: if n is not positive, or for basis strides and other composed layouts.
+
+    >>> print(downcast(Layout((64, 2), (8, 1)), 8), downcast(Layout(8, 2), 2))
+    (64,16):(64,1) 8:4
+    """
+    n = _count(n, "downcast")
+    need_layout(layout, "downcast")
+    if isinstance(layout, ComposedLayout):
+        swizzle, bits = _swizzle_of(layout, n, "downcast")
+        moved = Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)
+        return ComposedLayout(moved, layout.offset * n, _downcast(layout.inner, n))  # type: ignore[arg-type]
+    return _downcast(layout, n)
+
+
+def _downcast(layout: Layout, n: int) -> Layout:
+    _need_integers(layout, "downcast")
+    extents = list(flatten_tuple(layout.shape))
+    strides = list(flatten_tuple(layout.stride))
+    unit = [i for i, d in enumerate(strides) if d == 1]
+    real = [i for i in unit if not is_one(extents[i])]
+    if len(real) > 1:
+        raise NotDivisibleError(f"downcast: at most one mode may have stride 1, found {len(real)}; layout = {layout}")
+    # A mode of extent 1 is contiguous only if none else is: its stride is never used to step.
+    grows = (real or unit or [-1])[0]
+    for i, d in enumerate(strides):
+        if i == grows:
+            extents[i] *= n
+        else:
+            strides[i] = d * n
+    return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
+
+
+def _count(n: Any, operation: str) -> int:
+    n = as_int(n, f"{operation}: n")
+    if n < 1:
+        raise LayoutError(f"{operation}: n must be positive, found {n}")
+    return n
+
+
+def _need_integers(layout: Layout, operation: str) -> None:
+    if has_basis(layout):
+        raise LayoutError(f"{operation}: strides must be integers; layout = {layout}")
+
+
+def _swizzle_of(layout: ComposedLayout, n: int, operation: str) -> tuple[Swizzle, int]:
+    """The swizzle of a swizzled layout, and by how many bits a factor of n moves it."""
+    if not is_swizzled(layout):
+        raise LayoutError(
+            f"{operation}: a composed layout must be a swizzle after a plain layout; layout = {layout}"
+        )
+    if n & (n - 1):
+        raise NotDivisibleError(f"{operation}: under a swizzle, n must be a power of two, found {n}; layout = {layout}")
+    return layout.outer, n.bit_length() - 1  # type: ignore[return-value]

@@ -1,0 +1,76 @@
+"""Swizzle: exclusive-or one field of bits of an offset into another.
+
+``Swizzle(bits, base, shift)`` takes the field of ``bits`` bits at position ``base + shift`` and xors it into the field
+at position ``base`` (for a negative shift, from ``base`` into ``base - shift``). The lowest ``base`` bits never move,
+so runs of ``2**base`` elements stay together. Laws: a swizzle is a bijection, it is its own inverse, and it is linear
+over xor: ``s(x ^ y) == s(x) ^ s(y)``.
+Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>", section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutalg.errors import LayoutError
+from layoutalg.leaf import as_int
+
+
+@dataclass(frozen=True, slots=True)
+class Swizzle:
+    """The bit permutation ``S<bits,base,shift>`` on non-negative offsets, in the unit of the offset.
+
+    Args:
+        bits: width of the field, in bits; 0 is the identity.
+        base: number of low bits left alone.
+        shift: distance from the target field to the source field; ``abs(shift) >= bits`` so that they do not overlap.
+
+    Raises:
+        LayoutError: if bits or base is negative, the fields overlap, or they reach beyond 63 bits.
+
+    >>> Swizzle(3, 4, 3)(0b1_000_0000)
+    144
+    >>> print(Swizzle(3, 4, 3))
+    S<3,4,3>
+    """
+
+    bits: int
+    base: int
+    shift: int
+
+    def __post_init__(self) -> None:
+        for name in ("bits", "base", "shift"):
+            object.__setattr__(self, name, as_int(getattr(self, name), f"Swizzle: {name}"))
+        if self.bits < 0 or self.base < 0:
+            raise LayoutError(f"Swizzle: bits and base must not be negative, found {self}")
+        if abs(self.shift) < self.bits:
+            raise LayoutError(f"Swizzle: abs(shift) must be at least bits, else the two fields overlap, found {self}")
+        if self.bits + self.base + abs(self.shift) > 63:
+            raise LayoutError(f"Swizzle: the fields must lie within 63 bits, found {self}")
+
+    @property
+    def source_mask(self) -> int:
+        """The bits that are read (CuTe's YYY).
+
+        >>> bin(Swizzle(3, 4, 3).source_mask)
+        '0b1110000000'
+        """
+        return ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
+
+    @property
+    def target_mask(self) -> int:
+        """The bits that change (CuTe's ZZZ).
+
+        >>> bin(Swizzle(3, 4, 3).target_mask)
+        '0b1110000'
+        """
+        return ((1 << self.bits) - 1) << (self.base - min(0, self.shift))
+
+    def __call__(self, offset: int) -> int:
+        source = offset & self.source_mask
+        return offset ^ (source >> self.shift if self.shift >= 0 else source << -self.shift)
+
+    def __str__(self) -> str:
+        return f"S<{self.bits},{self.base},{self.shift}>"
+
+    def __repr__(self) -> str:
+        return f"Swizzle({self.bits}, {self.base}, {self.shift})"

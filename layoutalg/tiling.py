@@ -1,0 +1,86 @@
+"""The part of a layout that one tile, or one thread, has: local_tile and local_partition.
+
+Both divide a layout and fix one side of the division, and give the remaining layout with its offset:
+``local_tile`` fixes *which tile* and keeps the elements in it; ``local_partition`` fixes *which element of the tile*
+(the thread) and keeps the tiles. Law: over all tiles, or all threads, every element of the layout occurs exactly once.
+Source: CUTLASS ``include/cute/tensor_impl.hpp`` (inner_partition, outer_partition, local_tile, local_partition).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.divide import zipped_divide
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
+from layoutalg.layout import Layout
+from layoutalg.modes import AnyLayout, need_layout, rank
+from layoutalg.slicing import dice, idx2crd, slice_and_offset
+
+
+def local_tile(layout: AnyLayout, tiler: Any, coord: Any, proj: Any = None) -> tuple[AnyLayout, Any]:
+    """The tile at a coordinate of the grid of tiles, and its offset.
+
+    Args:
+        layout: a layout, plain or composed.
+        tiler: the shape of a tile, as in :func:`zipped_divide`.
+        coord: which tile: an index, or a coordinate with ``None`` for the modes of the grid to keep; modes left out at
+            the end are kept.
+        proj: a tuple with ``None`` at the modes of ``tiler`` and ``coord`` to leave out.
+
+    Raises:
+        LayoutError: as :func:`zipped_divide`; CoordinateError for a tile outside the grid.
+
+    >>> tile, offset = local_tile(Layout((8, 8), (8, 1)), (4, 2), (1, 2))
+    >>> print(tile, offset)
+    (4,2):(8,1) 36
+    """
+    need_layout(layout, "local_tile")
+    if proj is not None:
+        tiler, coord = dice(tiler, proj), dice(coord, proj)
+    tiled = zipped_divide(layout, tiler)
+    if type(coord) is tuple:
+        coord = coord + (None,) * (rank(tiled[1]) - len(coord))
+    inside = (None,) * rank(tiled[0]) if type(tiled.shape[0]) is tuple else None
+    return slice_and_offset((inside, coord), tiled)
+
+
+def local_partition(layout: AnyLayout, tiler: Any, index: int, proj: Any = 1) -> tuple[AnyLayout, Any]:
+    """The elements that one thread has when the threads tile a layout, and their offset.
+
+    Args:
+        layout: a layout, plain or composed.
+        tiler: a layout from thread coordinates to thread index; an integer or a shape stands for the compact one.
+        index: which thread.
+        proj: a tuple with ``None`` at the modes of the tiler to leave out.
+
+    Raises:
+        LayoutError: as :func:`zipped_divide`; CoordinateError for an index outside the tiler.
+
+    >>> mine, offset = local_partition(Layout((8, 8), (8, 1)), Layout((4, 2), (2, 1)), 3)
+    >>> print(mine, offset)
+    (2,4):(32,2) 9
+    """
+    need_layout(layout, "local_partition")
+    threads = tiler if isinstance(tiler, Layout) else Layout(tiler)
+    check_depth(proj, "local_partition: proj")
+    if type(proj) is tuple:
+        threads = dice(threads, proj)
+    coord = _coordinate_of(threads, index)
+    shape = tuple(product(mode) for mode in threads.shape) if type(threads.shape) is tuple else threads.shape
+    tiled = zipped_divide(layout, shape)
+    over = (None,) * rank(tiled[1]) if type(tiled.shape[1]) is tuple else None
+    return slice_and_offset((coord, over), tiled)
+
+
+def _coordinate_of(threads: Layout, index: int) -> IntTuple:
+    """The coordinate of a thread index: each mode's own part of it, by its strides."""
+    total = product(threads.shape)
+    found = [i for i in range(total) if threads(i) == index]
+    if len(found) != 1:
+        raise LayoutError(
+            f"local_partition: the tiler must have exactly one thread of each index, found {len(found)} with index "
+            f"{safe_text(index)}; tiler = {threads}"
+        )
+    shape = threads.shape
+    return idx2crd(found[0], tuple(product(mode) for mode in shape) if type(shape) is tuple else shape)
