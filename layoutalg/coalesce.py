@@ -13,13 +13,13 @@ from typing import Any
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text
 from layoutalg.layout import Layout, trusted
-from layoutalg.modes import AnyLayout, need_layout, through
+from layoutalg.modes import L, need_layout, through
 
 #: Parallel lists of extents and strides.
 Flat = tuple[list[Any], list[Any]]
 
 
-def coalesce(layout: AnyLayout, target_profile: IntTuple = None) -> AnyLayout:
+def coalesce(layout: L, target_profile: IntTuple = None) -> L:
     """The same function of the index in as few modes as possible.
 
     Args:
@@ -87,7 +87,7 @@ def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
     return trusted(tuple(extents), tuple(strides))
 
 
-def filter_zeros(layout: AnyLayout, target_profile: IntTuple = None) -> AnyLayout:
+def filter_zeros(layout: L, target_profile: IntTuple = None) -> L:
     """Replace the extent of every mode of stride 0 by 1: the same image, each offset reached once less often.
 
     Args:
@@ -121,7 +121,7 @@ def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTupl
     return 1 if stride == 0 else shape
 
 
-def filter(layout: AnyLayout) -> AnyLayout:  # noqa: A001  # CuTe's name
+def filter(layout: L) -> L:  # CuTe's name
     """Coalesce after removing the modes of stride 0 and of extent 1: what is left maps without repetition by zeros.
 
     >>> print(filter(Layout((4, (2, 3)), (0, (1, 2)))))

@@ -74,10 +74,11 @@ def _refuse(stride: int, period: int, extents: list[int], strides: list[int], la
     if min(strides) < 0:
         raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")
     for s, d in zip(extents, strides, strict=True):
-        if d != stride and divides(d, stride) and stride // d < s or strides.count(stride) > 1:
+        if (d != stride and divides(d, stride) and stride // d < s) or strides.count(stride) > 1:
             raise NotInjectiveError(
                 f"complement: the layout must be injective, found offset {stride} twice; layout = {layout}"
             )
     raise NotDivisibleError(
-        f"complement: stride {stride} must be a multiple of {period}, the period of the modes below it; layout = {layout}"
+        f"complement: stride {stride} must be a multiple of {period}, the period of the modes below it; "
+        f"layout = {layout}"
     )

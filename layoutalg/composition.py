@@ -80,9 +80,7 @@ at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
 def _by_mode(a: Layout, tiler: tuple[Any, ...]) -> Layout:
     """Compose each of the first modes of a with its own tiler."""
     if len(tiler) > len(a):
-        raise LayoutError(
-            f"composition: a tiler must have at most {len(a)} modes, found {safe_text(tiler)}; a = {a}"
-        )
+        raise LayoutError(f"composition: a tiler must have at most {len(a)} modes, found {safe_text(tiler)}; a = {a}")
     parts = []
     for mode, tile in zip(a, tiler, strict=False):
         part = composition(mode, tile)
@@ -324,4 +322,3 @@ def _moved_swizzle(a: Layout, swizzle: Swizzle) -> Swizzle | None:
         if images[source + j] != 1 << (to_source + j) or images[target + j] != 1 << (to_target + j):
             return None
     return Swizzle(swizzle.bits, min(to_source, to_target), to_source - to_target)
-

@@ -25,10 +25,10 @@ from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import check_depth, product, safe_text
 from layoutalg.layout import Layout, trusted
 from layoutalg.leaf import as_int
-from layoutalg.modes import AnyLayout, concatenate, need_layout, through
+from layoutalg.modes import L, need_layout, through
 
 
-def logical_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+def logical_divide(target: L, tiler: Any) -> L:
     """Split a layout, or each of its modes, into ``(tile, rest)``.
 
     Args:
@@ -57,13 +57,18 @@ def divide_plain(target: Layout, tiler: Any) -> Layout:
         return by_mode(target, tiler, divide_plain, "logical_divide")
     tile = as_tile(tiler, "logical_divide")
     total = product(target.shape)
-    rest = complement(tile, total)
-    if product(tile.shape) * product(rest.shape) != total:
+    count = product(tile.shape)
+    if type(tiler) is int:  # the complement of n:1 in a multiple of n
+        shape, stride = (count, total // count), (1, count if count != total else 0)
+    else:
+        rest = complement(tile, total)
+        shape, stride = (tile.shape, rest.shape), (tile.stride, rest.stride)
+    if count * product(shape[1]) != total:
         raise NotDivisibleError(
-            f"logical_divide: the tiler must divide the layout, found tiles of {product(tile.shape)} in {total} "
-            f"elements; target = {target}, tiler = {tile}"
+            f"logical_divide: the tiler must divide the layout, found tiles of {count} in {total} elements; "
+            f"target = {target}, tiler = {tile}"
         )
-    return compose_plain(target, trusted((tile.shape, rest.shape), (tile.stride, rest.stride)))
+    return compose_plain(target, trusted(shape, stride))
 
 
 def as_tile(tiler: Any, operation: str) -> Layout:
@@ -76,9 +81,7 @@ def as_tile(tiler: Any, operation: str) -> Layout:
     return trusted(count, 1)
 
 
-def by_mode(
-    target: Layout, tiler: tuple[Any, ...], operate: Callable[[Layout, Any], Layout], operation: str
-) -> Layout:
+def by_mode(target: Layout, tiler: tuple[Any, ...], operate: Callable[[Layout, Any], Layout], operation: str) -> Layout:
     """Apply an operation to each of the first modes with its own tiler; modes beyond the tiler stay as they are."""
     if len(tiler) > len(target):
         raise LayoutError(
@@ -89,23 +92,26 @@ def by_mode(
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
 
 
-def zip_modes(divided: Layout, tiler: Any, operation: str) -> tuple[Layout, Layout]:
-    """Collect what :func:`logical_divide` (or a product) by a tuple put into pairs: the firsts, and the seconds."""
+def zip_modes(divided: Layout, tiler: Any, operation: str) -> Layout:
+    """Collect the pairs of a divide or product by a tuple as ``((firsts), (seconds, modes beyond the tuple))``."""
+    shape, stride = (_zipped(part, tiler, operation) for part in (divided.shape, divided.stride))
+    return trusted(shape, stride)
+
+
+def _zipped(parts: tuple[Any, ...], tiler: Any, operation: str) -> tuple[Any, Any]:
+    """:func:`zip_modes` of a shape or of a stride."""
     if type(tiler) is not tuple:
         if tiler is None:
             raise LayoutError(
                 f"{operation}: a tiler must not hold None, since a mode that is not divided has no tile; write its "
-                f"extent to keep it whole, found {safe_text(tiler)}"
+                f"extent to keep it whole, found {safe_text(parts)}"
             )
-        return divided[0], divided[1]
-    pairs = [zip_modes(mode, tile, operation) for mode, tile in zip(divided, tiler, strict=False)]
-    rest = [pair[1] for pair in pairs] + [divided[mode] for mode in range(len(tiler), len(divided))]
-    first: Any = concatenate([pair[0] for pair in pairs])
-    second: Any = concatenate(rest)
-    return first, second
+        return parts[0], parts[1]
+    pairs = [_zipped(part, tile, operation) for part, tile in zip(parts, tiler, strict=False)]
+    return tuple([first for first, _ in pairs]), (*[second for _, second in pairs], *parts[len(tiler) :])
 
 
-def zipped_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+def zipped_divide(target: L, tiler: Any) -> L:
     """A layout as ``((tile), (rest))``: mode 0 runs inside a tile, mode 1 over the tiles.
 
     Args:
@@ -120,15 +126,10 @@ def zipped_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
     """
     need_layout(target, "zipped_divide")
     check_depth(tiler, "zipped_divide: tiler")
-    return through(lambda plain: _zipped(plain, tiler, "zipped_divide"), target)
+    return through(lambda plain: zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), target)
 
 
-def _zipped(target: Layout, tiler: Any, operation: str) -> Layout:
-    tiles, rest = zip_modes(divide_plain(target, tiler), tiler, operation)
-    return trusted((tiles.shape, rest.shape), (tiles.stride, rest.stride))
-
-
-def tiled_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+def tiled_divide(target: L, tiler: Any) -> L:
     """As :func:`zipped_divide`, with the modes over the tiles at the top: ``((tile), rest, rest, ...)``.
 
     >>> print(tiled_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
@@ -136,10 +137,10 @@ def tiled_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
     """
     need_layout(target, "tiled_divide")
     check_depth(tiler, "tiled_divide: tiler")
-    return through(lambda plain: unpack(_zipped(plain, tiler, "tiled_divide"), 1), target)
+    return through(lambda plain: unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), target)
 
 
-def flat_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
+def flat_divide(target: L, tiler: Any) -> L:
     """As :func:`zipped_divide`, with all modes at the top: ``(tile, tile, ..., rest, rest, ...)``.
 
     >>> print(flat_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
@@ -147,7 +148,7 @@ def flat_divide(target: AnyLayout, tiler: Any) -> AnyLayout:
     """
     need_layout(target, "flat_divide")
     check_depth(tiler, "flat_divide: tiler")
-    return through(lambda plain: unpack(_zipped(plain, tiler, "flat_divide"), 0, 1), target)
+    return through(lambda plain: unpack(zip_modes(divide_plain(plain, tiler), tiler, "flat_divide"), 0, 1), target)
 
 
 def unpack(zipped: Layout, *modes: int) -> Layout:

@@ -133,8 +133,10 @@ def check_depth(value: IntTuple, what: str) -> None:
     Raises:
         LayoutError: beyond 64 levels.
     """
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    if type(value) is not tuple:
+        return
+    level = list(value)
+    for _ in range(MAX_DEPTH):
         level = [item for group in level if type(group) is tuple for item in group]
         if not level:
             return

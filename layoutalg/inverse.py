@@ -59,7 +59,7 @@ def right_inverse_plain(layout: Layout) -> Layout:
 
 
 def left_inverse(layout: AnyLayout) -> AnyLayout:
-    """The layout R with ``R(layout(i)) == i`` for every index i, in CuTe's form: one mode for each stride of ``layout``.
+    """The layout R with ``R(layout(i)) == i`` for every index i, in CuTe's form: a mode for each stride of ``layout``.
 
     Args:
         layout: a layout, or a swizzle after one at offset 0 (the result is then its inverse, composed).
@@ -218,4 +218,3 @@ def _need_integers(layout: Layout, operation: str) -> Layout:
     if has_basis(layout):
         raise LayoutError(f"{operation}: strides must be integers; layout = {layout}")
     return layout
-

@@ -42,6 +42,7 @@ class Function:
                 self.boundaries.append((boundary, jump))
 
     def __call__(self, index: int) -> Any:
+        """The offset of any index, within the shape or beyond."""
         return extended_offset(index, self.shape, self.stride)
 
     def first_jump(self, step: int, count: int) -> int | None:
@@ -79,9 +80,7 @@ class Function:
         """
         if len({t > 0 for n, t in modes if t and n > 1}) > 1:
             return self._search(modes, [n if t else 1 for n, t in modes], self._differs)
-        dirty = [
-            (p, c) for p, c in self.boundaries if sum(abs(t) % p * (n - 1) for n, t in modes) >= p
-        ]
+        dirty = [(p, c) for p, c in self.boundaries if sum(abs(t) % p * (n - 1) for n, t in modes) >= p]
         if not dirty:
             return None
         largest = max(p for p, _ in dirty)

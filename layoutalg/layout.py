@@ -62,23 +62,13 @@ class Layout:
     stride: IntTuple
 
     def __init__(self, shape: IntTuple, stride: IntTuple = None) -> None:
-        check_depth(shape, "Layout: shape")
-        shape = _checked_shape(shape)
-        if product(shape) > LIMIT:
-            raise LayoutError(f"Layout: the size must fit 64 bits, found shape {safe_text(shape)}")
-        if stride is None:
-            stride = compact_strides(shape)
-        else:
-            check_depth(stride, "Layout: stride")
-            if not congruent(shape, stride):
-                raise LayoutError(
-                    f"Layout: shape and stride must be congruent, found {safe_text(shape)} and {safe_text(stride)}"
-                )
-            stride = _checked_stride(stride)
+        if not _is_valid(shape, stride):  # the common case needs one pass; whatever fails it is looked at closely
+            shape, stride = _normalized(shape, stride)
         _set_shape(self, shape)
         _set_stride(self, stride)
 
     def __call__(self, *coord: Any) -> Any:
+        """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
         if has_none(where):
             from layoutalg.slicing import slice_
@@ -111,8 +101,9 @@ class Layout:
         return table(self)
 
 
-_set_shape = Layout.shape.__set__  # type: ignore[attr-defined]  # the slots themselves: a frozen class has no setter
-_set_stride = Layout.stride.__set__  # type: ignore[attr-defined]
+# The slots themselves, as a frozen class has no setter: calling object.__setattr__ twice costs more than all the rest.
+_set_shape = Layout.__dict__["shape"].__set__
+_set_stride = Layout.__dict__["stride"].__set__
 
 
 def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
@@ -163,6 +154,7 @@ class ComposedLayout:
         return self.inner.shape
 
     def __call__(self, *coord: Any) -> Any:
+        """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
         if has_none(where):
             from layoutalg.slicing import slice_
@@ -229,9 +221,7 @@ def add(a: Any, b: Any) -> Any:
 
 def is_swizzled(layout: object) -> bool:
     """Whether a value is a swizzle after a plain layout, the form of CuTe's shared-memory tiles."""
-    return (
-        isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout)
-    )
+    return isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout)
 
 
 def has_basis(layout: Layout) -> bool:
@@ -254,6 +244,44 @@ def _coordinate(layout: Layout, where: Any) -> Any:
     result = inner_offset(where, layout.shape, vectors)
     paths = [stride.mode for stride in strides if isinstance(stride, ScaledBasis)]
     return (Vector({}) + result if isinstance(result, Vector) else Vector({})).as_coordinate(paths)
+
+
+def _is_valid(shape: IntTuple, stride: IntTuple) -> bool:
+    """Whether shape and stride are congruent, two levels deep at most, and hold plain integers in range."""
+    if type(shape) is not tuple:
+        return type(shape) is int and type(stride) is int and 0 < shape <= LIMIT and -LIMIT <= stride <= LIMIT
+    if type(stride) is not tuple or len(shape) != len(stride):
+        return False
+    total = 1
+    for s, d in zip(shape, stride, strict=True):
+        if type(s) is int and type(d) is int:
+            if s < 1 or not -LIMIT <= d <= LIMIT:
+                return False
+            total *= s
+        elif type(s) is tuple and type(d) is tuple and len(s) == len(d):
+            for part, step in zip(s, d, strict=True):
+                if type(part) is not int or type(step) is not int or part < 1 or not -LIMIT <= step <= LIMIT:
+                    return False
+                total *= part
+        else:
+            return False
+    return total <= LIMIT
+
+
+def _normalized(shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
+    """Shape and stride with every leaf checked and turned into a plain integer, the default stride filled in."""
+    check_depth(shape, "Layout: shape")
+    shape = _checked_shape(shape)
+    if product(shape) > LIMIT:
+        raise LayoutError(f"Layout: the size must fit 64 bits, found shape {safe_text(shape)}")
+    if stride is None:
+        return shape, compact_strides(shape)
+    check_depth(stride, "Layout: stride")
+    if not congruent(shape, stride):
+        raise LayoutError(
+            f"Layout: shape and stride must be congruent, found {safe_text(shape)} and {safe_text(stride)}"
+        )
+    return shape, _checked_stride(stride)
 
 
 def _checked_shape(shape: IntTuple) -> IntTuple:

@@ -31,16 +31,18 @@ from layoutalg.leaf import as_int
 AnyLayout = Layout | ComposedLayout
 Mode = int | Iterable[int] | None
 T = TypeVar("T")
+#: A layout whose kind an operation keeps: plain stays plain, composed stays composed.
+L = TypeVar("L", bound=Layout | ComposedLayout)
 
 
-def through(operation: Callable[[Layout], Layout], layout: AnyLayout) -> AnyLayout:
+def through(operation: Callable[[Layout], Layout], layout: L) -> L:
     """Apply an operation on the domain of a layout to the inner layout of a composed one.
 
     Such an operation only re-indexes coordinates, so that what is composed after it stays as it is.
     """
     if isinstance(layout, ComposedLayout):
-        return ComposedLayout(layout.outer, layout.offset, through(operation, layout.inner))
-    return operation(layout)
+        return ComposedLayout(layout.outer, layout.offset, through(operation, layout.inner))  # type: ignore[return-value]
+    return operation(layout)  # type: ignore[return-value]  # mypy cannot narrow a bound type variable
 
 
 def need_layout(value: object, operation: str) -> AnyLayout:
@@ -212,7 +214,7 @@ def flatten(value: T) -> T:
     (2,3,4):(1,2,6)
     """
     if isinstance(value, (Layout, ComposedLayout)):
-        return through(_flatten_layout, value)  # type: ignore[return-value]
+        return through(_flatten_layout, value)
     return flatten_tuple(value) if type(value) is tuple else value  # type: ignore[return-value]
 
 

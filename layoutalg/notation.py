@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from layoutalg.basis import ScaledBasis
 from layoutalg.errors import LayoutError, NotationError
@@ -59,7 +59,9 @@ def tokenize(text: str) -> list[Token]:
         if match is None:
             start = position + len(text[position:]) - len(text[position:].lstrip())
             raise NotationError(
-                f"notation: unexpected character {text[start]!r} at position {start}; text = {_quoted(text)}", text, start
+                f"notation: unexpected character {text[start]!r} at position {start}; text = {_quoted(text)}",
+                text,
+                start,
             )
         kind = match.lastgroup or "mark"
         tokens.append(Token(kind, match.group(kind), match.start(kind)))
@@ -94,7 +96,7 @@ class Parser:
         if not self.take(mark):
             self.fail(f"expected {mark!r}")
 
-    def fail(self, what: str) -> None:
+    def fail(self, what: str) -> NoReturn:
         """Raise a NotationError at the token to be read next."""
         token = self.token
         found = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
@@ -150,7 +152,7 @@ class Parser:
             return self._items(")")
         if self.take("<"):
             return self._items(">", tiler=True)
-        self.fail("expected a number, '(', 'S<' or '_'")
+        return self.fail("expected a number, '(', 'S<' or '_'")
 
     def parse_name(self) -> Any:
         """Read a part that begins with a name; the notation itself knows only ``None``."""

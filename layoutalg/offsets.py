@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple, product, safe_text
-from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.layout import ComposedLayout, has_basis
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
 
@@ -30,6 +30,7 @@ def offsets(layout: AnyLayout) -> NDArray[np.int64]:
     Raises:
         LayoutError: for basis strides.
 
+    >>> from layoutalg import Layout
     >>> offsets(Layout((2, (2, 2)), (4, (1, 8)))).tolist()
     [[0, 1, 8, 9], [4, 5, 12, 13]]
     """

@@ -1,7 +1,7 @@
 """Layouts made from an order of modes, and coordinate layouts.
 
-Law of ``make_ordered_layout``: the result is compact (its offsets are 0 .. size-1, each once), and strides grow with the
-order. Ties are broken left to right, so that the law holds for every order.
+Law of ``make_ordered_layout``: the result is compact (its offsets are 0 .. size-1, each once), and strides grow with
+the order. Ties are broken left to right, so that the law holds for every order.
 Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_like), ``include/cute/stride.hpp``.
 """
 

@@ -19,11 +19,11 @@ from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.layout import Layout, trusted
 from layoutalg.leaf import divides
-from layoutalg.modes import AnyLayout, append, concatenate, cosize, need_layout, need_plain, through
+from layoutalg.modes import L, cosize, need_layout, need_plain, through
 from layoutalg.ordered import make_ordered_layout
 
 
-def logical_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+def logical_product(block: L, tiler: Any) -> L:
     """A layout and its copies: ``(block, copies)``.
 
     Args:
@@ -55,12 +55,7 @@ def _product(block: Layout, tiler: Any) -> Layout:
     return trusted((block.shape, copies.shape), (block.stride, copies.stride))
 
 
-def _zipped(block: Layout, tiler: Any, operation: str) -> Layout:
-    blocks, copies = zip_modes(_product(block, tiler), tiler, operation)
-    return trusted((blocks.shape, copies.shape), (blocks.stride, copies.stride))
-
-
-def zipped_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+def zipped_product(block: L, tiler: Any) -> L:
     """A layout and its copies as ``((block), (copies))``; by a tuple of tilers, blocks first, then copies.
 
     Raises:
@@ -71,10 +66,10 @@ def zipped_product(block: AnyLayout, tiler: Any) -> AnyLayout:
     """
     need_layout(block, "zipped_product")
     check_depth(tiler, "zipped_product: tiler")
-    return through(lambda plain: _zipped(plain, tiler, "zipped_product"), block)
+    return through(lambda plain: zip_modes(_product(plain, tiler), tiler, "zipped_product"), block)
 
 
-def tiled_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+def tiled_product(block: L, tiler: Any) -> L:
     """As :func:`zipped_product`, with the modes over the copies at the top: ``((block), copies, copies, ...)``.
 
     >>> print(tiled_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
@@ -82,10 +77,10 @@ def tiled_product(block: AnyLayout, tiler: Any) -> AnyLayout:
     """
     need_layout(block, "tiled_product")
     check_depth(tiler, "tiled_product: tiler")
-    return through(lambda plain: unpack(_zipped(plain, tiler, "tiled_product"), 1), block)
+    return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), block)
 
 
-def flat_product(block: AnyLayout, tiler: Any) -> AnyLayout:
+def flat_product(block: L, tiler: Any) -> L:
     """As :func:`zipped_product`, with all modes at the top: ``(block, block, ..., copies, copies, ...)``.
 
     >>> print(flat_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
@@ -93,10 +88,10 @@ def flat_product(block: AnyLayout, tiler: Any) -> AnyLayout:
     """
     need_layout(block, "flat_product")
     check_depth(tiler, "flat_product: tiler")
-    return through(lambda plain: unpack(_zipped(plain, tiler, "flat_product"), 0, 1), block)
+    return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), block)
 
 
-def blocked_product(block: AnyLayout, tiler: AnyLayout) -> AnyLayout:
+def blocked_product(block: L, tiler: Layout) -> L:
     """Copies of a block side by side: mode i is ``(block_i, copies_i)``.
 
     Args:
@@ -112,10 +107,17 @@ def blocked_product(block: AnyLayout, tiler: AnyLayout) -> AnyLayout:
     """
     need_layout(block, "blocked_product")
     tile = need_plain(tiler, "blocked_product")
-    return through(lambda plain: concatenate_plain([_pair(a, b) for a, b in _pairs(plain, tile)]), block)
+    return through(lambda plain: _blocked(plain, tile), block)
 
 
-def raked_product(block: AnyLayout, tiler: AnyLayout) -> AnyLayout:
+def _blocked(block: Layout, tiler: Layout) -> Layout:
+    block, copies = _with_copies(block, tiler)
+    return trusted(
+        tuple(zip(block.shape, copies.shape, strict=True)), tuple(zip(block.stride, copies.stride, strict=True))
+    )
+
+
+def raked_product(block: L, tiler: Layout) -> L:
     """Copies of a block interleaved: mode i is ``(copies_i, block_i)``, coalesced.
 
     Raises:
@@ -126,33 +128,33 @@ def raked_product(block: AnyLayout, tiler: AnyLayout) -> AnyLayout:
     """
     need_layout(block, "raked_product")
     tile = need_plain(tiler, "raked_product")
-    return through(
-        lambda plain: concatenate_plain([coalesce_plain(_pair(b, a)) for a, b in _pairs(plain, tile)]), block
-    )
+    return through(lambda plain: _raked(plain, tile), block)
 
 
-def _pairs(block: Layout, tiler: Layout) -> list[tuple[Layout, Layout]]:
-    """The modes of a block with those of its copies, both brought to the larger rank."""
+def _raked(block: Layout, tiler: Layout) -> Layout:
+    block, copies = _with_copies(block, tiler)
+    pairs = zip(copies.shape, block.shape, copies.stride, block.stride, strict=True)
+    modes = [coalesce_plain(trusted((a, b), (c, d))) for a, b, c, d in pairs]
+    return trusted(tuple([mode.shape for mode in modes]), tuple([mode.stride for mode in modes]))
+
+
+def _with_copies(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
+    """A block and its copies, both with the larger rank of block and tiler."""
     rank = max(len(block), len(tiler))
-    padded: Any = append(block, trusted(1, 0), rank)
-    tile: Any = append(tiler, trusted(1, 0), rank)
-    if type(tile.shape) is not tuple:
-        tile = trusted((tile.shape,), (tile.stride,))
-    copies = _product(padded, tile)[1]
-    return list(zip(padded, copies, strict=True))
+    block = _padded(block, rank)
+    return block, _product(block, _padded(tiler, rank))[1]
 
 
-def _pair(first: Layout, second: Layout) -> Layout:
-    return trusted((first.shape, second.shape), (first.stride, second.stride))
+def _padded(layout: Layout, rank: int) -> Layout:
+    """A layout of exactly this rank: with modes 1:0 at the end."""
+    shape, stride = layout.shape, layout.stride
+    if type(shape) is not tuple:
+        shape, stride = (shape,), (stride,)
+    more = rank - len(shape)
+    return trusted(shape + (1,) * more, stride + (0,) * more)
 
 
-def concatenate_plain(parts: list[Layout]) -> Layout:
-    """Plain layouts as the modes of one."""
-    joined: Any = concatenate(parts)
-    return joined  # type: ignore[no-any-return]
-
-
-def tile_to_shape(atom: AnyLayout, target_shape: IntTuple, order: IntTuple = None) -> AnyLayout:
+def tile_to_shape(atom: L, target_shape: IntTuple, order: IntTuple = None) -> L:
     """Fill a shape with copies of an atom: how a shared-memory tile is built from a swizzle atom.
 
     Args:
@@ -180,13 +182,13 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: IntTuple) -> Layout
         raise LayoutError(
             f"tile_to_shape: the shape must have at least {len(atom)} modes, found {len(extents)}; atom = {atom}"
         )
-    padded: Any = append(atom, trusted(1, 0), len(extents))
+    padded = _padded(atom, len(extents))
     counts = []
     for mode, (part, extent) in enumerate(zip(padded, extents, strict=True)):
         if not divides(product(part.shape), extent):
             raise NotDivisibleError(
-                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {product(part.shape)}, found "
-                f"{extent}; atom = {atom}"
+                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {product(part.shape)}, "
+                f"found {extent}; atom = {atom}"
             )
         counts.append(extent // product(part.shape))
     if type(order) is not tuple:
@@ -196,4 +198,4 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: IntTuple) -> Layout
             f"tile_to_shape: the order must have {len(counts)} modes, found {safe_text(order)}; atom = {atom}"
         )
     tiler = make_ordered_layout(tuple(counts), order)
-    return concatenate_plain([_pair(a, b) for a, b in _pairs(padded, tiler)])
+    return _blocked(padded, tiler)

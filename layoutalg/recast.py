@@ -16,11 +16,11 @@ from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import flatten_tuple, unflatten
 from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled, trusted
 from layoutalg.leaf import as_int, ceil_div, divides, is_one
-from layoutalg.modes import AnyLayout, need_layout
+from layoutalg.modes import L, need_layout
 from layoutalg.swizzle import Swizzle
 
 
-def recast_layout(new_bits: int, old_bits: int, layout: AnyLayout) -> AnyLayout:
+def recast_layout(new_bits: int, old_bits: int, layout: L) -> L:
     """A layout over elements of ``old_bits`` as one over elements of ``new_bits``.
 
     Args:
@@ -35,7 +35,9 @@ def recast_layout(new_bits: int, old_bits: int, layout: AnyLayout) -> AnyLayout:
     >>> print(recast_layout(128, 16, Layout(((64, 16), 2), ((64, 1), 4096))))
     ((64,2),2):((8,1),512)
     """
-    new, old = (as_int(bits, f"recast_layout: {name}") for bits, name in ((new_bits, "new_bits"), (old_bits, "old_bits")))
+    new, old = (
+        as_int(bits, f"recast_layout: {name}") for bits, name in ((new_bits, "new_bits"), (old_bits, "old_bits"))
+    )
     if new < 1 or old < 1:
         raise LayoutError(f"recast_layout: element sizes must be positive, found {new} and {old} bits")
     common = gcd(new, old)
@@ -44,7 +46,7 @@ def recast_layout(new_bits: int, old_bits: int, layout: AnyLayout) -> AnyLayout:
     return upcast(layout, new // common) if new != common else layout
 
 
-def upcast(layout: AnyLayout, n: int) -> AnyLayout:
+def upcast(layout: L, n: int) -> L:
     """A layout over elements n times as large: groups of n consecutive offsets become one.
 
     Args:
@@ -65,14 +67,14 @@ def upcast(layout: AnyLayout, n: int) -> AnyLayout:
         swizzle, bits = _swizzle_of(layout, n, "upcast")
         if not divides(n, layout.offset):
             raise NotDivisibleError(f"upcast: the offset must be a multiple of {n}; layout = {layout}")
-        if swizzle.bits and swizzle.base - max(0, -swizzle.shift) + max(0, -swizzle.shift) < bits:
+        if swizzle.bits and swizzle.base < bits:
             raise NotDivisibleError(
                 f"upcast: the swizzle's base must be at least {bits}, since it would split units of {n}; "
                 f"layout = {layout}"
             )
         moved = Swizzle(swizzle.bits, max(0, swizzle.base - bits), swizzle.shift)
-        return ComposedLayout(moved, layout.offset // n, _upcast(layout.inner, n))  # type: ignore[arg-type]
-    return _upcast(layout, n)
+        return ComposedLayout(moved, layout.offset // n, _upcast(layout.inner, n))  # type: ignore[return-value, arg-type]
+    return _upcast(layout, n)  # type: ignore[return-value]  # mypy cannot narrow a bound type variable
 
 
 def _upcast(layout: Layout, n: int) -> Layout:
@@ -104,7 +106,7 @@ def _upcast(layout: Layout, n: int) -> Layout:
     return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
 
 
-def downcast(layout: AnyLayout, n: int) -> AnyLayout:
+def downcast(layout: L, n: int) -> L:
     """A layout over elements one n-th as large: the contiguous mode grows n-fold, the other strides do.
 
     Args:
@@ -123,8 +125,8 @@ def downcast(layout: AnyLayout, n: int) -> AnyLayout:
     if isinstance(layout, ComposedLayout):
         swizzle, bits = _swizzle_of(layout, n, "downcast")
         moved = Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)
-        return ComposedLayout(moved, layout.offset * n, _downcast(layout.inner, n))  # type: ignore[arg-type]
-    return _downcast(layout, n)
+        return ComposedLayout(moved, layout.offset * n, _downcast(layout.inner, n))  # type: ignore[return-value, arg-type]
+    return _downcast(layout, n)  # type: ignore[return-value]
 
 
 def _downcast(layout: Layout, n: int) -> Layout:
@@ -146,10 +148,10 @@ def _downcast(layout: Layout, n: int) -> Layout:
 
 
 def _count(n: Any, operation: str) -> int:
-    n = as_int(n, f"{operation}: n")
-    if n < 1:
-        raise LayoutError(f"{operation}: n must be positive, found {n}")
-    return n
+    count = as_int(n, f"{operation}: n")
+    if count < 1:
+        raise LayoutError(f"{operation}: n must be positive, found {count}")
+    return count
 
 
 def _need_integers(layout: Layout, operation: str) -> None:
@@ -160,9 +162,7 @@ def _need_integers(layout: Layout, operation: str) -> None:
 def _swizzle_of(layout: ComposedLayout, n: int, operation: str) -> tuple[Swizzle, int]:
     """The swizzle of a swizzled layout, and by how many bits a factor of n moves it."""
     if not is_swizzled(layout):
-        raise LayoutError(
-            f"{operation}: a composed layout must be a swizzle after a plain layout; layout = {layout}"
-        )
+        raise LayoutError(f"{operation}: a composed layout must be a swizzle after a plain layout; layout = {layout}")
     if n & (n - 1):
         raise NotDivisibleError(f"{operation}: under a swizzle, n must be a power of two, found {n}; layout = {layout}")
     return layout.outer, n.bit_length() - 1  # type: ignore[return-value]

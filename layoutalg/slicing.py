@@ -138,7 +138,9 @@ def _kept(coord: Any, value: Any, src: object) -> Any:
     if type(coord) is not tuple:
         return value if coord is None else ()
     if type(value) is not tuple or len(value) != len(coord):
-        raise CoordinateError(f"slice: the coordinate must fit the shape, found {text(coord)}; operand = {safe_text(src)}")
+        raise CoordinateError(
+            f"slice: the coordinate must fit the shape, found {text(coord)}; operand = {safe_text(src)}"
+        )
     kept: list[Any] = []
     for c, v in zip(coord, value, strict=True):
         if c is None:
@@ -176,4 +178,3 @@ def _flipped(dicer: Any) -> Any:
     if type(dicer) is tuple:
         return tuple(map(_flipped, dicer))
     return 0 if dicer is None else None
-

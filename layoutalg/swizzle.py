@@ -66,6 +66,7 @@ class Swizzle:
         return ((1 << self.bits) - 1) << (self.base - min(0, self.shift))
 
     def __call__(self, offset: int) -> int:
+        """The swizzled offset, in the unit of ``offset``."""
         source = offset & self.source_mask
         return offset ^ (source >> self.shift if self.shift >= 0 else source << -self.shift)
 
