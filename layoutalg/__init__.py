@@ -43,7 +43,7 @@ from layoutalg.modes import (
 from layoutalg.notation import parse_int_tuple, parse_layout
 from layoutalg.offsets import offsets
 from layoutalg.ordered import make_composed_layout, make_identity_layout, make_layout_like, make_ordered_layout
-from layoutalg.product import (
+from layoutalg.products import (
     blocked_product,
     flat_product,
     logical_product,

@@ -8,7 +8,7 @@ Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from layoutalg.basis import ScaledBasis
@@ -29,7 +29,7 @@ from layoutalg.leaf import as_int
 
 #: What most operations accept: a layout, plain or composed.
 AnyLayout = Layout | ComposedLayout
-Mode = int | Iterable[int] | None
+Mode = int | Sequence[int] | None
 T = TypeVar("T")
 #: A layout whose kind an operation keeps: plain stays plain, composed stays composed.
 L = TypeVar("L", bound=Layout | ComposedLayout)
@@ -107,7 +107,7 @@ def _at(value: Any, mode: Mode, operation: str) -> Any:
     """Follow a path of modes into a shape or layout."""
     if mode is None:
         return value
-    path = [mode] if isinstance(mode, int) else list(mode)
+    path = list(mode) if isinstance(mode, (list, tuple)) else [mode]
     for index in path:
         index = as_int(index, f"{operation}: a mode")
         if type(value) is not tuple and not isinstance(value, (Layout, ComposedLayout)):
@@ -194,7 +194,7 @@ def get(value: T, mode: Mode) -> T:
     return _at(value, mode, "get")  # type: ignore[no-any-return]
 
 
-def select(value: T, modes: Iterable[int]) -> T:
+def select(value: T, modes: int | Sequence[int]) -> T:
     """The given top-level modes, in the given order, as a tuple of modes even where it is one.
 
     Raises:
@@ -203,8 +203,8 @@ def select(value: T, modes: Iterable[int]) -> T:
     >>> print(select(Layout((2, 3, 4)), [2, 0]), select((2, 3, 4), [1]))
     (4,2):(6,1) (3,)
     """
-    modes = [modes] if isinstance(modes, int) else list(modes)
-    return _rebuild(value, lambda parts: tuple(_at(parts, mode, "select") for mode in modes))  # type: ignore[no-any-return]
+    picked: list[Any] = list(modes) if isinstance(modes, (list, tuple, range)) else [modes]
+    return _rebuild(value, lambda parts: tuple(_at(parts, mode, "select") for mode in picked))  # type: ignore[no-any-return]
 
 
 def flatten(value: T) -> T:

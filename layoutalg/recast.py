@@ -3,7 +3,8 @@
 Law of ``upcast(L, n)``, n elements of L to a new one: the result R has a coordinate c' for each group of coordinates c
 of L that share a unit, and ``L(c) == n * R(c') + position of c in its unit``. Law of ``downcast(L, n)``: R has n
 coordinates c' for each c of L's contiguous mode, and ``R(c') == n * L(c) + position``; where no mode is contiguous, it
-points to the first part of each element. A layout that no such R exists for is an error, never a rounded result.
+points to the first part of each element. A stride that no such R has is an error, never a rounded one; an extent is
+rounded up, so that the last unit of ``upcast(7:1, 2)``, which is ``4:1``, is partly used.
 Source: CUTLASS ``include/cute/layout.hpp`` (upcast, downcast, recast_layout); ``include/cute/swizzle_layout.hpp``.
 """
 
