@@ -1,0 +1,8 @@
+"""``python -m descriptors`` is the ``descriptors`` command."""
+
+import sys
+
+from descriptors.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

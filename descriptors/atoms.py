@@ -1,0 +1,120 @@
+"""The canonical atoms of shared memory: the smallest tiles that the swizzle modes permute, as data.
+
+Each atom is written once, in bytes, with the swizzle on byte addresses; the atom of an element type follows by a recast
+to that element's width, which carries the swizzle along (``S<3,4,3>`` on bytes is ``S<3,3,3>`` on 16-bit elements). Any
+shared-memory tile that CuTe builds for a tensor core is one of these atoms repeated by ``tile_to_shape``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from descriptors.errors import DescriptorError
+from descriptors.operand import ElementType, Major, SwizzleMode
+from layoutalg import ComposedLayout, Layout, recast_layout, tile_to_shape
+
+_GMMA = (
+    "CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp, Layout_{}_Atom_Bits; CuTe DSL tcgen05.make_smem_layout_atom"
+)
+_UMMA = (
+    "CuTe DSL tcgen05.make_smem_layout_atom (MN_SW128_32B: 8 rows); CUTLASS include/cute/atom/mma_traits_sm100.hpp, "
+    "Layout_MN_SW128_32B_Atom_Bits, has 4 rows, the same tile unless atoms are stacked MN first"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One canonical atom.
+
+    Args:
+        name: CuTe's name of it.
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+        rows: the (MN, K) layout before swizzling, one coordinate and one offset a byte.
+        source: where it is published.
+
+    >>> print(ATOMS[3].name, ATOMS[3].rows, ATOMS[3].mode.swizzle)
+    K_SW128 (8,128):(128,1) S<3,4,3>
+    """
+
+    name: str
+    major: Major
+    mode: SwizzleMode
+    rows: Layout
+    source: str
+
+    def in_elements(self, element: ElementType) -> Layout | ComposedLayout:
+        """The atom with one coordinate and one offset an element.
+
+        Law: the byte offset of element (i, k) is its element offset times the element's bytes.
+
+        >>> from descriptors.operand import as_element_type
+        >>> print(ATOMS[3].in_elements(as_element_type("bf16")), ATOMS[3].in_elements(as_element_type("e2m1")))
+        S<3,3,3> o 0 o (8,64):(64,1) S<3,5,3> o 0 o (8,256):(256,1)
+        """
+        swizzle = self.mode.swizzle
+        in_bytes = self.rows if swizzle is None else ComposedLayout(swizzle, 0, self.rows)
+        in_elements: Layout | ComposedLayout = recast_layout(element.storage_bits, 8, in_bytes)
+        return in_elements
+
+
+def _row(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
+    span = mode.span_bytes
+    rows = Layout((8, span), (span, 1)) if major is Major.K else Layout((span, 8), (1, span))
+    return Atom(name, major, mode, rows, source or _GMMA.format(name))
+
+
+#: Every canonical atom. No K-major atom has 32-byte pieces: CUTLASS and the PTX ISA define that mode for MN-major only.
+ATOMS = (
+    _row("K_INTER", Major.K, SwizzleMode.NONE),
+    _row("K_SW32", Major.K, SwizzleMode.B32),
+    _row("K_SW64", Major.K, SwizzleMode.B64),
+    _row("K_SW128", Major.K, SwizzleMode.B128),
+    _row("MN_INTER", Major.MN, SwizzleMode.NONE),
+    _row("MN_SW32", Major.MN, SwizzleMode.B32),
+    _row("MN_SW64", Major.MN, SwizzleMode.B64),
+    _row("MN_SW128", Major.MN, SwizzleMode.B128),
+    _row("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
+)
+
+
+def canonical_atom(major: Major, mode: SwizzleMode) -> Atom:
+    """The canonical atom of a major and a swizzle mode.
+
+    Raises:
+        DescriptorError: if none is defined.
+
+    >>> canonical_atom(Major.MN, SwizzleMode.B64).name
+    'MN_SW64'
+    """
+    for atom in ATOMS:
+        if atom.major is major and atom.mode is mode:
+            return atom
+    known = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
+    raise DescriptorError(f"atom: a {major}-major operand must have swizzle {known}, found {mode}")
+
+
+def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple[int, ...]) -> Layout | ComposedLayout:
+    """The shared-memory tile: the atom repeated over the tile, modes stacked in the given order.
+
+    Args:
+        atom: a canonical atom, in elements.
+        tile: extents (MN, K) or (MN, K, stages), in elements.
+        order: position of each mode in the stacking order; ``(0, 1)`` stacks along MN first.
+
+    Raises:
+        DescriptorError: if the atom does not divide the tile.
+
+    >>> print(smem_tile(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
+    ((8,16),(64,2)):((64,512),(1,8192))
+    """
+    rows = atom.inner if isinstance(atom, ComposedLayout) else atom
+    for mode, (extent, unit) in enumerate(zip(tile, rows.shape, strict=False)):
+        if extent % unit:
+            shape = f"({','.join(map(str, tile))})"
+            raise DescriptorError(
+                f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
+                f"tile = {shape}, atom = {rows}"
+            )
+    tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
+    return tiled

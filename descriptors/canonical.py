@@ -1,0 +1,196 @@
+"""The canonical forms, and the match of an operand's layout with one of them.
+
+Counted in 16-byte units (one coordinate a 16-byte piece, after a recast to 128 bits) an instruction's operand must be a
+grid of pieces or atoms with two free steps, and the descriptor holds those two steps: the leading byte offset (LBO) and
+the stride byte offset (SBO). In this unit the forms no longer depend on the element type. W is the swizzled row in
+16-byte units (2, 4 or 8)::
+
+    K-major, none            ((8,m),(1,k)):((1,SBO),(-,LBO))     K-major, swizzled    ((8,m),(1,k)):((W,SBO),(-,1))
+    MN-major, none           ((1,m),(8,k)):((-,SBO),(1,LBO))     MN-major, swizzled   ((W,m),(8,k)):((1,LBO),(W,SBO))
+    MN-major, 128B_BASE32B   ((8,m),(4,k)):((1,LBO),(8,SBO))
+
+Mind that LBO and SBO change places between MN-major "none" and MN-major swizzled.
+Source: PTX ISA 9.2, section 9.7.17.3.3 (canonical layouts); CUTLASS ``include/cute/atom/mma_traits_sm100.hpp``
+(make_umma_desc, whose comment has the last form's K step as 4, where its code demands 8); article "Blackwell MMA SMEM
+Descriptor", sections 3.5.4 and 4.5.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.operand import Major, SwizzleMode, as_major, as_swizzle_mode
+from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size
+
+#: Where a step of the form stands: (mode, submode) of the divided layout.
+Path = tuple[int, int]
+
+LEADING = "leading_byte_offset"
+STRIDE = "stride_byte_offset"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A canonical form, in 16-byte units.
+
+    Args:
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+        chunk: extents (MN, K) of the piece that the hardware knows by itself.
+        fixed: steps that the form prescribes, by path.
+        leading: path of the step that the leading byte offset holds.
+        stride: path of the step that the stride byte offset holds.
+        unread: fields that the hardware does not read for this form.
+
+    >>> print(form(Major.MN, SwizzleMode.B64))
+    MN-major 64B ((4,m),(8,k)):((1,LBO),(4,SBO))
+    """
+
+    major: Major
+    mode: SwizzleMode
+    chunk: tuple[int, int]
+    fixed: tuple[tuple[Path, int], ...]
+    leading: Path
+    stride: Path
+    unread: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        letters = {**{path: str(step) for path, step in self.fixed}}
+        letters.setdefault(self.leading, "LBO")
+        letters.setdefault(self.stride, "SBO")
+        steps = ",".join(f"({letters.get((i, 0), '-')},{letters[i, 1]})" for i in (0, 1))
+        shape = f"(({self.chunk[0]},m),({self.chunk[1]},k))"
+        return f"{self.major}-major {self.mode} {shape}:({steps})"
+
+
+def form(major: str | Major, mode: str | SwizzleMode) -> Form:
+    """The canonical form of a major and a swizzle mode.
+
+    Raises:
+        DescriptorError: for K-major 128B_BASE32B, which has none.
+
+    >>> print(form(Major.K, SwizzleMode.B128))
+    K-major 128B ((8,m),(1,k)):((8,SBO),(-,1))
+    """
+    major, mode = as_major(major), as_swizzle_mode(mode)
+    width = mode.span_bytes // 16
+    swizzled = mode is not SwizzleMode.NONE
+    if major is Major.K:
+        if mode is SwizzleMode.B128_BASE32B:
+            raise DescriptorError(f"canonical: a K-major operand must have another swizzle, found {mode}")
+        # LBO is the step to the next 16 bytes of a row. Inside a swizzled row that is 1 by the pattern itself: PTX
+        # calls the field unused, and an H200 ignores it; CUTLASS writes the 1.
+        across: tuple[tuple[Path, int], ...] = (((1, 1), 1),) if swizzled else ()
+        unread = (LEADING,) if swizzled else ()
+        return Form(major, mode, (8, 1), (((0, 0), width), *across), leading=(1, 1), stride=(0, 1), unread=unread)
+    rows = 4 if mode is SwizzleMode.B128_BASE32B else 8
+    if not swizzled:
+        return Form(major, mode, (1, rows), (((1, 0), 1),), leading=(1, 1), stride=(0, 1))
+    return Form(major, mode, (width, rows), (((0, 0), 1), ((1, 0), width)), leading=(0, 1), stride=(1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An operand's layout in canonical form.
+
+    Args:
+        form: the form it has.
+        layout: ``((chunk, rest), (chunk, rest))`` of the operand, in 16-byte units.
+        leading_byte_offset: in bytes.
+        stride_byte_offset: in bytes.
+        idle: fields whose step is never taken because its mode has extent 1; they hold 0, as CUTLASS writes them.
+    """
+
+    form: Form
+    layout: Layout
+    leading_byte_offset: int
+    stride_byte_offset: int
+    idle: tuple[str, ...]
+
+    @property
+    def dont_care(self) -> tuple[str, ...]:
+        """The fields that change nothing: not read for this form, or of a step that is never taken."""
+        return tuple(name for name in (LEADING, STRIDE) if name in self.idle or name in self.form.unread)
+
+
+def match(operand: Layout, major: str | Major, mode: str | SwizzleMode) -> Match:
+    """Bring an operand into the canonical form of its major and swizzle mode, and read the two offsets off it.
+
+    Law: the canonical layout maps the operand's coordinates to the same offsets, and each step that the form
+    prescribes is there; hence LBO and SBO rebuild the operand's layout exactly.
+
+    Args:
+        operand: rank-2 layout (MN, K) of what one instruction reads, without its swizzle, in 16-byte units.
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+
+    Raises:
+        NotCanonicalError: naming the mode that fails, what the form expects of it and what it has.
+        DescriptorError: if the operand is no plain layout of two modes, or there is no such form.
+
+    Source: as the module's.
+
+    >>> found = match(Layout((64, 2), (8, 1)), Major.K, SwizzleMode.B128)
+    >>> print(found.layout, found.leading_byte_offset, found.stride_byte_offset)
+    ((8,8),(1,2)):((8,64),(0,1)) 16 1024
+    """
+    wanted = form(major, mode)
+    if not isinstance(operand, Layout) or len(operand) != 2:
+        raise DescriptorError(
+            f"canonical: an operand must be a plain layout of two modes (MN,K), found {_shown(operand)}"
+        )
+    divided = plain(make_layout(*(_divide(operand, wanted, i) for i in (0, 1))))
+    steps: dict[Path, tuple[int, int]] = {}
+    for path in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        steps[path] = _single_step(divided, path, operand, wanted)
+    for path, expected in wanted.fixed:
+        extent, found = steps[path]
+        if extent > 1 and found != expected:
+            raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}")
+    idle = tuple(name for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)) if steps[path][0] == 1)
+    for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)):
+        if steps[path][1] < 0:
+            raise _failure(operand, wanted, path, f"a stride of at least 0 ({name})", f"stride {steps[path][1]}")
+    return Match(wanted, divided, steps[wanted.leading][1] * 16, steps[wanted.stride][1] * 16, idle)
+
+
+def plain(layout: Layout | ComposedLayout) -> Layout:
+    """The layout without its swizzle: how offsets run before pieces change places.
+
+    >>> from layoutalg import Swizzle
+    >>> print(plain(ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))))
+    (8,64):(64,1)
+    """
+    while isinstance(layout, ComposedLayout):
+        layout = layout.inner
+    return layout
+
+
+def _divide(operand: Layout, wanted: Form, i: int) -> Layout:
+    """Mode i split into (chunk, rest), each a single step where that is possible."""
+    extent, chunk = size(operand, mode=[i]), wanted.chunk[i]
+    if i == wanted.major.contiguous_mode and extent < chunk:
+        chunk = extent  # an operand narrower than the swizzled row: the hardware reads only the part it needs
+    if extent % chunk:
+        raise _failure(operand, wanted, (i,), f"an extent that is a multiple of {chunk}", f"extent {extent}")
+    try:
+        return plain(coalesce(logical_divide(operand[i], chunk), (1, 1)))
+    except LayoutError as error:
+        raise _failure(operand, wanted, (i,), f"a first part of {chunk} pieces", str(operand[i])) from error
+
+
+def _single_step(divided: Layout, path: Path, operand: Layout, wanted: Form) -> tuple[int, int]:
+    """Extent and stride of a submode, which must be one step repeated."""
+    part = divided[path[0]][path[1]]
+    if not isinstance(part.shape, int):
+        raise _failure(operand, wanted, path, "a single stride", str(part))
+    return part.shape, 0 if part.shape == 1 else part.stride
+
+
+def _shown(operand: object) -> str:
+    return str(operand) if isinstance(operand, (Layout, ComposedLayout)) else brief(operand)
+
+
+def _failure(operand: Layout, wanted: Form, mode: tuple[int, ...], expected: str, found: str) -> NotCanonicalError:
+    return NotCanonicalError(form=str(wanted), mode=mode, expected=expected, found=found, layout=str(operand))

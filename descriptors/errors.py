@@ -1,0 +1,111 @@
+"""The errors of descriptor derivation: one family, all of them ``ValueError``.
+
+Messages read ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``. The numbers behind a
+message are attributes too, for a caller that wants to act on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from operator import index as _index
+
+from layoutalg import LayoutError
+
+
+class DescriptorError(ValueError):
+    """An operand, a tile or a word for which no descriptor exists, with the reason.
+
+    >>> from descriptors import derive
+    >>> try:
+    ...     derive(tile=(128, 100), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    ... except DescriptorError as error:
+    ...     print(error)
+    derive: tile extent 1 must be a multiple of the atom's 64, found 100; tile = (128,100), atom = (8,64):(64,1)
+    """
+
+
+class ChoiceError(DescriptorError):
+    """A name outside a closed list, such as an unknown element type.
+
+    Attributes:
+        choices: the names that would have been accepted.
+    """
+
+    def __init__(self, what: str, found: object, choices: Iterable[str]) -> None:
+        self.choices = tuple(choices)
+        super().__init__(f"{what} must be one of {', '.join(self.choices)}, found {brief(found)}")
+
+
+class FieldError(DescriptorError):
+    """A value that a bit field cannot hold: out of range, or not a multiple of the field's unit.
+
+    Attributes:
+        field: name of the field.
+    """
+
+    def __init__(self, message: str, field: str) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+class NotCanonicalError(DescriptorError):
+    """A layout that no leading and stride byte offset can describe.
+
+    Attributes:
+        form: text of the nearest canonical form, in 16-byte units.
+        mode: path of the mode that fails, as in ``layout[0][1]``.
+        expected: what the form demands of that mode.
+        found: what the layout has there.
+        layout: the layout, in CuTe notation and 16-byte units.
+    """
+
+    def __init__(self, *, form: str, mode: tuple[int, ...], expected: str, found: str, layout: str) -> None:
+        self.form, self.mode, self.expected, self.found, self.layout = form, mode, expected, found, layout
+        path = f"({','.join(map(str, mode))})"
+        super().__init__(f"canonical: mode {path} must have {expected}, has {found}; layout = {layout}, form = {form}")
+
+
+def brief(value: object, limit: int = 60) -> str:
+    """``repr`` of something a caller got wrong, short enough for one line and safe for numbers of any length.
+
+    >>> brief(10**9), brief(10**400)
+    ('1000000000', 'a number of 1329 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"a number of {value.bit_length()} bits"
+    try:
+        text = str(value) if isinstance(value, Enum) else repr(value)
+    except (ValueError, RecursionError):  # an integer inside is too long to print, or the nesting too deep
+        return f"a {type(value).__name__}"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**63 - 1) -> int:
+    """Return ``value`` as a plain integer within bounds.
+
+    Args:
+        value: anything Python accepts as an index (numpy integers included), but not a ``bool``.
+        what: the subject of the error message.
+        minimum: least value allowed.
+        maximum: greatest value allowed.
+
+    Raises:
+        DescriptorError: if it is no integer, or out of bounds.
+
+    >>> as_integer(64, "derive: an extent", minimum=1)
+    64
+    """
+    try:
+        number = None if isinstance(value, bool) else _index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None:
+        raise DescriptorError(f"{what} must be an integer, found {brief(value)}")
+    if not minimum <= number <= maximum:
+        bounds = f"at least {minimum}" if number < minimum else f"at most {maximum}"
+        raise DescriptorError(f"{what} must be {bounds}, found {brief(number)}")
+    return number
+
+
+__all__ = ["ChoiceError", "DescriptorError", "FieldError", "LayoutError", "NotCanonicalError", "as_integer", "brief"]

@@ -1,0 +1,208 @@
+"""What an operand is, before any architecture: its element type, its major, its swizzle mode.
+
+No encodings here: ``sm90`` and ``sm100`` number the same swizzle modes differently, and TMA differently again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from descriptors.errors import ChoiceError
+from layoutalg import Swizzle
+
+_Choice = TypeVar("_Choice")
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """An element type of a matrix operand.
+
+    Args:
+        name: as PTX spells it, without the dot.
+        bits: significant bits of one element.
+        storage_bits: bits that one element takes up on average in shared memory.
+
+    ``storage_bits`` exceeds ``bits`` where 16 narrow elements fill a 16-byte container (kinds f8f6f4 and mxf8f6f4);
+    counted in 16-byte units such a tile is laid out as one of an 8-bit type. A packed e2m1 (kinds mxf4 and mxf4nvf4)
+    has two elements a byte.
+    Source: PTX ISA, tcgen05, packing formats of the sub-byte types in shared memory; CUTLASS, the ``*_unpacksmem_t``
+    types (``float_e2m1_unpacksmem_t`` and its kin), whose 8 bits a container holds on average.
+
+    >>> as_element_type("bf16").per_16_bytes
+    8
+    """
+
+    name: str
+    bits: int
+    storage_bits: int
+
+    @property
+    def per_16_bytes(self) -> int:
+        """Elements in 16 bytes of shared memory: the T of the canonical forms."""
+        return 128 // self.storage_bits
+
+    def __str__(self) -> str:
+        return self.name
+
+
+#: Every element type by name.
+ELEMENT_TYPES: Mapping[str, ElementType] = {
+    row.name: row
+    for row in (
+        ElementType("f16", 16, 16),
+        ElementType("bf16", 16, 16),
+        ElementType("tf32", 32, 32),
+        ElementType("e4m3", 8, 8),
+        ElementType("e5m2", 8, 8),
+        ElementType("e2m3", 6, 8),
+        ElementType("e3m2", 6, 8),
+        ElementType("e2m1", 4, 4),
+        ElementType("e2m1_unpacksmem", 4, 8),
+        ElementType("s8", 8, 8),
+        ElementType("u8", 8, 8),
+    )
+}
+
+
+class Major(Enum):
+    """Which dimension of the operand is contiguous in shared memory: K, or M (of A) and N (of B)."""
+
+    K = "K"
+    MN = "MN"
+
+    @property
+    def contiguous_mode(self) -> int:
+        """Position of the contiguous dimension in an (MN, K) tile.
+
+        >>> Major.K.contiguous_mode
+        1
+        """
+        return 1 if self is Major.K else 0
+
+    def __str__(self) -> str:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"Major.{self.name}"
+
+
+class SwizzleMode(Enum):
+    """The five patterns in which the hardware permutes 16-byte (or 32-byte) pieces within rows of an operand.
+
+    Source: PTX ISA, tcgen05, swizzling modes; CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` (LayoutType).
+    """
+
+    NONE = "none"
+    B32 = "32B"
+    B64 = "64B"
+    B128 = "128B"
+    B128_BASE32B = "128B_BASE32B"
+
+    @property
+    def span_bytes(self) -> int:
+        """Width of the swizzled row in bytes: the contiguous extent of the canonical atom.
+
+        >>> SwizzleMode.B64.span_bytes, SwizzleMode.NONE.span_bytes
+        (64, 16)
+        """
+        return _SPAN_BYTES[self]
+
+    @property
+    def swizzle(self) -> Swizzle | None:
+        """The permutation of *byte* addresses, or None; in units of n-bit elements its base is smaller or larger.
+
+        Source: CUTLASS ``include/cute/atom/mma_traits_sm90_gmma.hpp``, ``mma_traits_sm100.hpp`` (Layout_*_Atom_Bits).
+
+        >>> print(SwizzleMode.B128.swizzle, SwizzleMode.B128_BASE32B.swizzle)
+        S<3,4,3> S<2,5,2>
+        """
+        return _SWIZZLES[self]
+
+    @property
+    def alignment_bytes(self) -> int:
+        """Bytes after which the pattern repeats: the alignment of a tile that uses base offset 0.
+
+        Source: PTX ISA 9.1, Table 41 (where the repeating pattern of each mode starts: 1024, 512 and 256 bytes for 128,
+        64 and 32 byte swizzling); without a swizzle the address field itself demands 16 bytes.
+
+        >>> SwizzleMode.B128.alignment_bytes
+        1024
+        """
+        return _ALIGNMENT_BYTES[self]
+
+    def __str__(self) -> str:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"SwizzleMode.{self.name}"
+
+
+_SPAN_BYTES = {
+    SwizzleMode.NONE: 16,
+    SwizzleMode.B32: 32,
+    SwizzleMode.B64: 64,
+    SwizzleMode.B128: 128,
+    SwizzleMode.B128_BASE32B: 128,
+}
+_SWIZZLES = {
+    SwizzleMode.NONE: None,
+    SwizzleMode.B32: Swizzle(1, 4, 3),
+    SwizzleMode.B64: Swizzle(2, 4, 3),
+    SwizzleMode.B128: Swizzle(3, 4, 3),
+    SwizzleMode.B128_BASE32B: Swizzle(2, 5, 2),
+}
+_ALIGNMENT_BYTES = {
+    SwizzleMode.NONE: 16,
+    SwizzleMode.B32: 256,
+    SwizzleMode.B64: 512,
+    SwizzleMode.B128: 1024,
+    SwizzleMode.B128_BASE32B: 1024,
+}
+
+
+def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
+    """The choice that ``value`` is, or names (in either case of letters).
+
+    Raises:
+        ChoiceError: naming every choice, if it is none of them.
+
+    >>> choose("derive: major", "mn", {str(major): major for major in Major})
+    Major.MN
+    """
+    for name, choice in choices.items():
+        if value is choice or (isinstance(value, str) and value.casefold() == name.casefold()):
+            return choice
+    raise ChoiceError(what, value, choices)
+
+
+def as_element_type(value: object) -> ElementType:
+    """The element type with this name, or the one given.
+
+    Raises:
+        ChoiceError: if there is none.
+
+    >>> as_element_type("e4m3")
+    ElementType(name='e4m3', bits=8, storage_bits=8)
+    """
+    return choose("operand: dtype", value, ELEMENT_TYPES)
+
+
+def as_major(value: object) -> Major:
+    """The major with this name: ``"K"`` or ``"MN"``.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    return choose("operand: major", value, {str(one): one for one in Major})
+
+
+def as_swizzle_mode(value: object) -> SwizzleMode:
+    """The swizzle mode with this name: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    return choose("operand: swizzle", value, {str(one): one for one in SwizzleMode})

@@ -1,0 +1,146 @@
+"""Canonical forms: a layout of that form is recognised with its two offsets, any other is refused with the reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descriptors import DescriptorError, NotCanonicalError, match
+from descriptors.canonical import LEADING, STRIDE, Form, form
+from descriptors.operand import Major, SwizzleMode
+from layoutalg import Layout, make_identity_layout, parse_layout, size
+
+FORMS = [
+    form(major, mode) for major in Major for mode in SwizzleMode if (major, mode.value) != (Major.K, "128B_BASE32B")
+]
+forms = st.sampled_from(FORMS)
+
+
+def built(wanted: Form, rest: tuple[int, int], leading: int, stride: int) -> Layout:
+    """The layout of a form with the given extents of the rest modes and its two steps, in 16-byte units."""
+    fixed = dict(wanted.fixed)
+    steps = {wanted.leading: leading, wanted.stride: stride, **fixed}
+    shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
+    return Layout(shape, tuple((steps.get((i, 0), 0), steps[i, 1]) for i in (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("major", "swizzle", "text"),
+    [
+        ("K", "none", "K-major none ((8,m),(1,k)):((1,SBO),(-,LBO))"),
+        ("K", "32B", "K-major 32B ((8,m),(1,k)):((2,SBO),(-,1))"),
+        ("K", "64B", "K-major 64B ((8,m),(1,k)):((4,SBO),(-,1))"),
+        ("K", "128B", "K-major 128B ((8,m),(1,k)):((8,SBO),(-,1))"),
+        ("MN", "none", "MN-major none ((1,m),(8,k)):((-,SBO),(1,LBO))"),
+        ("MN", "32B", "MN-major 32B ((2,m),(8,k)):((1,LBO),(2,SBO))"),
+        ("MN", "64B", "MN-major 64B ((4,m),(8,k)):((1,LBO),(4,SBO))"),
+        ("MN", "128B", "MN-major 128B ((8,m),(8,k)):((1,LBO),(8,SBO))"),
+        ("MN", "128B_BASE32B", "MN-major 128B_BASE32B ((8,m),(4,k)):((1,LBO),(8,SBO))"),
+    ],
+)
+def test_the_forms_are_those_of_the_ptx_isa_counted_in_16_bytes(major: str, swizzle: str, text: str) -> None:
+    assert str(form(Major(major), SwizzleMode(swizzle))) == text
+
+
+@given(wanted=forms, rest=st.tuples(st.integers(2, 8), st.integers(2, 8)), data=st.data())
+def test_a_layout_of_a_form_matches_it_with_its_two_steps(
+    wanted: Form, rest: tuple[int, int], data: st.DataObject
+) -> None:
+    leading, stride = data.draw(st.integers(0, 16383)), data.draw(st.integers(0, 16383))
+    found = match(built(wanted, rest, leading, stride), wanted.major, wanted.mode)
+    expected = dict(wanted.fixed).get(wanted.leading, leading)
+    assert (found.leading_byte_offset, found.stride_byte_offset) == (expected * 16, stride * 16)
+    assert found.idle == ()
+
+
+@given(wanted=forms, rest=st.tuples(st.integers(1, 6), st.integers(1, 6)), data=st.data())
+def test_the_canonical_layout_is_the_same_function_as_the_operand(
+    wanted: Form, rest: tuple[int, int], data: st.DataObject
+) -> None:
+    operand = built(wanted, rest, data.draw(st.integers(0, 999)), data.draw(st.integers(0, 999)))
+    found = match(operand, wanted.major, wanted.mode)
+    extents = [size(mode) for mode in operand]
+    assert all(found.layout(i, k) == operand(i, k) for i in range(extents[0]) for k in range(extents[1]))
+
+
+@given(wanted=forms, data=st.data())
+def test_a_step_that_is_never_taken_is_written_as_zero_and_marked_idle(wanted: Form, data: st.DataObject) -> None:
+    found = match(built(wanted, (1, 1), data.draw(st.integers(0, 99)), 77), wanted.major, wanted.mode)
+    assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 0)
+    assert found.idle == found.dont_care == (LEADING, STRIDE)
+
+
+def test_the_leading_offset_of_a_swizzled_k_major_operand_is_a_dont_care() -> None:
+    assert match(Layout((64, 2), (8, 1)), Major.K, SwizzleMode.B128).dont_care == (LEADING,)
+    assert match(Layout((64, 2), (1, 64)), Major.K, SwizzleMode.NONE).dont_care == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["(64,2):(8,1)", "((8,8),2):((8,64),1)", "((2,4,8),(1,2)):((8,16,64),(0,1))", "((4,16),2):((8,32),1)"]
+)
+def test_the_nesting_of_an_operand_does_not_matter(text: str) -> None:
+    found = match(parse_layout(text), Major.K, SwizzleMode.B128)
+    assert str(found.layout) == "((8,8),(1,2)):((8,64),(0,1))"
+
+
+def test_an_mn_major_operand_narrower_than_the_swizzled_row_still_matches() -> None:
+    found = match(Layout((2, 16), (1, 8)), Major.MN, SwizzleMode.B128)
+    assert str(found.layout) == "((2,1),(8,2)):((1,0),(8,64))"
+    assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 1024)
+    assert found.idle == (LEADING,)
+
+
+@pytest.mark.parametrize(
+    ("text", "major", "swizzle", "mode", "expected", "found"),
+    [
+        ("(64,2):(4,1)", "K", "128B", (0, 0), "stride 8", "stride 4"),
+        ("(64,2):(8,2)", "K", "128B", (1, 1), "stride 1", "stride 2"),
+        ("((8,(2,4)),2):((8,(64,256)),1)", "K", "128B", (0, 1), "a single stride", "(2,4):(64,256)"),
+        ("((4,2),2):((8,64),1)", "K", "128B", (0, 0), "a single stride", "(4,2):(8,64)"),
+        ("(12,2):(8,1)", "K", "128B", (0,), "an extent that is a multiple of 8", "extent 12"),
+        ("((3,8),2):((8,100),1)", "K", "128B", (0,), "a first part of 8 pieces", "(3,8):(8,100)"),
+        ("((8,8),2):((8,-64),1)", "K", "128B", (0, 1), f"a stride of at least 0 ({STRIDE})", "stride -64"),
+        ("((4,2),16):((1,512),8)", "MN", "64B", (1, 0), "stride 4", "stride 8"),
+        ("((4,2),16):((2,512),4)", "MN", "64B", (0, 0), "stride 1", "stride 2"),
+        ("((4,2),12):((1,512),4)", "MN", "64B", (1,), "an extent that is a multiple of 8", "extent 12"),
+        ("(6,16):(1,4)", "MN", "64B", (0,), "an extent that is a multiple of 4", "extent 6"),
+        ("((8,2),(8,4)):((1,64),(8,128))", "MN", "128B_BASE32B", (1, 1), "a single stride", "(2,4):(32,128)"),
+    ],
+)
+def test_a_layout_of_no_form_is_refused_naming_the_mode(
+    text: str, major: str, swizzle: str, mode: tuple[int, ...], expected: str, found: str
+) -> None:
+    wanted = form(Major(major), SwizzleMode(swizzle))
+    with pytest.raises(NotCanonicalError) as caught:
+        match(parse_layout(text), wanted.major, wanted.mode)
+    error = caught.value
+    assert (error.mode, error.expected, error.found) == (mode, expected, found)
+    assert (error.form, error.layout) == (str(wanted), text)
+    path = ",".join(map(str, mode))
+    assert str(error) == f"canonical: mode ({path}) must have {expected}, has {found}; layout = {text}, form = {wanted}"
+
+
+@pytest.mark.parametrize("text", ["64:1", "(8,8,2):(8,64,1)", "(64):(1)", "S<3,0,3> o 0 o (64,2):(8,1)"])
+def test_an_operand_is_a_plain_layout_of_two_modes(text: str) -> None:
+    with pytest.raises(DescriptorError, match="must be a plain layout of two modes") as caught:
+        match(parse_layout(text), Major.K, SwizzleMode.B128)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("operand", [None, 64, (64, 2), "(64,2):(8,1)"])
+def test_what_is_no_layout_is_refused(operand: Any) -> None:
+    with pytest.raises(DescriptorError, match="must be a plain layout of two modes"):
+        match(operand, "K", "128B")
+
+
+def test_an_operand_of_coordinates_is_refused() -> None:
+    with pytest.raises(DescriptorError):
+        match(make_identity_layout((64, 2)), "K", "none")
+
+
+def test_there_is_no_k_major_form_with_32_byte_pieces() -> None:
+    with pytest.raises(DescriptorError, match="128B_BASE32B"):
+        form(Major.K, SwizzleMode.B128_BASE32B)
