@@ -1,0 +1,8 @@
+"""``python -m layoutalg`` is the command ``layoutalg``."""
+
+import sys
+
+from layoutalg.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

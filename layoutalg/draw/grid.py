@@ -1,0 +1,157 @@
+"""The table behind every picture: which offsets stand in which row and column, and how the axes are labelled.
+
+A layout of rank 2 is one grid, mode 0 down and mode 1 across. Rank 1 is a single row. A higher rank is a series of
+grids, one for each coordinate of the modes after the second, titled as CuTe writes the slice: ``(_,_,3)``. A nested
+mode labels its axis with one line for each of its leaves, so that the hierarchy can be read off.
+Law: the cell of row i and column j is ``layout(i, j)``. Grids are cut at a limit and then say so in ``note``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import safe_text, text, unrank
+from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.modes import size
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One side of a grid: a mode's leaves, first leaf fastest, and how many of its positions are drawn.
+
+    Args:
+        names: the leaves' names, the ``mode`` argument that selects each: ``"[1,0]"``.
+        extents: the leaves' extents.
+        shown: the number of positions drawn, at most the product of the extents.
+
+    >>> axis = Axis.of((2, 3), 1, limit=4)
+    >>> axis.names, axis.size, axis.shown, axis.coordinate(3)
+    (('[1,0]', '[1,1]'), 6, 4, (1, 1))
+    """
+
+    names: tuple[str, ...]
+    extents: tuple[int, ...]
+    shown: int
+
+    @classmethod
+    def of(cls, shape: Any, mode: int, limit: int | None) -> Axis:
+        """The axis of one mode of a layout, cut at ``limit`` positions."""
+        leaves = list(_leaves(shape, (mode,)))
+        total = size(shape)
+        shown = total if limit is None else min(limit, total)
+        return cls(tuple(name for name, _ in leaves), tuple(extent for _, extent in leaves), shown)
+
+    @property
+    def size(self) -> int:
+        """The number of positions of the whole mode."""
+        return size(self.extents)
+
+    @property
+    def block(self) -> int:
+        """How many positions stand together before a line divides them: the first extent that is not 1."""
+        return next((extent for extent in self.extents if extent > 1), 1)
+
+    def coordinate(self, position: int) -> tuple[int, ...]:
+        """The leaves' coordinates at a position, first leaf first."""
+        return tuple(unrank(position, self.extents))
+
+    def last_label(self, leaf: int) -> int:
+        """The largest coordinate of a leaf among the positions drawn."""
+        return min(self.extents[leaf] - 1, (self.shown - 1) // size(self.extents[:leaf]))
+
+    def starts_run(self, leaf: int, position: int) -> bool:
+        """Whether a leaf's label is new here: a slower leaf is labelled only where its run of positions begins."""
+        return position % size(self.extents[:leaf]) == 0
+
+    def divides_before(self, position: int) -> bool:
+        """Whether a line belongs before this position."""
+        return position > 0 and position % self.block == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table: its title (empty, or the slice it shows), its two axes, and the offsets as text, row by row."""
+
+    title: str
+    rows: Axis
+    columns: Axis
+    cells: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything there is to draw of a layout: its notation, its grids, and a note on what was left out."""
+
+    notation: str
+    grids: tuple[Grid, ...]
+    note: str
+
+
+def drawing(
+    layout: Layout | ComposedLayout,
+    max_rows: int | None = None,
+    max_columns: int | None = None,
+    max_grids: int | None = None,
+) -> Drawing:
+    """Tabulate a layout.
+
+    Args:
+        layout: a layout or composed layout of any rank.
+        max_rows: the most rows of a grid, in positions of mode 0; ``None`` is all of them.
+        max_columns: the most columns of a grid, in positions of mode 1.
+        max_grids: the most grids of a layout of rank 3 or more.
+
+    Raises:
+        LayoutError: if the operand is no layout.
+
+    >>> picture = drawing(Layout((2, 3), (3, 1)))
+    >>> picture.grids[0].cells
+    ((0, 1, 2), (3, 4, 5))
+    """
+    if not isinstance(layout, (Layout, ComposedLayout)):
+        raise LayoutError(f"draw: the operand must be a layout, found {safe_text(layout)}")
+    modes = layout.shape if type(layout.shape) is tuple else (layout.shape,)
+    if len(modes) == 0:
+        axis = Axis((), (), 1)
+        return Drawing(str(layout), (Grid("", axis, axis, ((layout(()),),)),), "")
+    if len(modes) == 1:
+        rows, columns = Axis((), (), 1), Axis.of(modes[0], 0, max_columns)
+    else:
+        rows, columns = Axis.of(modes[0], 0, max_rows), Axis.of(modes[1], 1, max_columns)
+    rest = tuple(size(mode) for mode in modes[2:])
+    total = size(rest)
+    count = total if max_grids is None else min(max_grids, total)
+    grids = tuple(_grid(layout, rows, columns, unrank(index, rest)) for index in range(count))
+    return Drawing(str(layout), grids, _note(rows, columns, count, total))
+
+
+def _grid(layout: Layout | ComposedLayout, rows: Axis, columns: Axis, point: tuple[int, ...]) -> Grid:
+    title = text((None, None, *point)) if point else ""
+    across = range(columns.shown)
+    if not rows.extents:  # rank 1
+        flat = type(layout.shape) is not tuple
+        cells: tuple[tuple[Any, ...], ...] = (tuple(layout(j if flat else (j,)) for j in across),)
+    else:
+        cells = tuple(tuple(layout((i, j, *point)) for j in across) for i in range(rows.shown))
+    return Grid(title, rows, columns, cells)
+
+
+def _leaves(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
+    if type(shape) is not tuple:
+        return [("[" + ",".join(map(str, path)) + "]", shape)]
+    return [leaf for index, mode in enumerate(shape) for leaf in _leaves(mode, (*path, index))]
+
+
+def _note(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:
+    cut = [
+        f"{shown} of {total} {what}"
+        for shown, total, what in (
+            (rows.shown, rows.size, "rows"),
+            (columns.shown, columns.size, "columns"),
+            (grids, all_grids, "tables"),
+        )
+        if shown < total
+    ]
+    return "shown: " + ", ".join(cut) if cut else ""

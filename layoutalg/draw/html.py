@@ -1,0 +1,105 @@
+"""A layout's offsets as an HTML table: what a notebook shows for a layout.
+
+The same grid as :mod:`layoutalg.draw.text`; the hue of a cell runs with its offset, so that memory order can be seen.
+All styling is inline and every text is escaped, so that the fragment can stand in any page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from layoutalg.draw.grid import Axis, Grid, drawing
+from layoutalg.int_tuple import text
+from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.modes import size
+
+#: The most cells that a notebook shows of itself; a larger layout shows its notation.
+SMALL = 2048
+
+_TABLE = "border-collapse:collapse;font-family:monospace;font-size:90%;margin:0.5em 0"
+_CELL = "padding:1px 6px;text-align:right;border:1px solid rgba(128,128,128,.35)"
+_HEAD = "padding:1px 6px;text-align:right;vertical-align:top;font-weight:normal;opacity:.7;border:none"
+_EDGE = "2px solid rgba(128,128,128,.9)"
+
+
+def table(layout: Layout | ComposedLayout) -> str:
+    """The offset table of a layout as an HTML fragment; its notation and size alone where it is larger than ``SMALL``.
+
+    Args:
+        layout: a layout or composed layout of any rank; rank 3 and more is a table for each slice.
+
+    Raises:
+        LayoutError: if the operand is no layout.
+
+    >>> table(Layout((2, 3))).count("<td")
+    6
+    >>> table(Layout((128, 128)))
+    '<code>(128,128):(1,128)</code> (16384 elements)'
+    """
+    if isinstance(layout, (Layout, ComposedLayout)) and size(layout) > SMALL:
+        return f"<code>{escape(str(layout))}</code> ({size(layout)} elements)"
+    picture = drawing(layout, max_grids=16)
+    numbers = [cell for grid in picture.grids for row in grid.cells for cell in row if isinstance(cell, int)]
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    parts = [f"<div><code>{escape(picture.notation)}</code>"]
+    for grid in picture.grids:
+        parts.append(f'<table style="{_TABLE}">')
+        if grid.title:
+            parts.append(f'<caption style="text-align:left"><code>{escape(grid.title)}</code></caption>')
+        parts.extend(_head(grid))
+        parts.extend(_body(grid, low, high))
+        parts.append("</table>")
+    return "".join([*parts, escape(picture.note), "</div>"])
+
+
+def _head(grid: Grid) -> Iterator[str]:
+    """One header row for each leaf of the columns' mode, slowest first; a label spans the columns it holds for."""
+    yield "<thead>"
+    beside = max(len(grid.rows.names), 1)
+    for leaf in reversed(range(len(grid.columns.names))):
+        # The rows' names share the last of these lines, above the labels they name.
+        last = leaf == 0 and bool(grid.rows.names)
+        names = list(reversed(grid.rows.names)) if last else []
+        corner = "".join(f'<th style="{_HEAD}">{name} \\ {grid.columns.names[0]}</th>' for name in names[-1:])
+        left = "".join(f'<th style="{_HEAD}">{name}</th>' for name in names[:-1])
+        if not names:
+            corner = f'<th style="{_HEAD}" colspan="{beside}">{grid.columns.names[leaf]}</th>'
+        yield f"<tr>{left}{corner}{''.join(_spans(grid.columns, leaf, 'colspan', 'col'))}</tr>"
+    yield "</thead>"
+
+
+def _body(grid: Grid, low: int, high: int) -> Iterator[str]:
+    yield "<tbody>"
+    for i, row in enumerate(grid.cells):
+        labels = "".join(
+            next(_spans(grid.rows, leaf, "rowspan", "row", start=i))
+            for leaf in reversed(range(len(grid.rows.names)))
+            if grid.rows.starts_run(leaf, i)
+        )
+        if not grid.rows.names:
+            labels = f'<th style="{_HEAD}"></th>'
+        top = f";border-top:{_EDGE}" if grid.rows.divides_before(i) else ""
+        yield f"<tr>{labels}"
+        for j, offset in enumerate(row):
+            edges = top + (f";border-left:{_EDGE}" if grid.columns.divides_before(j) else "")
+            yield f'<td style="{_CELL}{edges}{_color(offset, low, high)}">{escape(text(offset))}</td>'
+        yield "</tr>"
+    yield "</tbody>"
+
+
+def _spans(axis: Axis, leaf: int, attribute: str, scope: str, start: int = 0) -> Iterator[str]:
+    """The header cells of one leaf from position ``start`` on, one for each run of equal labels."""
+    run = size(axis.extents[:leaf])
+    for position in range(start, axis.shown, run):
+        span = f' {attribute}="{run}"' if run > 1 else ""
+        style = f"{_HEAD};text-align:left" if span else _HEAD
+        yield f'<th scope="{scope}" style="{style}"{span}>{axis.coordinate(position)[leaf]}</th>'
+
+
+def _color(offset: Any, low: int, high: int) -> str:
+    """The background of a cell: from red at the lowest offset to violet at the highest; none for a coordinate."""
+    if not isinstance(offset, int):
+        return ""
+    return f";background:hsl({270 * (offset - low) // (high - low + 1)},75%,85%);color:#111"

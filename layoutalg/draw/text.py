@@ -1,0 +1,137 @@
+"""A layout's offsets as a plain text table, for terminals, logs and doctests.
+
+The first line is the notation. Above the columns and beside the rows stand the coordinates, one line for each leaf of a
+nested mode, named by the ``mode`` path that selects it; lines divide the blocks of the innermost leaf. ASCII only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from layoutalg.draw.grid import Axis, Drawing, Grid, drawing
+from layoutalg.int_tuple import text
+from layoutalg.layout import ComposedLayout, Layout
+
+#: Background colours of the 256-colour terminal for offsets 0..7 modulo 8, light enough for black text.
+_PALETTE = (231, 223, 193, 159, 225, 195, 229, 189)
+
+
+def table(
+    layout: Layout | ComposedLayout,
+    max_rows: int | None = 32,
+    max_columns: int | None = 32,
+    max_grids: int | None = 8,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The offset table of a layout, as lines of text without a final newline.
+
+    Args:
+        layout: a layout or composed layout of any rank; rank 1 is one row, rank 3 and more a table for each slice.
+        max_rows: the most rows, columns and slices drawn; ``None`` draws all. What was left out is said below.
+        max_columns: see ``max_rows``.
+        max_grids: see ``max_rows``.
+        width: the most characters on a line; columns beyond it are left out.
+        color: colour each cell by its offset modulo 8, with terminal escapes.
+
+    Raises:
+        LayoutError: if the operand is no layout.
+
+    >>> print(table(Layout((2, (2, 3)), (1, (2, 4)))))
+    (2,(2,3)):(1,(2,4))
+    <BLANKLINE>
+    [1,1]     0       1       2
+    [1,0]     0  1    0  1    0  1
+      [0]  +-------+-------+------
+        0  |  0  2 |  4  6 |  8 10
+        1  |  1  3 |  5  7 |  9 11
+    """
+    picture = drawing(layout, max_rows, max_columns, max_grids)
+    if width is not None:
+        fitting = min(_fitting_columns(grid, width) for grid in picture.grids)
+        if fitting < picture.grids[0].columns.shown:
+            picture = drawing(layout, max_rows, fitting, max_grids)
+    return "\n".join(_lines(picture, color))
+
+
+def _lines(picture: Drawing, color: bool) -> Iterator[str]:
+    yield picture.notation
+    for grid in picture.grids:
+        yield ""
+        if grid.title:
+            yield grid.title
+        yield from (line.rstrip() for line in _grid_lines(grid, color))
+    if picture.note:
+        yield ""
+        yield picture.note
+
+
+def _grid_lines(grid: Grid, color: bool) -> Iterator[str]:
+    pad = _margin(grid)
+    cells = _cell_width(grid)
+    columns, more = grid.columns, grid.columns.shown < grid.columns.size
+    for leaf in reversed(range(len(columns.extents))):
+        labels = [str(columns.coordinate(j)[leaf]) if columns.starts_run(leaf, j) else "" for j in range(columns.shown)]
+        yield columns.names[leaf].rjust(pad) + "   " + _joined(labels, columns, cells, "  ", " ")
+    yield _row_names(grid.rows).rjust(pad) + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+    for i, row in enumerate(grid.cells):
+        if grid.rows.divides_before(i):
+            yield " " * pad + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+        yield _row_labels(grid.rows, i).rjust(pad) + "  |" + _row(row, columns, cells, color) + (" ..." if more else "")
+    if grid.rows.shown < grid.rows.size:
+        yield "...".rjust(pad)
+
+
+def _joined(words: list[str], columns: Axis, width: int, divider: str, fill: str) -> str:
+    parts = []
+    for j, word in enumerate(words):
+        parts.append((divider if columns.divides_before(j) else "") + fill + word.rjust(width, fill))
+    return "".join(parts)
+
+
+def _row(row: tuple[Any, ...], columns: Axis, width: int, color: bool) -> str:
+    parts = []
+    for j, offset in enumerate(row):
+        cell = " " + text(offset).rjust(width)
+        if color and isinstance(offset, int):
+            cell = f"\x1b[30;48;5;{_PALETTE[offset % 8]}m{cell}\x1b[0m"
+        parts.append((" |" if columns.divides_before(j) else "") + cell)
+    return "".join(parts)
+
+
+def _row_names(rows: Axis) -> str:
+    """The names of the rows' leaves, slowest first, each as wide as its column of labels."""
+    return " ".join(name.rjust(width) for name, width in reversed(_label_columns(rows)))
+
+
+def _row_labels(rows: Axis, position: int) -> str:
+    digits = rows.coordinate(position)
+    labels = [str(digit) if rows.starts_run(leaf, position) else "" for leaf, digit in enumerate(digits)]
+    widths = [width for _, width in _label_columns(rows)]
+    return " ".join(label.rjust(width) for label, width in reversed(list(zip(labels, widths, strict=True))))
+
+
+def _label_columns(rows: Axis) -> list[tuple[str, int]]:
+    return [(name, max(len(name), len(str(rows.last_label(leaf))))) for leaf, name in enumerate(rows.names)]
+
+
+def _margin(grid: Grid) -> int:
+    """The width of everything left of the table's edge."""
+    return max(len(_row_names(grid.rows)), *map(len, grid.columns.names), 3)
+
+
+def _cell_width(grid: Grid) -> int:
+    offsets = max((len(text(offset)) for row in grid.cells for offset in row), default=1)
+    labels = (len(str(grid.columns.last_label(leaf))) for leaf in range(len(grid.columns.names)))
+    return max(offsets, *labels, 1)
+
+
+def _fitting_columns(grid: Grid, width: int) -> int:
+    """How many columns fit on a line; at least one."""
+    used = _margin(grid) + 3 + len(" ...")
+    for j in range(grid.columns.shown):
+        used += _cell_width(grid) + 1 + 2 * grid.columns.divides_before(j)
+        if used > width:
+            return max(j, 1)
+    return grid.columns.shown

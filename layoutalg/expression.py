@@ -1,0 +1,186 @@
+"""Expressions of the algebra as text: ``zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))``.
+
+The notation of :mod:`layoutalg.notation` with calls added. Added to its grammar::
+
+    part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
+    argument  = value | name "=" value
+    part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
+              | part "[" integer "]"         one mode of a layout
+
+A name is one of :data:`OPERATIONS` and nothing else; Python's ``eval`` is not involved.
+Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import safe_text
+from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.notation import Parser, Token
+from layoutalg.swizzle import Swizzle
+
+#: Every operation that an expression may name, by topic; the names are those of the public package.
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "Make": (
+        *("Layout", "ComposedLayout", "Swizzle", "E", "make_layout", "make_ordered_layout", "make_layout_like"),
+        *("make_composed_layout", "make_identity_layout"),
+    ),
+    "Look at": (
+        *("size", "cosize", "rank", "depth", "leading_dim", "is_congruent", "is_weakly_congruent", "product"),
+        *("crd2idx", "idx2crd", "max_common_layout", "max_common_vector"),
+    ),
+    "Rearrange": (
+        *("get", "select", "flatten", "append", "prepend", "group_modes", "slice_", "slice_and_offset", "dice"),
+        *("coalesce", "filter", "filter_zeros"),
+    ),
+    "Compose and invert": ("composition", "complement", "right_inverse", "left_inverse", "nullspace"),
+    "Divide": ("logical_divide", "zipped_divide", "tiled_divide", "flat_divide", "local_tile", "local_partition"),
+    "Multiply": (
+        *("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"),
+        "tile_to_shape",
+    ),
+    "Change the unit": ("recast_layout", "upcast", "downcast"),
+}
+
+
+def operations() -> dict[str, Callable[..., Any]]:
+    """The functions that an expression may call, by name.
+
+    >>> sorted(operations())[:3]
+    ['ComposedLayout', 'E', 'Layout']
+    """
+    import layoutalg
+
+    return {name: getattr(layoutalg, name) for names in OPERATIONS.values() for name in names}
+
+
+def evaluate(source: str) -> Any:
+    """The value of an expression: a layout, a swizzle, an integer, a truth value, ``None``, or a tuple of such values.
+
+    Args:
+        source: the expression, in CuTe notation with calls of the algebra's operations.
+
+    Raises:
+        NotationError: if the text is no expression.
+        LayoutError: if an operation refuses its operands.
+
+    >>> print(evaluate("zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"))
+    ((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))
+    >>> evaluate("size(coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1)), mode=[1])")
+    6
+    >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
+    149
+    """
+    return _ExpressionParser(source).parse_all()
+
+
+class _ExpressionParser(Parser):
+    """The notation's parser, which evaluates the calls that it meets."""
+
+    def __init__(self, text: str) -> None:
+        # Brackets are read as parentheses first, which the notation has, and get their own marks back afterwards.
+        super().__init__(text.translate(_TO_PARENTHESES) if isinstance(text, str) else text)
+        self.text = text
+        self.tokens = [_restored(token, text) for token in self.tokens]
+
+    def parse_part(self) -> Any:
+        start = self.token
+        value = self._list() if self.take("[") else super().parse_part()
+        while start.kind != "int" and self.token.text in ("(", "["):
+            if not isinstance(value, (Layout, ComposedLayout, Swizzle)):
+                break
+            value = self._called(value) if self.take("(") else self._mode(value)
+        return value
+
+    def parse_name(self) -> Any:
+        for word, value in (("None", None), ("True", True), ("False", False)):
+            if self.take(word):
+                return value
+        name = self.token
+        functions = operations()
+        if name.text not in functions:
+            self.fail(f"expected an operation of the algebra{_hint(name.text, functions)}")
+        self.next += 1
+        self.expect("(")
+        positional, named = self._arguments(allow_names=True)
+        return apply_operation(name.text, functions[name.text], positional, named)
+
+    def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        while not self.take(")"):
+            if allow_names and self.token.kind == "name" and self.tokens[self.next + 1].text == "=":
+                key = self.token.text
+                if key in named:
+                    self.fail("expected each argument once")
+                self.next += 2
+                named[key] = self.parse_value()
+            elif named:
+                self.fail("expected an argument with its name")
+            else:
+                positional.append(self.parse_value())
+            if not self.take(","):
+                self.expect(")")
+                break
+        return positional, named
+
+    def _called(self, function: Any) -> Any:
+        coordinate, _ = self._arguments()
+        return apply_operation(str(function), function, coordinate, {})
+
+    def _list(self) -> tuple[Any, ...]:
+        return tuple(self._items("]", tiler=True))
+
+    def _mode(self, layout: Any) -> Any:
+        self.expect("[")
+        if isinstance(layout, Swizzle):
+            self.fail("a swizzle has no modes")
+        index = self.integer()
+        self.expect("]")
+        if not 0 <= index < len(layout):
+            raise LayoutError(f"mode: must lie in [0,{len(layout)}), found {index}; layout = {layout}")
+        return layout[index]
+
+
+def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+    """Call an operation with operands that a user wrote, so that every misfit becomes a LayoutError.
+
+    Raises:
+        LayoutError: if the operation refuses, has no such parameters, or the operands are of kinds it does not take.
+
+    >>> apply_operation("abs", abs, [-3], {})
+    3
+    """
+    from inspect import signature
+
+    shown = ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
+    try:
+        bound = signature(function).bind(*positional, **named)
+    except TypeError as error:
+        raise LayoutError(f"{name}: {error}; operands = {shown}") from None
+    try:
+        return function(*bound.args, **bound.kwargs)
+    except LayoutError:
+        raise
+    except (TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+        raise LayoutError(f"{name}: cannot take operands of these kinds; operands = {shown}") from error
+    except MemoryError:
+        raise LayoutError(f"{name}: the result does not fit into memory; operands = {shown}") from None
+
+
+_TO_PARENTHESES = str.maketrans("[]", "()")
+
+
+def _restored(token: Token, source: str) -> Token:
+    original = source[token.position : token.position + 1]
+    return Token("mark", original, token.position) if original and original in "[]" else token
+
+
+def _hint(name: str, functions: dict[str, Any]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, functions, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""

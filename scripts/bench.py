@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Measure layoutalg against its peers in one run: the same inputs, one machine, ratios.
+
+    scripts/test --version >/dev/null       # once: the environment with the peers
+    .venv/bin/python scripts/bench.py       # a table
+    .venv/bin/python scripts/bench.py --json
+
+Each operation gets a set of varied inputs, drawn from a printed seed; an input that one of the sides present refuses is
+left out for all. The time of one call is the median over the repeats of (time for all inputs, several rounds / calls).
+The CuTe DSL is timed inside one trace, in a process of its own without forks: what a call costs while a kernel is being
+traced. A peer that is not installed has "absent" in its column. Progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
+
+from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
+
+
+def installed(distribution: str) -> str:
+    """The version of a distribution; empty where it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+# ---- timing ----
+
+
+def accepted(function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[int]:
+    good = []
+    for index, args in enumerate(arguments):
+        try:
+            function(*args)
+        except Exception:  # noqa: BLE001  a peer may refuse in any way it likes
+            continue
+        good.append(index)
+    return good
+
+
+def time_call(function: Callable[..., Any], arguments: list[tuple[Any, ...]], repeats: int, least: float) -> float:
+    """Seconds for one call: the median over the repeats, each of whole rounds of the inputs for at least `least`."""
+
+    def rounds(count: int) -> float:
+        started = time.perf_counter()
+        for _ in range(count):
+            for args in arguments:
+                function(*args)
+        return time.perf_counter() - started
+
+    count = max(1, int(least / max(rounds(1), 1e-7)))
+    gc.collect()
+    gc.disable()
+    try:
+        samples = [rounds(count) for _ in range(repeats)]
+    finally:
+        gc.enable()
+    return statistics.median(samples) / (count * len(arguments))
+
+
+def dsl_worker(inputs: dict[str, list[Any]], repeats: int, least: float) -> None:
+    """Time every operation inside one trace of the CuTe DSL, and write a line for each as it is done."""
+    from cutlass import cute
+
+    cases = spellings(Absent(), Absent(), cute)
+    build = builder(
+        lambda shape, stride: cute.make_layout(shape, stride=stride),
+        lambda s, x: cute.make_composed_layout(cute.make_swizzle(*s), 0, x),
+    )
+
+    def measure() -> None:
+        for name, rows in inputs.items():
+            function = cases[name][3]
+            print(json.dumps({"begun": name}), flush=True)
+            if function is None:
+                continue
+            arguments = [tuple(map(build, row)) for row in rows]
+            good = accepted(function, arguments)
+            seconds = time_call(function, [arguments[i] for i in good], repeats, least) if good else None
+            print(json.dumps({"name": name, "good": good, "seconds": seconds}), flush=True)
+
+    @cute.jit  # type: ignore[untyped-decorator]
+    def trace() -> None:
+        measure()
+
+    trace()
+
+
+def run_dsl(inputs: dict[str, list[Any]], options: argparse.Namespace) -> dict[str, Any]:
+    """The DSL's measurements. A crash costs the operation in hand, not the run."""
+    results: dict[str, Any] = {}
+    todo = dict(inputs)
+    while todo:
+        command = [sys.executable, __file__, "--dsl-worker", f"--repeats={options.repeats}", f"--least={options.least}"]
+        done = subprocess.run(command, input=json.dumps(todo), capture_output=True, text=True, check=False)
+        begun = None
+        for line in done.stdout.splitlines():
+            told = json.loads(line) if line.startswith("{") else {}
+            if "begun" in told:
+                begun = told["begun"]
+                todo.pop(begun)
+            elif "name" in told:
+                results[told["name"]] = told
+        if done.returncode == 0 or begun is None:
+            return results
+        if begun not in results:
+            say(f"the CuTe DSL crashed on {begun}")
+    return results
+
+
+# ---- whole processes ----
+
+DERIVE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
+
+
+def process_seconds(commands: dict[str, list[str]], repeats: int) -> dict[str, float | None]:
+    """Wall time of whole processes, median; the commands take turns, so that a busy moment hits all of them."""
+    samples: dict[str, list[float]] = {name: [] for name in commands}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    broken = set()
+    for turn in range(repeats + 1):
+        for name, command in commands.items():
+            if name in broken:
+                continue
+            started = time.perf_counter()
+            done = subprocess.run(command, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
+            if done.returncode:
+                say(f"{name} failed: {done.stderr.decode(errors='replace').strip().splitlines()[-1:]}")
+                broken.add(name)
+            elif turn:  # the first turn warms the caches
+                samples[name].append(time.perf_counter() - started)
+    return {name: statistics.median(times) if times and name not in broken else None for name, times in samples.items()}
+
+
+def measure_processes(repeats: int, with_dsl: bool) -> dict[str, float | None]:
+    python = sys.executable
+    commands = {
+        "python": [python, "-c", "pass"],
+        "import layoutalg": [python, "-c", "import layoutalg"],
+        "import descriptors": [python, "-c", "import descriptors"],
+        "descriptors derive": [python, "-m", "descriptors", "derive", *DERIVE],
+    }
+    if with_dsl:
+        commands["the same derivation in the CuTe DSL"] = [
+            python,
+            str(ROOT / "scripts" / "lib" / "bench_derivation.py"),
+        ]
+    return process_seconds(commands, repeats)
+
+
+# ---- the run ----
+
+
+def say(line: str) -> None:
+    print(f"bench: {line}", file=sys.stderr, flush=True)
+
+
+def mutual(name: str, rows: list[Any], sides: list[tuple[Any, dict[str, Spelling]]]) -> list[Any]:
+    """The inputs that every side takes which offers the operation."""
+    for build, functions in sides:
+        function = functions[name]
+        if function is not None:
+            rows = [rows[index] for index in accepted(function, [tuple(map(build, row)) for row in rows])]
+    return rows
+
+
+def measure_operations(options: argparse.Namespace) -> dict[str, Any]:
+    la, build_ours = ours()
+    versions = {"layoutalg": la.__version__, "tensor-layouts": installed("tensor-layouts")}
+    versions["cute-dsl"] = installed("nvidia-cutlass-dsl")
+    tl, build_theirs = tensor_layouts() if versions["tensor-layouts"] else (Absent(), None)
+    cases = {
+        name: case for name, case in spellings(la, tl, Absent()).items() if not options.only or options.only in name
+    }
+    inputs = {
+        name: [case[0](random.Random(f"{options.seed} {name} {index}")) for index in range(options.inputs)]
+        for name, case in cases.items()
+    }
+    # An input counts only if every side present takes it: first ours and the Python peer's, then the DSL's.
+    sides = [(build_ours, {name: case[1] for name, case in cases.items()})]
+    if build_theirs:
+        sides.append((build_theirs, {name: case[2] for name, case in cases.items()}))
+    inputs = {name: mutual(name, rows, sides) for name, rows in inputs.items()}
+    say("the CuTe DSL, inside one trace")
+    dsl = run_dsl(inputs, options) if versions["cute-dsl"] else {}
+    rows = []
+    for name in cases:
+        say(name)
+        told = dsl.get(name, {})
+        chosen = [inputs[name][index] for index in told["good"]] if told.get("good") else inputs[name]
+        row: dict[str, Any] = {"operation": name, "inputs": len(chosen), "cute-dsl": told.get("seconds")}
+        for side, (build, functions) in zip(("layoutalg", "tensor-layouts"), sides, strict=False):
+            function = functions[name]
+            arguments = [tuple(map(build, given)) for given in chosen]
+            row[side] = time_call(function, arguments, options.repeats, options.least) if function else None
+        rows.append(row)
+    return {"versions": versions, "operations": rows}
+
+
+def ratios(rows: list[dict[str, Any]], peer: str) -> list[float]:
+    return [row[peer] / row["layoutalg"] for row in rows if row.get(peer)]
+
+
+def report(result: dict[str, Any]) -> Iterator[str]:
+    versions, rows = result["versions"], result["operations"]
+    yield (
+        f"layoutalg {versions['layoutalg']}, tensor-layouts {versions['tensor-layouts'] or 'absent'}, "
+        f"CuTe DSL {versions['cute-dsl'] or 'absent'} (trace time); Python {versions['python']}, {versions['machine']}"
+    )
+    yield f"seed {result['seed']}; median of {result['repeats']} repeats; microseconds a call, and how many times ours"
+    yield ""
+    yield f"{'operation':28} {'inputs':>6} {'layoutalg':>10} {'tensor-layouts':>17} {'CuTe DSL':>17}"
+    for row in rows:
+        line = f"{row['operation']:28} {row['inputs']:6} {row['layoutalg'] * 1e6:10.2f}"
+        for peer in ("tensor-layouts", "cute-dsl"):
+            seconds = row.get(peer)
+            missing = "-" if versions[peer] else "absent"
+            line += f" {seconds * 1e6:9.2f} {seconds / row['layoutalg']:6.1f}x" if seconds else f" {missing:>17}"
+        yield line
+    for peer in ("tensor-layouts", "cute-dsl"):
+        found = ratios(rows, peer)
+        if found:
+            slower = sum(ratio < 1 for ratio in found)
+            yield (
+                f"against {peer}: median {statistics.median(found):.1f}x, least {min(found):.1f}x over {len(found)} "
+                f"operations; slower than it in {slower}"
+            )
+    yield ""
+    bare = result["processes"]["python"]
+    for name, seconds in result["processes"].items():
+        more = f", {1e3 * (seconds - bare):.1f} ms beyond bare python" if seconds and bare and name != "python" else ""
+        yield f"{name}: " + (f"{1e3 * seconds:.0f} ms{more}" if seconds else "absent")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="write the measurements as JSON, in seconds")
+    parser.add_argument("--repeats", type=int, default=9, help="repeats of each measurement (default: 9)")
+    parser.add_argument("--inputs", type=int, default=24, help="inputs of each operation (default: 24)")
+    parser.add_argument(
+        "--least", type=float, default=0.02, help="seconds that one repeat lasts at least (default: 0.02)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="what the inputs are drawn from (default: 1)")
+    parser.add_argument("--only", default="", help="only operations whose name contains this")
+    parser.add_argument("--dsl-worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.dsl_worker:
+        dsl_worker(json.load(sys.stdin), options.repeats, options.least)
+        return
+    result = {"seed": options.seed, "repeats": options.repeats, **measure_operations(options)}
+    say("whole processes")
+    result["processes"] = measure_processes(options.repeats, bool(result["versions"]["cute-dsl"]))
+    result["versions"] |= {
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+    }
+    print(json.dumps(result, indent=1) if options.json else "\n".join(report(result)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Imports run downward, one way: the table of rooms below is the whole architecture, and a module not in it fails.
+
+A module may import from the rooms listed before its own. Two further walls: the read model shares no code with what it
+judges, and `descriptors` uses `layoutalg` through its public names only.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import layoutalg
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Lowest first. The package itself ("layoutalg") is the public face, `__init__`.
+LAYOUTALG = """
+    errors leaf basis int_tuple swizzle layout modes notation
+    coalesce jumps composition slicing swizzled_slice complement inverse divide ordered products tiling recast offsets
+    banks draw draw.grid draw.text draw.html
+""".split()
+LAYOUTALG_TOP = ["layoutalg", "layoutalg.expression", "layoutalg.answers", "layoutalg.cli", "layoutalg.__main__"]
+DESCRIPTORS = """
+    errors bitfield operand atoms shapes sm90 sm100 canonical read_model record derive verify emit story oracle article
+""".split()
+DESCRIPTORS_TOP = ["descriptors", "descriptors.cli", "descriptors.__main__"]
+
+FLOORS = [
+    *(f"layoutalg.{room}" for room in LAYOUTALG),
+    *LAYOUTALG_TOP,
+    *(f"descriptors.{room}" for room in DESCRIPTORS),
+    *DESCRIPTORS_TOP,
+]
+
+# A value slices itself and shows itself, and the size of a swizzled layout is counted: these functions reach up, inside
+# the function, when they are called.
+DOORS = {
+    ("layoutalg.layout", "layoutalg.draw.html"),
+    ("layoutalg.layout", "layoutalg.slicing"),
+    ("layoutalg.slicing", "layoutalg.swizzled_slice"),
+    ("layoutalg.modes", "layoutalg.offsets"),
+}
+
+HEAVY = ("numpy", "sympy", "cutlass", "click", "rich")
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for package in ("layoutalg", "descriptors"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+MODULES = dict(modules())
+
+
+def room(module: str) -> str:
+    """The row of the table that a module stands in: its own, or its package's for the parts of one room."""
+    while module not in FLOORS and "." in module:
+        module = module.rpartition(".")[0]
+    return module
+
+
+def imports(module: str) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """Every import of a module: what it imports, the names taken from it, and whether it is inside a function."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, (), id(node) in inside
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute here"
+            source = node.module or ""
+            for alias in node.names:
+                full = f"{source}.{alias.name}"
+                # A module, unless the package has given its name to a function: `from layoutalg import coalesce`.
+                is_module = full in MODULES and not (source == "layoutalg" and alias.name in layoutalg.__all__)
+                yield (full, (), id(node) in inside) if is_module else (source, (alias.name,), id(node) in inside)
+
+
+def ours(name: str) -> bool:
+    return name.partition(".")[0] in ("layoutalg", "descriptors")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_has_a_row_in_the_table_of_rooms(module: str) -> None:
+    listed = module in FLOORS or (module.startswith("descriptors.oracle.") and "descriptors.oracle" in FLOORS)
+    assert listed, f"{module} is in no room: give it its place in FLOORS"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_run_downward_only(module: str) -> None:
+    for imported, _, lazy in imports(module):
+        if not ours(imported) or (lazy and (module, imported) in DOORS):
+            continue
+        here, there = room(module), room(imported)
+        if here == there and here != module:
+            continue  # two parts of one room
+        assert FLOORS.index(there) < FLOORS.index(here), f"{module} imports {imported}, which is not below it"
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module.startswith("layoutalg")])
+def test_the_algebra_knows_nothing_of_hardware(module: str) -> None:
+    assert not [name for name, _, _ in imports(module) if name.partition(".")[0] == "descriptors"]
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module.startswith("descriptors")])
+def test_descriptors_use_the_algebra_through_its_public_names(module: str) -> None:
+    for imported, names, _ in imports(module):
+        if imported.partition(".")[0] == "layoutalg":
+            assert imported == "layoutalg", f"{module} reaches into {imported}"
+            assert set(names) <= set(layoutalg.__all__), f"{module} imports names that are not public: {names}"
+
+
+def test_the_read_model_shares_no_code_with_what_it_judges() -> None:
+    forbidden = ("layoutalg", "descriptors.canonical", "descriptors.derive")
+    seen: set[str] = set()
+    todo = ["descriptors.read_model"]
+    while todo:
+        module = todo.pop()
+        seen.add(module)
+        if module != "descriptors.errors":  # classes of errors, which decide nothing; they extend the algebra's
+            todo.extend(name for name, _, _ in imports(module) if ours(name) and name not in seen)
+    assert not [module for module in seen if module.startswith(forbidden)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_the_oracle_imports_the_cute_dsl(module: str) -> None:
+    if room(module) != "descriptors.oracle":
+        assert not [name for name, _, _ in imports(module) if name.partition(".")[0] == "cutlass"]
+
+
+@pytest.mark.parametrize("package", ["layoutalg", "descriptors"])
+def test_importing_a_package_loads_none_of_the_heavy_libraries(package: str) -> None:
+    code = f"import sys, {package}; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.split() == []

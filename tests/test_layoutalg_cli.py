@@ -1,0 +1,191 @@
+"""The command `layoutalg`: answers on standard output, one line for bad input, exit status 0, 1 or 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import layoutalg as la
+from layoutalg.cli import main
+from layoutalg.expression import operations
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_eval_prints_the_value_in_cute_notation(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "eval", "zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))")
+    assert (status, err) == (0, "")
+    assert out == f"{la.zipped_divide(la.Layout(((8, 16), (64, 2)), ((64, 512), (1, 8192))), (64, 16))}\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        (
+            "(4,(2,1)):(1,(4,0))",
+            {"kind": "layout", "text": "(4,(2,1)):(1,(4,0))", "shape": [4, [2, 1]], "stride": [1, [4, 0]], "size": 8},
+        ),
+        ("S<3,4,3>", {"kind": "swizzle", "text": "S<3,4,3>", "bits": 3, "base": 4, "shift": 3}),
+        ("size(4:1)", {"kind": "int", "text": "4", "value": 4}),
+        ("is_congruent(4, 5)", {"kind": "bool", "text": "True", "value": True}),
+        ("leading_dim((4,8),(8,2))", {"kind": "none", "text": "None", "value": None}),
+        (
+            "make_identity_layout((4,8))",
+            {"kind": "layout", "text": "(4,8):(1@0,1@1)", "shape": [4, 8], "stride": ["1@0", "1@1"], "size": 32},
+        ),
+    ],
+)
+def test_eval_json_holds_the_parts(capsys: pytest.CaptureFixture[str], expression: str, value: object) -> None:
+    status, out, _ = run(capsys, "eval", "--json", expression)
+    assert (status, json.loads(out)) == (0, value)
+
+
+def test_eval_json_of_a_swizzled_slice_and_its_offset(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "eval", "slice_and_offset((_,1), (4,8):(8,1))", "--json")
+    assert status == 0
+    assert [item["text"] for item in json.loads(out)["items"]] == ["(4):(8)", "1"]
+
+
+def test_json_of_a_composed_layout_holds_its_three_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(run(capsys, "eval", "--json", "S<3,4,3> o 8 o (8,64):(64,1)")[1])
+    assert told["outer"]["kind"] == "swizzle"
+    assert told["offset"] == 8
+    assert told["inner"]["shape"] == [8, 64]
+
+
+def test_an_expression_may_begin_with_a_minus_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "eval", "-4")[:2] == (0, "-4\n")
+
+
+def test_show_draws_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "show", "(2,2):(2,1)")
+    assert (status, err) == (0, "")
+    assert out == "(2,2):(2,1)\n\n[1]    0 1\n[0]  +----\n  0  | 0 1\n  1  | 2 3\n"
+
+
+def test_show_draws_what_an_expression_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "show", "blocked_product((2,2):(2,1), (2,2):(1,2))")[0] == 0
+
+
+def test_show_json_holds_every_offset(capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(run(capsys, "show", "--json", "(2,(2,2)):(4,(1,2))")[1])
+    assert told["offsets"] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert json.loads(run(capsys, "show", "--json", "3:2")[1])["offsets"] == [0, 2, 4]
+    assert json.loads(run(capsys, "show", "--json", "(2):(1@0)")[1])["offsets"] == [[0], [1]]
+
+
+def test_show_cuts_and_says_so_and_all_draws_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "shown: 64 of 128 rows" in run(capsys, "show", "(128,4):(4,1)")[1]
+    assert "shown" not in run(capsys, "show", "--all", "(128,4):(4,1)")[1]
+    assert (
+        "shown: 2 of 128 rows, 3 of 4 columns"
+        in run(capsys, "show", "(128,4):(4,1)", "--rows", "2", "--columns", "3")[1]
+    )
+
+
+def test_color_is_for_terminals_or_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\x1b" not in run(capsys, "show", "4:1")[1]
+    assert "\x1b" in run(capsys, "show", "4:1", "--color")[1]
+
+
+def test_same_compares_functions_and_exits_with_1_where_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "same", "(4,8):(1,4)", "coalesce((4,8):(1,4))") == (0, "same\n", "")
+    assert run(capsys, "same", "(4,8):(1,4)", "(4,8):(8,1)") == (1, "differ at index 1: 1 and 8\n", "")
+    assert run(capsys, "same", "4:1", "8:1")[:2] == (1, "sizes differ: 4 and 8\n")
+    assert run(capsys, "same", "(4,8)", "(4,9)")[0] == 1
+
+
+def test_ops_lists_every_operation_and_explains_one(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "ops")
+    assert status == 0
+    assert {line.split()[0] for line in out.splitlines() if line.startswith("  ")} == set(operations())
+    assert all(len(line.split()) > 2 for line in out.splitlines() if line.startswith("  "))
+    explained = run(capsys, "ops", "coalesce")[1]
+    assert explained.startswith("coalesce(layout, target_profile=None)\n")
+    assert set(json.loads(run(capsys, "ops", "--json")[1])) == set(operations())
+
+
+def test_help_is_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ((), ("--help",), ("-h",), ("eval", "--help"), ("show", "--help")):
+        status, out, err = run(capsys, *arguments)
+        assert (status, err) == (0, "")
+        assert "Usage: layoutalg" in out
+    assert run(capsys, "--version")[1].startswith("layoutalg ")
+
+
+BAD = [
+    ("frobnicate",),
+    ("eval",),
+    ("eval", ""),
+    ("eval", "4:1", "4:1"),
+    ("eval", "((("),
+    ("eval", "nosuch(4:1)"),
+    ("eval", "(4,8):1"),
+    ("eval", "((4,8):(8,1))(4,0)"),
+    ("eval", "zipped_divide((10,8):(8,1), (3,4))"),
+    ("eval", "9" * 400 + ":1"),
+    ("eval", "(" * 100_000),
+    ("eval", "coalesce(4:1,\n profile=\n1)"),
+    ("eval", "\udcff"),
+    ("eval", "4:1 é"),
+    ("show", "S<3,4,3>"),
+    ("show", "17"),
+    ("show", "--rows", "0", "4:1"),
+    ("show", "--rows", "x", "4:1"),
+    ("show", "--json", "4294967296:1"),
+    ("show", "--all", "4294967296:1"),
+    ("same", "4294967296:1", "(2,2147483648):(1,1)"),
+    ("ops", "nosuch"),
+]
+
+
+@pytest.mark.parametrize(
+    "arguments", BAD, ids=lambda arguments: " ".join(arguments)[:40].encode("ascii", "replace").decode()
+)
+def test_bad_input_is_one_line_on_standard_error_and_status_2(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("layoutalg: ")
+    assert err.count("\n") == 1
+    assert len(err) < 500
+    assert "Traceback" not in err
+
+
+def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "layoutalg", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def test_the_process_reads_standard_input_and_returns_the_status() -> None:
+    assert process("eval", "-", input="size((4,8))\n").stdout == "32\n"
+    assert process("same", "4:1", "4:2").returncode == 1
+    assert process("eval", "(4,8):1").returncode == 2
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    command = f"{sys.executable} -m layoutalg show --all '(4096,64):(64,1)' | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(4096,64):(64,1)\n", "")
+
+
+def test_a_full_disk_is_told_in_one_line() -> None:
+    command = f"{sys.executable} -m layoutalg show '(64,64):(64,1)' > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_shell_completion_is_offered() -> None:
+    import os
+
+    done = process(env={**os.environ, "_LAYOUTALG_COMPLETE": "bash_source"})
+    assert "layoutalg_completion" in done.stdout
