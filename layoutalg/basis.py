@@ -10,15 +10,14 @@ Source: CUTLASS ``include/cute/numeric/arithmetic_tuple.hpp`` (ScaledBasis); the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.leaf import MAX_DEPTH, as_int
+from layoutalg.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ScaledBasis:
+class ScaledBasis(Value):
     """``value`` times the unit vector of the mode at path ``mode``, outermost mode first.
 
     Args:
@@ -34,6 +33,7 @@ class ScaledBasis:
     3@0@1
     """
 
+    __slots__ = ("value", "mode")
     value: int
     mode: tuple[int, ...]
 
@@ -48,8 +48,7 @@ class ScaledBasis:
         path = tuple(as_int(part, "ScaledBasis: a mode") for part in path)
         if not 0 < len(path) <= MAX_DEPTH or min(path) < 0:
             raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
-        object.__setattr__(self, "value", as_int(value, "ScaledBasis: the value"))
-        object.__setattr__(self, "mode", path)
+        self.fix(value=as_int(value, "ScaledBasis: the value"), mode=path)
 
     def __mul__(self, factor: int) -> ScaledBasis:
         return ScaledBasis(self.value * factor, self.mode)
@@ -62,9 +61,6 @@ class ScaledBasis:
     def __str__(self) -> str:
         # The DSL writes the innermost mode first: E([1, 0]) is 1@0@1.
         return f"{self.value}@" + "@".join(str(part) for part in reversed(self.mode))
-
-    def __repr__(self) -> str:
-        return f"ScaledBasis({self.value}, {self.mode})"
 
 
 def E(*mode: int | Iterable[int]) -> ScaledBasis:

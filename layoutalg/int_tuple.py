@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.leaf import LIMIT, MAX_DEPTH
+from layoutalg.leaf import LIMIT, MAX_DEPTH, as_int
 
 #: An integer (or ``None``, or a basis stride, where one is allowed) or a tuple of such values, nested to any depth.
 IntTuple = Any
@@ -51,7 +51,7 @@ def product(value: IntTuple) -> int:
     64
     """
     if type(value) is not tuple:
-        return value  # type: ignore[no-any-return]
+        return value if type(value) is int else as_int(value, "product: a factor")
     result = 1
     for item in value:
         result *= product(item) if type(item) is tuple else item
@@ -240,8 +240,12 @@ def unrank(index: int, shape: IntTuple) -> IntTuple:
         return index
     coordinate = []
     for item in shape:
-        index, digit = divmod(index, product(item))
-        coordinate.append(unrank(digit, item))
+        if type(item) is tuple:
+            index, digit = divmod(index, product(item))
+            coordinate.append(unrank(digit, item))
+        else:
+            index, digit = divmod(index, item)
+            coordinate.append(digit)
     return tuple(coordinate)
 
 

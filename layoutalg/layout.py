@@ -10,7 +10,6 @@ Source: CUTLASS ``include/cute/layout.hpp``, ``include/cute/layout_composed.hpp`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.basis import ScaledBasis, Vector
@@ -32,10 +31,10 @@ from layoutalg.int_tuple import (
 )
 from layoutalg.leaf import LIMIT, as_int
 from layoutalg.swizzle import Swizzle
+from layoutalg.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Value):
     """A shape and its strides: the function ``coordinate -> sum(coordinate_i * stride_i)``.
 
     Calling it with an index, a coordinate of the top modes, or a nested coordinate gives the offset; a coordinate
@@ -58,6 +57,7 @@ class Layout:
     (4):(2) (2,4):(1,8)
     """
 
+    __slots__ = ("shape", "stride")
     shape: IntTuple
     stride: IntTuple
 
@@ -92,9 +92,6 @@ class Layout:
     def __str__(self) -> str:
         return f"{text(self.shape)}:{text(self.stride)}"
 
-    def __repr__(self) -> str:
-        return f"Layout({self.shape!r}, {self.stride!r})"
-
     def _repr_html_(self) -> str:
         from layoutalg.draw.html import table
 
@@ -114,8 +111,7 @@ def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
     return layout
 
 
-@dataclass(frozen=True, slots=True)
-class ComposedLayout:
+class ComposedLayout(Value):
     """The function ``coordinate -> outer(offset + inner(coordinate))``.
 
     The CuTe DSL names the parts of a swizzled layout the other way round (its ``.inner`` is the swizzle, its ``.outer``
@@ -136,17 +132,18 @@ class ComposedLayout:
     S<3,4,3> o 0 o (8,64):(64,1) 149
     """
 
+    __slots__ = ("outer", "offset", "inner")
     outer: Swizzle | Layout | ComposedLayout
     offset: Any
     inner: Layout | ComposedLayout
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.outer, (Swizzle, Layout, ComposedLayout)):
-            raise LayoutError(f"ComposedLayout: outer must be a swizzle or a layout, found {safe_text(self.outer)}")
-        if not isinstance(self.inner, (Layout, ComposedLayout)):
-            raise LayoutError(f"ComposedLayout: inner must be a layout, found {safe_text(self.inner)}")
-        check_depth(self.offset, "ComposedLayout: offset")
-        object.__setattr__(self, "offset", _checked_offset(self.offset))
+    def __init__(self, outer: Swizzle | Layout | ComposedLayout, offset: Any, inner: Layout | ComposedLayout) -> None:
+        if not isinstance(outer, (Swizzle, Layout, ComposedLayout)):
+            raise LayoutError(f"ComposedLayout: outer must be a swizzle or a layout, found {safe_text(outer)}")
+        if not isinstance(inner, (Layout, ComposedLayout)):
+            raise LayoutError(f"ComposedLayout: inner must be a layout, found {safe_text(inner)}")
+        check_depth(offset, "ComposedLayout: offset")
+        self.fix(outer=outer, offset=_checked_offset(offset), inner=inner)
 
     @property
     def shape(self) -> IntTuple:
@@ -174,9 +171,6 @@ class ComposedLayout:
     def __str__(self) -> str:
         outer = f"({self.outer})" if isinstance(self.outer, ComposedLayout) else str(self.outer)
         return f"{outer} o {text(self.offset)} o {self.inner}"
-
-    def __repr__(self) -> str:
-        return f"ComposedLayout({self.outer!r}, {self.offset!r}, {self.inner!r})"
 
     def _repr_html_(self) -> str:
         from layoutalg.draw.html import table
@@ -268,12 +262,27 @@ def _is_valid(shape: IntTuple, stride: IntTuple) -> bool:
     return total <= LIMIT
 
 
-def _normalized(shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
-    """Shape and stride with every leaf checked and turned into a plain integer, the default stride filled in."""
+def valid_shape(shape: IntTuple) -> IntTuple:
+    """The shape with every extent checked and turned into a plain integer.
+
+    Raises:
+        LayoutError: if an extent is not positive, or the size does not fit 64 bits.
+
+    >>> valid_shape((4, (2, 1)))
+    (4, (2, 1))
+    """
+    if _is_valid(shape, shape):
+        return shape
     check_depth(shape, "Layout: shape")
     shape = _checked_shape(shape)
     if product(shape) > LIMIT:
         raise LayoutError(f"Layout: the size must fit 64 bits, found shape {safe_text(shape)}")
+    return shape
+
+
+def _normalized(shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
+    """Shape and stride with every leaf checked and turned into a plain integer, the default stride filled in."""
+    shape = valid_shape(shape)
     if stride is None:
         return shape, compact_strides(shape)
     check_depth(stride, "Layout: stride")

@@ -26,6 +26,7 @@ from layoutalg.int_tuple import (
 )
 from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
 from layoutalg.leaf import as_int
+from layoutalg.swizzle import Swizzle
 
 #: What most operations accept: a layout, plain or composed.
 AnyLayout = Layout | ComposedLayout
@@ -120,9 +121,13 @@ def _at(value: Any, mode: Mode, operation: str) -> Any:
 
 def shape_of(value: Any) -> IntTuple:
     """The shape of a layout; a shape itself."""
-    if isinstance(value, (Layout, ComposedLayout)):
+    if isinstance(value, Layout):
+        return value.shape
+    if isinstance(value, ComposedLayout):
         return value.shape
     check_depth(value, "shape")
+    for leaf in flatten_tuple(value):
+        as_int(leaf, "shape: an extent")
     return value
 
 
@@ -166,12 +171,13 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
     (14, 8)
     """
-    layout = _at(need_layout(layout, "cosize"), mode, "cosize")
+    layout = need_layout(layout, "cosize")
+    if mode is not None:
+        layout = _at(layout, mode, "cosize")
     if isinstance(layout, ComposedLayout):
-        from layoutalg.offsets import offsets  # enumerates: the image of a swizzle has no closed form
-
-        image = offsets(layout)
-        return int(max(image.max(initial=0), 0) - min(image.min(initial=0), 0)) + 1
+        return _cosize_composed(layout)
+    if type(layout.shape) is int and type(layout.stride) is int:
+        return (layout.shape - 1) * abs(layout.stride) + 1
     spans: dict[Any, int] = {}
     for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
@@ -180,6 +186,42 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     for span in spans.values():
         result *= span + 1
     return result
+
+
+#: How many offsets of a composed layout are enumerated to find the largest.
+_MOST_OFFSETS = 1 << 24
+
+
+def _cosize_composed(layout: ComposedLayout) -> int:
+    """:func:`cosize` where something is applied after a layout, so that the largest offset has no closed form."""
+    swizzle, inner = layout.outer, layout.inner
+    if isinstance(swizzle, Swizzle) and isinstance(inner, Layout) and layout.offset == 0 and _is_compact(inner):
+        block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+        if size(inner) % block == 0:
+            return size(inner)  # the swizzle permutes each block within itself
+    if size(inner) > _MOST_OFFSETS:
+        raise LayoutError(
+            f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
+            f"{size(inner)}; layout = {layout}"
+        )
+    from layoutalg.offsets import offsets
+
+    image = offsets(layout)
+    return int(max(image.max(initial=0), 0) - min(image.min(initial=0), 0)) + 1
+
+
+def _is_compact(layout: Layout) -> bool:
+    """Whether the offsets are exactly 0 .. size-1, each once."""
+    filled = 1
+    strides = flatten_tuple(layout.stride)
+    if any(isinstance(stride, ScaledBasis) for stride in strides):
+        return False
+    for d, s in sorted(zip(strides, flatten_tuple(layout.shape), strict=True)):
+        if s != 1:
+            if d != filled:
+                return False
+            filled *= s
+    return True
 
 
 def get(value: T, mode: Mode) -> T:
@@ -307,6 +349,8 @@ def group_modes(value: T, begin: int, end: int | None = None) -> T:
             f"group_modes: must have 0 <= begin < end <= {total}, found begin {begin} and end {end}; "
             f"operand = {text(value)}"
         )
+    if type(shape_of(value)) is not tuple:
+        return select(value, [0])  # an integer counts as the tuple of itself
     return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]))  # type: ignore[no-any-return]
 
 
@@ -340,17 +384,17 @@ def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | No
     layout = Layout(shape, stride)
     if has_basis(layout):
         raise LayoutError(f"leading_dim: strides must be integers; layout = {layout}")
-    path = _unit_path(layout.shape, layout.stride, (1,)) or _unit_path(layout.shape, layout.stride, ())
+    path = _unit_path(_modes(layout.shape), _modes(layout.stride))
     if path is None:
         return None
     return path[0] if len(path) == 1 else path
 
 
-def _unit_path(shape: IntTuple, stride: IntTuple, skipped: tuple[int, ...]) -> tuple[int, ...] | None:
+def _unit_path(shape: IntTuple, stride: IntTuple) -> tuple[int, ...] | None:
     if type(shape) is not tuple:
-        return () if stride == 1 and shape not in skipped else None
+        return () if stride == 1 and shape != 1 else None
     for index, (s, d) in enumerate(zip(shape, stride, strict=True)):
-        found = _unit_path(s, d, skipped)
+        found = _unit_path(s, d)
         if found is not None:
             return (index, *found)
     return None

@@ -14,8 +14,6 @@ A parenthesis around one layout groups it (write ``(4:1,)`` for a tiler of one m
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from layoutalg.basis import ScaledBasis
@@ -24,20 +22,21 @@ from layoutalg.int_tuple import IntTuple, safe_text
 from layoutalg.layout import ComposedLayout, Layout
 from layoutalg.leaf import LIMIT, MAX_DEPTH
 from layoutalg.swizzle import Swizzle
+from layoutalg.value import Value
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_]))",
-    re.ASCII,
-)
+_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_]))"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Value):
     """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
 
+    __slots__ = ("kind", "text", "position")
     kind: str
     text: str
     position: int
+
+    def __init__(self, kind: str, text: str, position: int) -> None:
+        self.fix(kind=kind, text=text, position=position)
 
 
 def tokenize(text: str) -> list[Token]:
@@ -51,11 +50,14 @@ def tokenize(text: str) -> list[Token]:
     """
     if not isinstance(text, str):
         raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    import re  # costs a tenth of the package's import; compile() finds the pattern again after the first call
+
+    pattern = re.compile(_TOKEN, re.ASCII)
     tokens = []
     position = 0
     end = len(text.rstrip())
     while position < end:
-        match = _TOKEN.match(text, position)
+        match = pattern.match(text, position)
         if match is None:
             start = position + len(text[position:]) - len(text[position:].lstrip())
             raise NotationError(

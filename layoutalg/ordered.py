@@ -12,7 +12,7 @@ from typing import Any
 from layoutalg.basis import ScaledBasis
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
-from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
+from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted, valid_shape
 from layoutalg.leaf import as_int, is_one
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
@@ -32,7 +32,7 @@ def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
     >>> print(make_ordered_layout((2, 3, 4), (2, 0, 1)), make_ordered_layout((2, (3, 4)), (1, 0)))
     (2,3,4):(12,1,3) (2,(3,4)):(12,(1,3))
     """
-    shape = Layout(shape).shape
+    shape = valid_shape(shape)
     check_depth(order, "make_ordered_layout: order")
     keys: list[Any] = []
     _spread(order, shape, keys, order)
@@ -48,8 +48,10 @@ def _spread(order: IntTuple, shape: IntTuple, keys: list[Any], whole: IntTuple) 
             )
         for part, mode in zip(order, shape, strict=True):
             _spread(part, mode, keys, whole)
-    else:
+    elif type(shape) is tuple:
         keys.extend([as_int(order, "make_ordered_layout: an order")] * len(flatten_tuple(shape)))
+    else:
+        keys.append(order if type(order) is int else as_int(order, "make_ordered_layout: an order"))
 
 
 def _compact(shape: IntTuple, keys: list[Any]) -> Layout:
@@ -103,7 +105,7 @@ def make_identity_layout(shape: IntTuple) -> Layout:
     >>> print(layout, layout(3, (5, 1)))
     (4,(8,2)):(1@0,(1@0@1,1@1@1)) (3, (5, 1))
     """
-    shape = Layout(shape).shape
+    shape = valid_shape(shape)
     return trusted(shape, _unit_strides(shape, ()))
 
 

@@ -17,7 +17,7 @@ from layoutalg.composition import compose_plain
 from layoutalg.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
-from layoutalg.layout import Layout, trusted
+from layoutalg.layout import Layout, trusted, valid_shape
 from layoutalg.leaf import divides
 from layoutalg.modes import L, cosize, need_layout, need_plain, through
 from layoutalg.ordered import make_ordered_layout
@@ -170,7 +170,7 @@ def tile_to_shape(atom: L, target_shape: IntTuple, order: IntTuple = None) -> L:
     ((8,16),(64,2)):((64,512),(1,8192))
     """
     need_layout(atom, "tile_to_shape")
-    target = Layout(target_shape).shape
+    target = valid_shape(target_shape)
     extents = [product(mode) for mode in target] if type(target) is tuple else [target]
     if order is None:
         order = tuple(range(len(extents)))

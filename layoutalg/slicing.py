@@ -16,14 +16,15 @@ from layoutalg.int_tuple import (
     check_depth,
     flatten_tuple,
     inner_offset,
+    product,
     safe_text,
     text,
     unrank,
     weakly_congruent,
 )
-from layoutalg.layout import ComposedLayout, Layout, trusted
+from layoutalg.layout import ComposedLayout, Layout, trusted, valid_shape
 from layoutalg.leaf import as_int
-from layoutalg.modes import AnyLayout, need_layout, shape_of
+from layoutalg.modes import AnyLayout, need_layout
 
 
 def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
@@ -52,12 +53,14 @@ def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
     >>> idx2crd(13, (4, (2, 4))), idx2crd((1, 3), (4, (2, 4)))
     ((1, (1, 1)), (1, (1, 1)))
     """
-    shape = Layout(shape_of(shape)).shape
+    shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
     check_depth(index, "idx2crd: index")
     return _coordinate(index, shape)
 
 
 def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
+    if type(index) is int and 0 <= index < product(shape):
+        return unrank(index, shape)
     if type(index) is tuple:
         if type(shape) is not tuple or len(shape) != len(index):
             raise CoordinateError(

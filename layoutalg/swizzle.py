@@ -9,14 +9,12 @@ Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>",
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from layoutalg.errors import LayoutError
 from layoutalg.leaf import as_int
+from layoutalg.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Swizzle:
+class Swizzle(Value):
     """The bit permutation ``S<bits,base,shift>`` on non-negative offsets, in the unit of the offset.
 
     Args:
@@ -33,13 +31,17 @@ class Swizzle:
     S<3,4,3>
     """
 
+    __slots__ = ("bits", "base", "shift")
     bits: int
     base: int
     shift: int
 
-    def __post_init__(self) -> None:
-        for name in ("bits", "base", "shift"):
-            object.__setattr__(self, name, as_int(getattr(self, name), f"Swizzle: {name}"))
+    def __init__(self, bits: int, base: int, shift: int) -> None:
+        self.fix(
+            bits=as_int(bits, "Swizzle: bits"),
+            base=as_int(base, "Swizzle: base"),
+            shift=as_int(shift, "Swizzle: shift"),
+        )
         if self.bits < 0 or self.base < 0:
             raise LayoutError(f"Swizzle: bits and base must not be negative, found {self}")
         if abs(self.shift) < self.bits:
@@ -72,6 +74,3 @@ class Swizzle:
 
     def __str__(self) -> str:
         return f"S<{self.bits},{self.base},{self.shift}>"
-
-    def __repr__(self) -> str:
-        return f"Swizzle({self.bits}, {self.base}, {self.shift})"

@@ -4,10 +4,14 @@ A swizzle S is linear over xor, not over addition, so a slice ``c -> S(o + d + k
 fixed modes add, k the kept modes) is not in general a layout plus a constant. Three exact forms, simplest first, with
 Y and Z the masks of the bits that S reads and changes:
 
-1. Where k moves no bit of Z whose bit of Y it also moves, S acts on the slice as a sum of bits with fixed weights: the
+1. Where no offset of the slice differs from another in a bit of Y, S adds the same to all of them, if the bits it
+   changes do not differ either: the slice is the kept modes as they are.
+2. Where k moves no bit of Z whose bit of Y it also moves, S acts on the slice as a sum of bits with fixed weights: the
    slice is an ordinary layout. It may have negative strides (a bit that the fixed part flips counts downwards).
-2. Otherwise the slice stays swizzled; the part of d outside Y and Z moves out, in front of the swizzle.
-3. Both need that adding k to the fixed part never carries. If it may, all of d stays inside, which is always right.
+3. Otherwise the slice stays swizzled; the part of d outside Y and Z moves out, in front of the swizzle.
+
+The second and third need that adding k to the fixed part never carries. Where it may, a small slice is compared offset
+by offset; else all of d stays inside, which is always right.
 
 Source: CUTLASS ``include/cute/swizzle_layout.hpp`` decays slices in the same way; the conditions are derived here.
 """
@@ -21,9 +25,12 @@ from layoutalg.composition import compose_plain
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.layout import ComposedLayout, Layout, add, is_swizzled
-from layoutalg.modes import AnyLayout
+from layoutalg.modes import AnyLayout, size
 from layoutalg.slicing import slice_and_offset, slice_plain
 from layoutalg.swizzle import Swizzle
+
+#: How many offsets of a slice are compared where a carry might spoil the affine form.
+_MOST_COMPARED = 1 << 12
 
 
 def slice_composed(coord: Any, src: ComposedLayout) -> tuple[AnyLayout, Any]:
@@ -48,22 +55,38 @@ def slice_composed(coord: Any, src: ComposedLayout) -> tuple[AnyLayout, Any]:
 def _simplest(swizzle: Swizzle, offset: int, fixed: int, kept: Layout) -> tuple[AnyLayout, int]:
     """The simplest exact form of ``c -> swizzle(offset + fixed + kept(c))``."""
     start = offset + fixed
+    if not swizzle.bits or _is_shifted(swizzle, start, kept):
+        return kept, swizzle(start)
     whole = ComposedLayout(swizzle, start, kept), 0
     moved = _moved_bits(kept)
     if moved is None or start < 0:
         return whole
     if not _moves_a_pair(swizzle, moved):
-        if start & moved:
-            return whole
         try:
-            return compose_plain(_weights(swizzle, start, moved), kept), swizzle(start)
+            affine = compose_plain(_weights(swizzle, start, moved), kept)
         except LayoutError:
             return whole
+        exact = not start & moved or _agrees(affine, swizzle(start), whole[0])
+        return (affine, swizzle(start)) if exact else whole
     active = swizzle.source_mask | swizzle.target_mask
     inside, outside = offset + (fixed & active), fixed & ~active
     if (inside | moved) & outside or inside & moved:
         return whole
     return ComposedLayout(swizzle, inside, kept), outside
+
+
+def _is_shifted(swizzle: Swizzle, start: int, kept: Layout) -> bool:
+    """Whether the swizzle adds one constant to all offsets ``start + kept(c)``."""
+    reaches = [(n - 1) * d for n, d in zip(flatten_tuple(kept.shape), flatten_tuple(kept.stride), strict=True)]
+    low, high = start + sum(min(0, reach) for reach in reaches), start + sum(max(0, reach) for reach in reaches)
+    differing = (1 << (low ^ high).bit_length()) - 1
+    return low >= 0 and not (swizzle.source_mask | swizzle(low) ^ low) & differing
+
+
+def _agrees(affine: Layout, offset: int, slice_: ComposedLayout) -> bool:
+    """Whether a slice is ``affine + offset``, by enumeration; taken for no where there is much to enumerate."""
+    total = size(slice_)
+    return total <= _MOST_COMPARED and all(affine(i) + offset == slice_(i) for i in range(total))
 
 
 def _moved_bits(kept: Layout) -> int | None:
@@ -97,9 +120,14 @@ def _moves_a_pair(swizzle: Swizzle, moved: int) -> bool:
 
 def _weights(swizzle: Swizzle, start: int, moved: int) -> Layout:
     """The layout with one mode a bit that says what setting this bit adds to ``swizzle(start)``."""
-    count = moved.bit_length()
-    base = swizzle(start)
-    strides = [swizzle(start ^ 1 << bit) - base for bit in range(count)]
-    # A bit that start has set already is never moved (no carries), so that its weight is not used; keep the run going.
-    strides = [d if not start >> bit & 1 else 1 << bit for bit, d in enumerate(strides)]
-    return from_flat(*merge((2,) * count, tuple(strides)))
+    shift = swizzle.shift
+    strides = []
+    for bit in range(moved.bit_length()):
+        weight = 1 << bit
+        if weight & swizzle.target_mask:  # counts downwards where the bit that is read into it is set
+            weight = -weight if start & (weight << shift if shift >= 0 else weight >> -shift) else weight
+        elif weight & swizzle.source_mask:
+            target = weight >> shift if shift >= 0 else weight << -shift
+            weight += -target if start & target else target
+        strides.append(weight)
+    return from_flat(*merge((2,) * len(strides), tuple(strides)))

@@ -1,0 +1,191 @@
+"""The worker's half of `descriptors.oracle.instructions`: MMA operations of the DSL, and the PTX made from them.
+
+Every word is compiled in a kernel of its own, with constant addresses, so that the compiler folds the instruction
+descriptor to one constant. Run as ``python -m descriptors.oracle.dsl_instructions``, questions on standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from descriptors.oracle.worker import run_isolated
+
+__all__ = ["main"]
+
+_TYPES = {
+    "f16": "Float16",
+    "bf16": "BFloat16",
+    "tf32": "TFloat32",
+    "f32": "Float32",
+    "s32": "Int32",
+    "e4m3": "Float8E4M3FN",
+    "e5m2": "Float8E5M2",
+    "e2m3": "Float6E2M3FN",
+    "e3m2": "Float6E3M2FN",
+    "e2m1": "Float4E2M1FN",
+    "s8": "Int8",
+    "u8": "Uint8",
+    "ue8m0": "Float8E8M0FNU",
+    "ue4m3": "Float8E4M3FN",
+}
+_WORDS = ("Tcgen05InstrDesc", "Tcgen05MxInstrDesc", "Tcgen05MxOmmaInstrDesc")
+
+_MOVE = re.compile(r"mov\.b32\s+(%r\d+),\s*(-?\w+);")
+_MMA = re.compile(r"(tcgen05\.mma\S+)\s+\[%r\d+\], %rd\d+, %rd\d+, (?:\[%r\d+\], )?(%r\d+)")
+
+
+def _work(questions: list[Any], report: Callable[[str, object], None]) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)  # the DSL leaves its PTX in the working directory
+        for question in questions:
+            try:
+                report("ok", _ANSWERS[question["ask"]](question))
+            except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to refuse
+                text = " ".join(re.sub(r"\x1b\[\d+m", "", str(error)).split())[:300]
+                report("rejected", f"{type(error).__name__}: {text}")
+        os.chdir("/")
+
+
+def _fields(_: dict[str, Any]) -> dict[str, dict[str, list[tuple[int, int]]]]:
+    """For each typed word and field, the bits that it reads and what each is worth."""
+    from cutlass.experimental import primitives
+
+    found: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    for name in _WORDS:
+        typed = getattr(primitives, name)
+        fields = [field for field in dir(typed) if isinstance(getattr(typed, field), property) and field != "dtype"]
+        found[name] = {
+            field: [(bit, int(read)) for bit in range(32) if (read := getattr(typed(1 << bit), field))]
+            for field in fields
+        }
+    return found
+
+
+def _accepts(question: dict[str, Any]) -> bool:
+    _operation(question)
+    return True
+
+
+def _operation(question: dict[str, Any]) -> Any:
+    """The DSL's operation; it raises where the DSL refuses."""
+    import cutlass
+    from cutlass.cute.nvgpu import OperandMajorMode, tcgen05, warpgroup
+
+    a, b, d, scale = (getattr(cutlass, _TYPES[question[name]]) for name in ("a", "b", "d", "scale"))
+    shape = (question["m"], question["n"], question["k"])
+    majors = [OperandMajorMode[question[name]] for name in ("a_major", "b_major")]
+    if question["target"].startswith("sm_90"):
+        place: list[Any] = [warpgroup.OperandSource.SMEM, *majors]
+        match question["kind"]:
+            case "f16":
+                return warpgroup.MmaF16BF16Op(a, d, shape, *place)
+            case "f8":
+                return warpgroup.MmaF8Op(a, b, d, shape, *place)
+            case _:
+                return warpgroup.MmaI8Op(a, b, d, shape, *place)
+    place = [tcgen05.CtaGroup(question["cta_group"]), tcgen05.OperandSource.SMEM]
+    if question["sparse"]:
+        return _sparse(question["kind"], a, d, shape, [*place, *majors])
+    match question["kind"]:
+        case "f16":
+            return tcgen05.MmaF16BF16Op(a, d, shape, *place, *majors)
+        case "tf32":
+            return tcgen05.MmaTF32Op(shape, *place, *majors)
+        case "i8":
+            return tcgen05.MmaI8Op(a, shape, *place, *majors)
+        case "f8f6f4":
+            return tcgen05.MmaF8F6F4Op(a, b, d, shape, *place, *majors)
+        case "mxf8f6f4":
+            return tcgen05.MmaMXF8F6F4Op(a, b, shape, *place, *majors)
+        case "mxf4":
+            return (tcgen05.SM103MmaMXF4Op if shape[2] == 96 else tcgen05.MmaMXF4Op)(shape, *place)
+        case _:
+            return (tcgen05.SM103MmaMXF4NVF4Op if shape[2] == 96 else tcgen05.MmaMXF4NVF4Op)(scale, shape, *place)
+
+
+def _sparse(kind: str, a: Any, d: Any, shape: tuple[int, int, int], place: list[Any]) -> Any:
+    from cutlass.cute.nvgpu import tcgen05
+    from cutlass.cute.nvgpu.warp.mma import SparseMetadataFormat
+
+    operation = {"f16": tcgen05.MmaF16BF16SparseOp, "f8f6f4": tcgen05.MmaFP8SparseOp}[kind]
+    return operation(a, d, shape, *place, SparseMetadataFormat.TID)
+
+
+def _word(question: dict[str, Any]) -> dict[str, Any]:
+    """Compile one instruction and find its descriptor in the PTX."""
+    from cutlass import cute
+
+    def kernel() -> None:
+        _multiply(question)
+
+    launched: Any = cute.kernel(kernel)
+
+    def host() -> None:
+        launched().launch(grid=[1, 1, 1], block=[128, 1, 1])
+
+    ptx = cute.compile(cute.jit(host), options=f"--gpu-arch {question['target']} --keep-ptx").__ptx__
+    constants = dict(_MOVE.findall(ptx))
+    ((instruction, register),) = _MMA.findall(ptx)
+    return {"word": int(constants[register], 0) % 2**32, "instruction": instruction}
+
+
+def _multiply(question: dict[str, Any]) -> None:
+    """Trace one MMA of operands at fixed addresses."""
+    import cutlass
+    from cutlass import cute
+    from cutlass.cute.nvgpu import tcgen05
+    from cutlass.utils import blackwell_helpers as helpers
+
+    operation = _operation(question)
+    mma = cute.make_tiled_mma(operation)
+    shape = (question["m"], question["n"], question["k"])
+    fragments = []
+    for name, place, make in (("a", 0, helpers.make_smem_layout_a), ("b", 1 << 16, helpers.make_smem_layout_b)):
+        dtype = getattr(cutlass, _TYPES[question[name]])
+        layout = make(mma, shape, dtype, 1)
+        address = cute.make_ptr(dtype, cutlass.Int32(place), cute.AddressSpace.smem, assumed_align=1024)
+        tile = cute.make_tensor(cute.recast_ptr(address, layout.inner, dtype=dtype), layout.outer)
+        fragment = mma.make_fragment_A(tile) if name == "a" else mma.make_fragment_B(tile)
+        fragments.append(fragment[None, None, 0, 0])
+    accumulator = mma.make_fragment_C(mma.partition_shape_C(shape[:2]))
+    result = cute.make_tensor(_tensor_memory(operation.acc_dtype, 0), accumulator.layout)
+    if question["kind"].startswith("mx"):
+        for field, data_id in zip((tcgen05.Field.SFA, tcgen05.Field.SFB), question["scale_ids"], strict=True):
+            mma.set(field, _tensor_memory(operation.sf_dtype, 256 + (data_id << 30)))
+    if question["sparse"]:
+        mma.set(tcgen05.Field.METADATA, _tensor_memory(cutlass.Uint8, 256))
+    for field, negated in zip((tcgen05.Field.NEGATE_A, tcgen05.Field.NEGATE_B), question["negate"], strict=True):
+        if negated:
+            mma.set(field, True)
+    cute.gemm(mma, result, *fragments, result)
+
+
+def _tensor_memory(dtype: Any, address: int) -> Any:
+    """A pointer into tensor memory; the two highest bits of a scale factor's are its data id."""
+    import cutlass
+    from cutlass import cute
+
+    signed = address - 2**32 if address >= 2**31 else address
+    return cute.make_ptr(dtype, cutlass.Int32(signed), cute.AddressSpace.tmem, assumed_align=16)
+
+
+_ANSWERS: dict[str, Callable[[dict[str, Any]], Any]] = {"fields": _fields, "accepts": _accepts, "words": _word}
+
+
+def main() -> None:
+    """Answer the questions on standard input, one JSON line each."""
+    questions = json.load(sys.stdin)
+    from cutlass import cute  # noqa: F401 - imported once here, for every child to inherit
+
+    for status, value in run_isolated(questions, _work, each_s=60.0, batch=500):
+        sys.stdout.write(json.dumps((status, value)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
