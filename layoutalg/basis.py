@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.leaf import MAX_DEPTH, as_int
+from layoutalg.leaf import MAX_DEPTH, as_int, as_leaf
 from layoutalg.value import Value
 
 
@@ -48,7 +48,7 @@ class ScaledBasis(Value):
         path = tuple(as_int(part, "ScaledBasis: a mode") for part in path)
         if not 0 < len(path) <= MAX_DEPTH or min(path) < 0:
             raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
-        self.fix(value=as_int(value, "ScaledBasis: the value"), mode=path)
+        self.fix(value=as_leaf(value, "ScaledBasis: the value"), mode=path)
 
     def __mul__(self, factor: int) -> ScaledBasis:
         return ScaledBasis(self.value * factor, self.mode)

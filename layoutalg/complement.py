@@ -17,7 +17,7 @@ from layoutalg.coalesce import filtered, from_flat, merge
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
 from layoutalg.layout import ComposedLayout, Layout, has_basis
-from layoutalg.leaf import as_int, ceil_div, divides
+from layoutalg.leaf import as_leaf, ceil_div, divides
 from layoutalg.modes import need_plain
 
 
@@ -63,7 +63,7 @@ def _target(cotarget: Any) -> int:
     if isinstance(cotarget, ComposedLayout):
         raise LayoutError(f"complement: the cotarget must be a shape or a plain layout, found {cotarget}")
     check_depth(cotarget, "complement: cotarget")
-    leaves = [as_int(leaf, "complement: the cotarget") for leaf in flatten_tuple(cotarget)]
+    leaves = [as_leaf(leaf, "complement: the cotarget") for leaf in flatten_tuple(cotarget)]
     if any(leaf < 1 for leaf in leaves):
         raise LayoutError(f"complement: the cotarget must be positive, found {safe_text(cotarget)}")
     return product(tuple(leaves))

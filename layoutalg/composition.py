@@ -23,10 +23,10 @@ from typing import Any, NoReturn
 
 from layoutalg import jumps
 from layoutalg.basis import ScaledBasis, Vector
-from layoutalg.errors import LayoutError, NotDivisibleError
+from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text, unflatten
 from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
-from layoutalg.leaf import as_int
+from layoutalg.leaf import as_leaf, has_symbols, surely_less
 from layoutalg.modes import AnyLayout, get
 from layoutalg.swizzle import Swizzle
 
@@ -69,7 +69,7 @@ at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
             return ComposedLayout(a, 0, b)
         if isinstance(b, Swizzle):
             return compose_swizzle(a, b)
-        return compose_plain(a, Layout(as_int(b, "composition: a tiler")))
+        return compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
     if isinstance(a, ComposedLayout):
         return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
     if isinstance(a, Swizzle) and isinstance(b, (Layout, ComposedLayout)):
@@ -177,7 +177,7 @@ def _divide_leaf(extents: list[Any], strides: list[Any], n: Any, t: Any, indices
         if rest_t % s == 0:  # every step skips whole turns of this mode
             rest_t //= s
             continue
-        if rest_t * (rest_n - 1) < s:  # the whole rest stays inside this mode
+        if surely_less(rest_t * (rest_n - 1), s):  # the whole rest stays inside this mode
             indices.append((rest_n, sign * step))
             out_extents.append(rest_n)
             out_strides.append(sign * rest_t * d)
@@ -208,13 +208,18 @@ def _clean(extents: list[Any], indices: list[Leaf]) -> bool:
     boundary = 1
     for s in extents[:-1]:
         boundary *= s
-        if sum([t % boundary * (n - 1) for n, t in indices]) >= boundary:
+        if not surely_less(sum([t % boundary * (n - 1) for n, t in indices]), boundary):
             return False
     return True
 
 
 def _exact(extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout, b: Layout) -> list[Piece]:
     """Decide composition where the divisibility rule does not: split each leaf at its first jump, then compare all."""
+    if has_symbols((*extents, *strides, *[leaf for mode in leaves for leaf in mode])):
+        raise UndecidedError(
+            f"composition: cannot decide whether the modes of b add up without a carry in a for all values of the "
+            f"symbols; a = {a}, b = {b}"
+        )
     function = jumps.Function(extents, strides)
     pieces: list[Piece] = []
     indices: list[Leaf] = []

@@ -24,7 +24,7 @@ from layoutalg.composition import compose_plain
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import check_depth, product, safe_text
 from layoutalg.layout import Layout, trusted
-from layoutalg.leaf import as_int
+from layoutalg.leaf import as_leaf, equal
 from layoutalg.modes import L, need_layout, through
 
 
@@ -63,7 +63,7 @@ def divide_plain(target: Layout, tiler: Any) -> Layout:
     else:
         rest = complement(tile, total)
         shape, stride = (tile.shape, rest.shape), (tile.stride, rest.stride)
-    if count * product(shape[1]) != total:
+    if not equal(count * product(shape[1]), total):
         raise NotDivisibleError(
             f"logical_divide: the tiler must divide the layout, found tiles of {count} in {total} elements; "
             f"target = {target}, tiler = {tile}"
@@ -75,7 +75,7 @@ def as_tile(tiler: Any, operation: str) -> Layout:
     """A tiler that is not a tuple as the layout it stands for."""
     if isinstance(tiler, Layout):
         return tiler
-    count = as_int(tiler, f"{operation}: a tiler")
+    count = as_leaf(tiler, f"{operation}: a tiler")
     if count < 1:
         raise LayoutError(f"{operation}: a tiler must be positive, found {count}")
     return trusted(count, 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.leaf import LIMIT, MAX_DEPTH, as_int
+from layoutalg.leaf import LIMIT, MAX_DEPTH, as_leaf
 
 #: An integer (or ``None``, or a basis stride, where one is allowed) or a tuple of such values, nested to any depth.
 IntTuple = Any
@@ -51,7 +51,7 @@ def product(value: IntTuple) -> int:
     64
     """
     if type(value) is not tuple:
-        return value if type(value) is int else as_int(value, "product: a factor")
+        return value if type(value) is int else as_leaf(value, "product: a factor")
     result = 1
     for item in value:
         result *= product(item) if type(item) is tuple else item
@@ -114,7 +114,7 @@ def text(value: Any) -> str:
     ('(8,(4,_))', '(8)')
     """
     if type(value) is tuple:
-        return "(" + ",".join(map(text, value)) + ")"
+        return "(" + ",".join([str(item) if type(item) is int else text(item) for item in value]) + ")"
     return "_" if value is None else str(value)
 
 
@@ -162,7 +162,12 @@ def compact_strides(shape: IntTuple, current: int = 1) -> IntTuple:
 
 def has_none(coord: Any) -> bool:
     """Whether a coordinate keeps a mode (has a ``None`` anywhere)."""
-    return any(map(has_none, coord)) if type(coord) is tuple else coord is None
+    if type(coord) is not tuple:
+        return coord is None
+    for item in coord:
+        if item is None or (type(item) is tuple and has_none(item)):
+            return True
+    return False
 
 
 def inner_offset(coord: Any, shape: IntTuple, stride: IntTuple) -> Any:
@@ -192,7 +197,10 @@ def inner_offset(coord: Any, shape: IntTuple, stride: IntTuple) -> Any:
             )
         result: Any = 0
         for c, s, d in zip(coord, shape, stride, strict=True):
-            result = result + inner_offset(c, s, d)
+            if type(c) is int and type(s) is int and 0 <= c < s:
+                result = result + c * d
+            else:
+                result = result + inner_offset(c, s, d)
         return result
     if type(coord) is not int:
         coord = _as_index(coord, shape)
@@ -223,9 +231,9 @@ def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...])
         return 0
     rest = abs(index)
     result: Any = 0
-    for s, d in zip(shape[:-1], stride[:-1], strict=True):
-        rest, digit = divmod(rest, s)
-        result = result + digit * d
+    for s, d in zip(shape[:-1], stride, strict=False):
+        result = result + rest % s * d
+        rest //= s
     result = result + rest * stride[-1]
     return -result if index < 0 else result
 
@@ -241,26 +249,26 @@ def unrank(index: int, shape: IntTuple) -> IntTuple:
     coordinate = []
     for item in shape:
         if type(item) is tuple:
-            index, digit = divmod(index, product(item))
-            coordinate.append(unrank(digit, item))
+            count = product(item)
+            coordinate.append(unrank(index % count, item))
         else:
-            index, digit = divmod(index, item)
-            coordinate.append(digit)
+            count = item
+            coordinate.append(index % count)
+        index //= count
     return tuple(coordinate)
 
 
-def _as_index(coord: Any, shape: IntTuple) -> int:
-    """An index given as another integer type (numpy's, say), or the error that tells what fits."""
+def _as_index(coord: Any, shape: IntTuple) -> Any:
+    """An index given as another integer type (numpy's, say) or with symbols, or the error that tells what fits."""
     try:
-        if isinstance(coord, bool):
-            raise TypeError
-        return int(coord.__index__())
-    except (AttributeError, TypeError):
+        return as_leaf(coord, "coordinate: an index")
+    except LayoutError:
         raise CoordinateError(
             f"coordinate: must be an index or a coordinate weakly congruent to the shape, found "
             f"{safe_text(coord)}; shape = {text(shape)}"
         ) from None
 
 
-def _shown(index: int) -> str:
-    return str(index) if -LIMIT <= index <= LIMIT else f"a number of {index.bit_length()} bits"
+def _shown(index: Any) -> str:
+    small = type(index) is not int or -LIMIT <= index <= LIMIT
+    return str(index) if small else f"a number of {index.bit_length()} bits"

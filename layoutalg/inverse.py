@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.coalesce import coalesce_plain, from_flat, merge
-from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
+from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.jumps import Function
 from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled
-from layoutalg.leaf import divides
-from layoutalg.modes import AnyLayout, need_layout, need_plain, size
+from layoutalg.leaf import divides, equal, has_symbols, need_int
+from layoutalg.modes import AnyLayout, cosize, need_layout, need_plain, size
+from layoutalg.swizzle import Swizzle
 
 
 def right_inverse(layout: AnyLayout) -> AnyLayout:
@@ -50,12 +51,19 @@ def right_inverse_plain(layout: Layout) -> Layout:
             modes.setdefault(d, (s, index))
         index *= s
     offset = 1
-    while offset in modes:
-        s, index = modes[offset]
+    while (mode := _mode_of_stride(offset, modes)) is not None:
+        s, index = mode
         extents.append(s)
         strides.append(index)
         offset *= s
     return from_flat(*merge(tuple(extents), tuple(strides)))
+
+
+def _mode_of_stride(offset: Any, modes: dict[Any, tuple[Any, Any]]) -> tuple[Any, Any] | None:
+    """The mode with this stride."""
+    if has_symbols((offset, *modes)):
+        return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
+    return modes.get(offset)
 
 
 def left_inverse(layout: AnyLayout) -> AnyLayout:
@@ -118,7 +126,23 @@ def _inverse_of_swizzled(layout: Any, operation: str, inverse: Any) -> ComposedL
             f"{operation}: a composed layout must be a swizzle after a plain layout at offset 0; layout = {layout}"
         )
     inner = inverse(layout.inner)
-    return ComposedLayout(inner, 0, ComposedLayout(layout.outer, 0, Layout(size(inner))))
+    domain = cosize(layout) if operation == "left_inverse" else _kept_range(layout.outer, size(inner))
+    return ComposedLayout(inner, 0, ComposedLayout(layout.outer, 0, Layout(domain)))
+
+
+def _kept_range(swizzle: Swizzle, count: int) -> int:
+    """The largest n <= count such that the swizzle takes 0 .. n-1 to below count.
+
+    It permutes each block of as many offsets as its fields span, so that only a last block cut short can lead out.
+    """
+    block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    lowest_read = swizzle.source_mask & -swizzle.source_mask  # smaller offsets stay where they are
+    cut = range(max(count - count % block, lowest_read), count) if swizzle.bits else range(0)
+    if len(cut) > 1 << 22:
+        raise UndecidedError(
+            f"right_inverse: must look at {len(cut)} offsets, more than {1 << 22}; swizzle = {swizzle}"
+        )
+    return next((i for i in cut if swizzle(i) >= count), count)
 
 
 def nullspace(layout: Layout) -> Layout:
@@ -146,7 +170,7 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     """The largest layout R with ``a(R(i)) == i == b(R(i))``: the indices where a and b agree, in order of offset.
 
     Args:
-        a: a layout, plain or a swizzle after one; the runs below a swizzle's base stay in order.
+        a: a layout, plain or a swizzle after one, of which the run of offsets that the swizzle leaves alone counts.
         b: likewise.
 
     Raises:
@@ -157,6 +181,8 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     """
     first, limit_a = _linear_part(a)
     second, limit_b = _linear_part(b)
+    for leaf in (*flatten_tuple((first.shape, first.stride)), *flatten_tuple((second.shape, second.stride))):
+        need_int(leaf, "max_common_layout: an extent or stride")
     inverse = right_inverse_plain(second)
     function = Function(*_flat_extended(first))
     total = size(first)

@@ -29,7 +29,7 @@ from layoutalg.int_tuple import (
     unflatten,
     unrank,
 )
-from layoutalg.leaf import LIMIT, as_int
+from layoutalg.leaf import LIMIT, as_leaf
 from layoutalg.swizzle import Swizzle
 from layoutalg.value import Value
 
@@ -70,7 +70,7 @@ class Layout(Value):
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
-        if has_none(where):
+        if type(where) is not int and has_none(where):
             from layoutalg.slicing import slice_
 
             return slice_(where, self)
@@ -225,7 +225,10 @@ def has_basis(layout: Layout) -> bool:
 
 def _has_basis(stride: IntTuple) -> bool:
     if type(stride) is tuple:
-        return any(map(_has_basis, stride))
+        for item in stride:
+            if type(item) is not int and _has_basis(item):
+                return True
+        return False
     return isinstance(stride, ScaledBasis)
 
 
@@ -275,7 +278,8 @@ def valid_shape(shape: IntTuple) -> IntTuple:
         return shape
     check_depth(shape, "Layout: shape")
     shape = _checked_shape(shape)
-    if product(shape) > LIMIT:
+    total = product(shape)
+    if type(total) is int and total > LIMIT:
         raise LayoutError(f"Layout: the size must fit 64 bits, found shape {safe_text(shape)}")
     return shape
 
@@ -296,7 +300,7 @@ def _normalized(shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
 def _checked_shape(shape: IntTuple) -> IntTuple:
     if type(shape) is tuple:
         return tuple(map(_checked_shape, shape))
-    extent = as_int(shape, "Layout: an extent")
+    extent = as_leaf(shape, "Layout: an extent")
     if extent < 1:
         raise LayoutError(f"Layout: an extent must be positive, found {extent}")
     return extent
@@ -305,10 +309,10 @@ def _checked_shape(shape: IntTuple) -> IntTuple:
 def _checked_stride(stride: IntTuple) -> IntTuple:
     if type(stride) is tuple:
         return tuple(map(_checked_stride, stride))
-    return stride if isinstance(stride, ScaledBasis) else as_int(stride, "Layout: a stride")
+    return stride if isinstance(stride, ScaledBasis) else as_leaf(stride, "Layout: a stride")
 
 
 def _checked_offset(offset: IntTuple) -> IntTuple:
     if type(offset) is tuple:
         return tuple(map(_checked_offset, offset))
-    return as_int(offset, "ComposedLayout: offset")
+    return as_leaf(offset, "ComposedLayout: offset")

@@ -1,8 +1,10 @@
 """Arithmetic on one extent or stride: the only module that knows what a leaf may be.
 
-A leaf is a plain ``int`` of at most 64 bits, as in CuTe. Every decision that the algebra takes about an extent
-("does a divide b", "is it one") goes through a function of this module, so that another kind of leaf needs a change
-here and nowhere else. Integers come first in each function: they pay one type test.
+A leaf is a plain ``int`` of at most 64 bits, as in CuTe, or a :class:`~layoutalg.polynomial.Polynomial` in symbols that
+stand for positive integers (a sympy expression becomes one). Every decision that the algebra takes about an extent
+("does a divide b", "is it less") goes through a function of this module or an operator of the polynomial; one that has
+no single answer for all values of the symbols raises :class:`UndecidedError`, which names the fact that is missing.
+Integers come first in each function: they pay one type test.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from operator import index as _index
 from typing import Any
 
-from layoutalg.errors import LayoutError
+from layoutalg.errors import LayoutError, UndecidedError
+from layoutalg.polynomial import Polynomial, same
 
 #: Largest magnitude of an extent, a stride or an offset: CuTe's widest integer is 64 bits, signed.
 LIMIT = 2**63 - 1
@@ -44,31 +47,95 @@ def as_int(value: Any, what: str) -> int:
     raise LayoutError(f"{what} must fit 64 bits, found a number of {value.bit_length()} bits")
 
 
-def divides(divisor: int, number: int) -> bool:
+def as_leaf(value: Any, what: str) -> Any:
+    """Return ``value`` as an ``int`` within 64 bits, or as a polynomial if it is one or a sympy expression.
+
+    Raises:
+        LayoutError: if it is neither, or a symbol in it is not declared as a positive integer.
+
+    >>> from sympy import symbols
+    >>> print(as_leaf(8 * symbols("m", positive=True, integer=True), "Layout: an extent"))
+    8*m
+    """
+    if isinstance(value, Polynomial):
+        return value
+    if hasattr(value, "free_symbols"):
+        value = Polynomial.of(value)
+        if isinstance(value, Polynomial):
+            return value
+    return as_int(value, what)
+
+
+def need_int(value: Any, what: str) -> int:
+    """The value itself if it is an ``int``; for a computation that runs over numbers.
+
+    Raises:
+        UndecidedError: for a polynomial.
+    """
+    if isinstance(value, Polynomial):
+        raise UndecidedError(f"{what} must be a number, found {value}; substitute its symbols first")
+    return value  # type: ignore[no-any-return]
+
+
+def has_symbols(leaves: Any) -> bool:
+    """Whether any of these leaves holds symbols."""
+    for leaf in leaves:
+        if type(leaf) is not int and isinstance(getattr(leaf, "value", leaf), Polynomial):
+            return True
+    return False
+
+
+def divides(divisor: Any, number: Any) -> bool:
     """Whether ``number`` is a multiple of ``divisor``; everything divides 0, and 0 divides only 0.
+
+    Raises:
+        UndecidedError: if it depends on the values of symbols.
 
     >>> divides(4, 12), divides(5, 12), divides(0, 0)
     (True, False, True)
+    >>> m = Polynomial.symbol("m")
+    >>> divides(8, 16 * m), divides(8, 16 * m + 3)
+    (True, False)
     """
-    return number % divisor == 0 if divisor else number == 0
+    return bool(number % divisor == 0) if divisor else number == 0
 
 
-def ceil_div(number: int, divisor: int) -> int:
+def equal(a: Any, b: Any) -> bool:
+    """Whether two leaves are equal, where a wrong "no" would be a wrong result.
+
+    Raises:
+        UndecidedError: if it depends on the values of symbols.
+    """
+    return a == b if type(a) is int and type(b) is int else same(a, b)
+
+
+def surely_less(a: Any, b: Any) -> bool:
+    """Whether ``a < b`` is known; where it depends on the values of symbols, the answer is no."""
+    try:
+        return bool(a < b)
+    except UndecidedError:
+        return False
+
+
+def ceil_div(number: Any, divisor: Any) -> Any:
     """The least number of ``divisor``-sized pieces that cover ``number``.
 
-    >>> ceil_div(12, 5)
-    3
+    Raises:
+        UndecidedError: if the symbols leave the remainder open.
+
+    >>> ceil_div(12, 5), ceil_div(8 * Polynomial.symbol("m"), 4)
+    (3, 2*m)
     """
     return -(-number // divisor)
 
 
-def is_one(extent: int) -> bool:
-    """Whether an extent is 1, so that its stride is never used.
+def is_one(extent: Any) -> bool:
+    """Whether an extent is 1 for all values of its symbols, so that its stride is never used.
 
-    >>> is_one(1)
-    True
+    >>> is_one(1), is_one(Polynomial.symbol("m"))
+    (True, False)
     """
-    return extent == 1
+    return bool(extent == 1)
 
 
 def _brief(value: object) -> str:

@@ -25,7 +25,7 @@ from layoutalg.int_tuple import (
     weakly_congruent,
 )
 from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
-from layoutalg.leaf import as_int
+from layoutalg.leaf import as_int, as_leaf, divides, need_int
 from layoutalg.swizzle import Swizzle
 
 #: What most operations accept: a layout, plain or composed.
@@ -127,7 +127,7 @@ def shape_of(value: Any) -> IntTuple:
         return value.shape
     check_depth(value, "shape")
     for leaf in flatten_tuple(value):
-        as_int(leaf, "shape: an extent")
+        as_leaf(leaf, "shape: an extent")
     return value
 
 
@@ -176,8 +176,11 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
         layout = _at(layout, mode, "cosize")
     if isinstance(layout, ComposedLayout):
         return _cosize_composed(layout)
-    if type(layout.shape) is int and type(layout.stride) is int:
-        return (layout.shape - 1) * abs(layout.stride) + 1
+    if not has_basis(layout):
+        reach = 0
+        for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+            reach += (s - 1) * abs(d)
+        return reach + 1
     spans: dict[Any, int] = {}
     for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
@@ -197,9 +200,9 @@ def _cosize_composed(layout: ComposedLayout) -> int:
     swizzle, inner = layout.outer, layout.inner
     if isinstance(swizzle, Swizzle) and isinstance(inner, Layout) and layout.offset == 0 and _is_compact(inner):
         block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
-        if size(inner) % block == 0:
+        if divides(block, size(inner)):
             return size(inner)  # the swizzle permutes each block within itself
-    if size(inner) > _MOST_OFFSETS:
+    if need_int(size(inner), "cosize: the size of a composed layout") > _MOST_OFFSETS:
         raise LayoutError(
             f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
             f"{size(inner)}; layout = {layout}"

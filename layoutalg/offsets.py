@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple, product, safe_text
 from layoutalg.layout import ComposedLayout, has_basis
+from layoutalg.leaf import need_int
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
 
@@ -39,6 +40,8 @@ def offsets(layout: AnyLayout) -> NDArray[np.int64]:
         return _applied(layout.outer, offsets(layout.inner) + layout.offset)
     if has_basis(layout):
         raise LayoutError(f"offsets: strides must be integers; layout = {layout}")
+    for leaf in flatten_tuple((layout.shape, layout.stride)):
+        need_int(leaf, "offsets: an extent or stride")
     import numpy as np
 
     result: Any = np.zeros((), dtype=np.int64)

@@ -16,7 +16,7 @@ from typing import Any
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import flatten_tuple, unflatten
 from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled, trusted
-from layoutalg.leaf import as_int, ceil_div, divides, is_one
+from layoutalg.leaf import as_int, ceil_div, divides, is_one, surely_less
 from layoutalg.modes import L, need_layout
 from layoutalg.swizzle import Swizzle
 
@@ -92,7 +92,7 @@ def _upcast(layout: Layout, n: int) -> Layout:
             strides.append(d // n)
         elif d > 0 and divides(d, n):
             group = n // d  # so many steps of this mode stay in one unit
-            inside += d * (min(s, group) - 1)
+            inside += d * ((s if surely_less(s, group) else group) - 1)
             count = ceil_div(s, group)
             extents.append(count)
             strides.append(0 if is_one(count) else 1)

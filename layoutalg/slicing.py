@@ -23,7 +23,7 @@ from layoutalg.int_tuple import (
     weakly_congruent,
 )
 from layoutalg.layout import ComposedLayout, Layout, trusted, valid_shape
-from layoutalg.leaf import as_int
+from layoutalg.leaf import as_leaf
 from layoutalg.modes import AnyLayout, need_layout
 
 
@@ -38,7 +38,7 @@ def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
     """
     target = layout if isinstance(layout, (Layout, ComposedLayout)) else Layout(layout)
     check_depth(coord, "crd2idx: coordinate")
-    where = coord if type(coord) is tuple else as_int(coord, "crd2idx: a coordinate")
+    where = coord if type(coord) is tuple else as_leaf(coord, "crd2idx: a coordinate")
     if None in flatten_tuple(where):
         raise CoordinateError(f"crd2idx: a coordinate must have no None, found {text(coord)}; layout = {target}")
     return target(where)
@@ -67,7 +67,7 @@ def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
                 f"idx2crd: the index must be weakly congruent to the shape, found {text(index)}; shape = {text(shape)}"
             )
         return tuple(map(_coordinate, index, shape))
-    where = as_int(index, "idx2crd: an index")
+    where = as_leaf(index, "idx2crd: an index")
     inner_offset(where, shape, Layout(shape).stride)  # checks the range
     return unrank(where, shape)
 

@@ -10,7 +10,7 @@ Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>",
 from __future__ import annotations
 
 from layoutalg.errors import LayoutError
-from layoutalg.leaf import as_int
+from layoutalg.leaf import as_int, need_int
 from layoutalg.value import Value
 
 
@@ -69,6 +69,7 @@ class Swizzle(Value):
 
     def __call__(self, offset: int) -> int:
         """The swizzled offset, in the unit of ``offset``."""
+        offset = need_int(offset, "swizzle: an offset")
         source = offset & self.source_mask
         return offset ^ (source >> self.shift if self.shift >= 0 else source << -self.shift)
 

@@ -25,6 +25,7 @@ from layoutalg.composition import compose_plain
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.layout import ComposedLayout, Layout, add, is_swizzled
+from layoutalg.leaf import has_symbols
 from layoutalg.modes import AnyLayout, size
 from layoutalg.slicing import slice_and_offset, slice_plain
 from layoutalg.swizzle import Swizzle
@@ -55,6 +56,8 @@ def slice_composed(coord: Any, src: ComposedLayout) -> tuple[AnyLayout, Any]:
 def _simplest(swizzle: Swizzle, offset: int, fixed: int, kept: Layout) -> tuple[AnyLayout, int]:
     """The simplest exact form of ``c -> swizzle(offset + fixed + kept(c))``."""
     start = offset + fixed
+    if has_symbols((start, *flatten_tuple(kept.shape), *flatten_tuple(kept.stride))):
+        return ComposedLayout(swizzle, start, kept), 0
     if not swizzle.bits or _is_shifted(swizzle, start, kept):
         return kept, swizzle(start)
     whole = ComposedLayout(swizzle, start, kept), 0

@@ -14,6 +14,7 @@ from layoutalg.divide import zipped_divide
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.layout import Layout
+from layoutalg.leaf import need_int
 from layoutalg.modes import AnyLayout, need_layout, rank
 from layoutalg.slicing import dice, idx2crd, slice_and_offset
 
@@ -75,7 +76,7 @@ def local_partition(layout: AnyLayout, tiler: Any, index: int, proj: Any = 1) ->
 
 def _coordinate_of(threads: Layout, index: int) -> IntTuple:
     """The coordinate of a thread index: each mode's own part of it, by its strides."""
-    total = product(threads.shape)
+    total = need_int(product(threads.shape), "local_partition: the number of threads")
     found = [i for i in range(total) if threads(i) == index]
     if len(found) != 1:
         raise LayoutError(

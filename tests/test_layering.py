@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Lowest first. The package itself ("layoutalg") is the public face, `__init__`.
 LAYOUTALG = """
-    errors leaf basis int_tuple swizzle layout modes notation
+    errors value leaf polynomial basis int_tuple swizzle layout modes notation
     coalesce jumps composition slicing swizzled_slice complement inverse divide ordered products tiling recast offsets
     banks draw draw.grid draw.text draw.html
 """.split()

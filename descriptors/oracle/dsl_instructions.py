@@ -147,7 +147,8 @@ def _multiply(question: dict[str, Any]) -> None:
     shape = (question["m"], question["n"], question["k"])
     fragments = []
     for name, place, make in (("a", 0, helpers.make_smem_layout_a), ("b", 1 << 16, helpers.make_smem_layout_b)):
-        dtype = getattr(cutlass, _TYPES[question[name]])
+        in_containers = question["kind"].endswith("f8f6f4") and question[name] in ("e2m3", "e3m2", "e2m1")
+        dtype = getattr(cutlass, "Uint8" if in_containers else _TYPES[question[name]])  # laid out as an 8-bit type is
         layout = make(mma, shape, dtype, 1)
         address = cute.make_ptr(dtype, cutlass.Int32(place), cute.AddressSpace.smem, assumed_align=1024)
         tile = cute.make_tensor(cute.recast_ptr(address, layout.inner, dtype=dtype), layout.outer)

@@ -42,7 +42,7 @@ class InstructionRequest:
         scale: ``ue8m0`` or ``ue4m3`` (mxf4nvf4).
         scale_ids: scale factor data ids of A and B.
         negate: whether A and B are negated.
-        target: ``sm_100a``, ``sm_103a`` (K = 96) or ``sm_90a``.
+        target: ``sm_100a``, ``sm_103a`` (K = 96, accepted or not, but no word) or ``sm_90a`` (no word either).
     """
 
     kind: str
