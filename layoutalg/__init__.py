@@ -24,6 +24,7 @@ from layoutalg.errors import (
 from layoutalg.int_tuple import product
 from layoutalg.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
 from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.memory import gather, scatter, strided_view
 from layoutalg.modes import (
     append,
     cosize,
@@ -55,6 +56,7 @@ from layoutalg.products import (
 from layoutalg.recast import downcast, recast_layout, upcast
 from layoutalg.slicing import crd2idx, dice, idx2crd, slice_, slice_and_offset
 from layoutalg.swizzle import Swizzle
+from layoutalg.symbols import prove, substitute, symbols_of
 from layoutalg.tiling import local_partition, local_tile
 
 __version__ = "0.1.0"
@@ -86,6 +88,7 @@ __all__ = [
     "flat_divide",
     "flat_product",
     "flatten",
+    "gather",
     "get",
     "group_modes",
     "idx2crd",
@@ -110,14 +113,19 @@ __all__ = [
     "parse_layout",
     "prepend",
     "product",
+    "prove",
     "raked_product",
     "rank",
     "recast_layout",
     "right_inverse",
+    "scatter",
     "select",
     "size",
     "slice_",
     "slice_and_offset",
+    "strided_view",
+    "substitute",
+    "symbols_of",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",

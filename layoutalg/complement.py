@@ -17,7 +17,7 @@ from layoutalg.coalesce import filtered, from_flat, merge
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
 from layoutalg.layout import ComposedLayout, Layout, has_basis
-from layoutalg.leaf import as_leaf, ceil_div, divides
+from layoutalg.leaf import as_leaf, ceil_div, divides, need_steps
 from layoutalg.modes import need_plain
 
 
@@ -48,6 +48,8 @@ def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
     for d, s in sorted(zip(strides, extents, strict=True)):
         if d <= 0 or d < period or not divides(period, d):
             _refuse(d, period, extents, strides, layout)
+        if d != period:
+            need_steps(s)  # a mode that is never stepped along would leave no gap
         gaps.append(d // period)
         steps.append(period)
         period = d * s

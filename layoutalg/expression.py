@@ -95,6 +95,10 @@ class _ExpressionParser(Parser):
             value = self._called(value) if self.take("(") else self._mode(value)
         return value
 
+    def is_symbol(self, name: str) -> bool:
+        following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
+        return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
+
     def parse_name(self) -> Any:
         for word, value in (("None", None), ("True", True), ("False", False)):
             if self.take(word):

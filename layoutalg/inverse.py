@@ -14,7 +14,7 @@ from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, 
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.jumps import Function
 from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled
-from layoutalg.leaf import divides, equal, has_symbols, need_int
+from layoutalg.leaf import divides, equal, has_symbols, need_int, need_steps
 from layoutalg.modes import AnyLayout, cosize, need_layout, need_plain, size
 from layoutalg.swizzle import Swizzle
 
@@ -111,6 +111,8 @@ def left_inverse_plain(layout: Layout) -> Layout:
                 f"left_inverse: stride {d} must be a multiple of {previous} and at least {previous * count}, the mode "
                 f"below it; layout = {layout}"
             )
+        if d != previous * count:
+            need_steps(s)  # a mode that is never stepped along would leave no gap
         extents.append(d // previous)
         strides.append(weight)
         previous, count, weight = d, s, index

@@ -15,6 +15,22 @@ from typing import Any
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.polynomial import Polynomial, same
 
+__all__ = [
+    "LIMIT",
+    "MAX_DEPTH",
+    "Polynomial",
+    "as_int",
+    "as_leaf",
+    "ceil_div",
+    "divides",
+    "equal",
+    "has_symbols",
+    "is_one",
+    "need_int",
+    "need_steps",
+    "surely_less",
+]
+
 #: Largest magnitude of an extent, a stride or an offset: CuTe's widest integer is 64 bits, signed.
 LIMIT = 2**63 - 1
 
@@ -115,6 +131,18 @@ def surely_less(a: Any, b: Any) -> bool:
         return bool(a < b)
     except UndecidedError:
         return False
+
+
+def need_steps(extent: Any) -> None:
+    """Refuse an extent that is 1 for some values of its symbols, where that makes a difference.
+
+    Raises:
+        UndecidedError: naming the extent.
+
+    >>> need_steps(2 * Polynomial.symbol("m"))
+    """
+    if type(extent) is not int and not surely_less(1, extent):
+        raise UndecidedError(f"cannot decide whether {extent} is 1; give it as {extent}+1 if it is not")
 
 
 def ceil_div(number: Any, divisor: Any) -> Any:

@@ -6,10 +6,13 @@ composed layout and swizzle. The grammar, with ``o`` right-associative::
 
     value  = atom ["o" value ["o" value]]
     atom   = part [":" part]
-    part   = integer | basis | "_" | swizzle | "(" [value {"," value}] ")" | "<" value {"," value} ">"
-    basis  = integer "@" integer {"@" integer}
+    part   = number | basis | "_" | swizzle | "(" [value {"," value}] ")" | "<" value {"," value} ">"
+    basis  = number "@" integer {"@" integer}
+    number = ["-"] term {("+" | "-") term}          term = factor {"*" factor}
+    factor = integer | symbol ["**" integer]
 
-A parenthesis around one layout groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple.
+A symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum needs one in it. A parenthesis around one layout
+groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple.
 """
 
 from __future__ import annotations
@@ -20,11 +23,15 @@ from layoutalg.basis import ScaledBasis
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.int_tuple import IntTuple, safe_text
 from layoutalg.layout import ComposedLayout, Layout
-from layoutalg.leaf import LIMIT, MAX_DEPTH
+from layoutalg.leaf import LIMIT, MAX_DEPTH, Polynomial
 from layoutalg.swizzle import Swizzle
 from layoutalg.value import Value
 
-_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_]))"
+_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_*+-]))"
+
+
+#: Names that are no symbols.
+_WORDS = frozenset({"o", "None", "True", "False"})
 
 
 class Token(Value):
@@ -142,7 +149,7 @@ class Parser:
     def parse_part(self) -> Any:
         """Read an integer, a basis stride, ``_``, a swizzle, a tuple, or whatever a subclass makes of a name."""
         token = self.token
-        if token.kind == "int":
+        if token.kind == "int" or token.text == "-" or self._at_symbol():
             return self._number()
         if token.kind == "swizzle":
             return self._swizzle()
@@ -172,8 +179,46 @@ class Parser:
         self.next += 1
         return int(digits)
 
-    def _number(self) -> int | ScaledBasis:
-        value = self.integer()
+    def _at_symbol(self) -> bool:
+        """Whether the next token is the name of a symbol."""
+        return self.token.kind == "name" and self.is_symbol(self.token.text)
+
+    def is_symbol(self, name: str) -> bool:
+        """Whether a name stands for a symbol; a subclass takes out the names that it knows."""
+        return name not in _WORDS
+
+    def _sum(self) -> Any:
+        total = -self._term() if self.take("-") else self._term()
+        while True:
+            signed = self.token.kind == "int" and self.token.text[0] in "+-" and not isinstance(total, int)
+            if self.take("+") or signed:  # "m+3" comes as the tokens m and +3
+                total = total + self._term()
+            elif self.take("-"):
+                total = total - self._term()
+            else:
+                return total
+
+    def _term(self) -> Any:
+        result = self._factor()
+        while self.take("*"):
+            result = result * self._factor()
+        return result
+
+    def _factor(self) -> Any:
+        if not self._at_symbol():
+            return self.integer()
+        symbol = Polynomial.symbol(self.token.text)
+        self.next += 1
+        if self.token.text == "*" and self.tokens[self.next + 1].text == "*":
+            self.next += 2
+            power = self.integer()
+            if not 0 <= power <= MAX_DEPTH:
+                self.fail(f"an exponent must lie in [0,{MAX_DEPTH}]")
+            return symbol**power
+        return symbol
+
+    def _number(self) -> Any:
+        value = self._sum()
         path = []
         while self.take("@"):
             path.append(self.integer())
@@ -253,7 +298,7 @@ def parse_int_tuple(text: str) -> IntTuple:
 def _is_int_tuple(value: Any) -> bool:
     if type(value) is tuple:
         return all(map(_is_int_tuple, value))
-    return value is None or isinstance(value, (int, ScaledBasis))
+    return value is None or isinstance(value, (int, ScaledBasis, Polynomial))
 
 
 def _quoted(text: str) -> str:

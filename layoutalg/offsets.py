@@ -1,6 +1,7 @@
-"""All offsets of a layout at once, as a numpy array of the layout's top-level shape.
+"""Whole layouts at once: all offsets of a layout as a numpy array.
 
-Law: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes. numpy is imported when a function is called.
+Law: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes. numpy is imported when a function is called, so
+that the algebra itself runs without it.
 """
 
 from __future__ import annotations
@@ -9,71 +10,169 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple, product, safe_text
-from layoutalg.layout import ComposedLayout, has_basis
-from layoutalg.leaf import need_int
+from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.leaf import LIMIT, need_int
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 
-def offsets(layout: AnyLayout) -> NDArray[np.int64]:
+def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
     """The offset of every coordinate of a layout.
 
     Args:
         layout: a layout, plain or composed, with integer strides.
+        dtype: the integer type of the result. Default: the narrower of int32 and int64 that holds every offset and
+            every intermediate one.
 
     Returns:
-        An int64 array with one axis for each top-level mode, in the unit of the layout's offsets.
+        An array with one axis for each top-level mode, in the unit of the layout's offsets.
 
     Raises:
-        LayoutError: for basis strides.
+        LayoutError: for basis strides and symbols, if the dtype is no integer type or cannot hold the offsets, or if
+            the array would exceed 2**40 elements.
 
     >>> from layoutalg import Layout
     >>> offsets(Layout((2, (2, 2)), (4, (1, 8)))).tolist()
     [[0, 1, 8, 9], [4, 5, 12, 13]]
     """
+    import numpy as np
+
     need_layout(layout, "offsets")
-    if isinstance(layout, ComposedLayout):
-        return _applied(layout.outer, offsets(layout.inner) + layout.offset)
+    total = need_int(product(layout.shape), "offsets: the size")
+    if total > 1 << 40:
+        raise LayoutError(f"offsets: the layout must have at most 2**40 elements, found {total}; layout = {layout}")
+    low, high = bounds(layout)
+    if dtype is None:
+        chosen = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
+    else:
+        chosen = _integer_type(dtype)
+        limits = np.iinfo(chosen)
+        if low < limits.min or high > limits.max:
+            raise LayoutError(f"offsets: {chosen} must hold offsets from {low} to {high}; layout = {layout}")
+    return _evaluate(layout, chosen)
+
+
+def _integer_type(dtype: Any) -> np.dtype[Any]:
+    import numpy as np
+
+    try:
+        chosen: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        chosen = np.dtype(object)
+    if chosen.kind not in "iu":
+        raise LayoutError(f"offsets: dtype must be an integer type, found {safe_text(dtype)}")
+    return chosen
+
+
+def bounds(layout: AnyLayout) -> tuple[int, int]:
+    """An interval that holds every offset of a layout and of every step of computing it.
+
+    Raises:
+        LayoutError: if it exceeds 64 bits.
+    """
+    if isinstance(layout, Layout):
+        low = high = 0
+        for s, d in integer_leaves(layout):
+            low += min(0, (s - 1) * d)
+            high += max(0, (s - 1) * d)
+    else:
+        low, high = bounds(layout.inner)
+        shift = need_int(layout.offset, "offsets: an offset")
+        inside = min(0, low, low + shift), max(0, high, high + shift)
+        outside = _image_bounds(layout.outer, low + shift, high + shift)
+        low, high = min(inside[0], outside[0]), max(inside[1], outside[1])
+    if low < -LIMIT or high > LIMIT:
+        raise LayoutError(f"offsets: every offset must fit 64 bits, found up to {max(-low, high)}; layout = {layout}")
+    return low, high
+
+
+def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[int, int]:
+    """An interval that holds the image of an interval under a swizzle or an extended layout."""
+    if isinstance(function, Swizzle):
+        mask = function.target_mask  # the only bits that change
+        return (low & ~mask), (high | mask)
+    if isinstance(function, ComposedLayout):
+        low, high = _image_bounds(function.inner, low, high)
+        shift = need_int(function.offset, "offsets: an offset")
+        return _image_bounds(function.outer, low + shift, high + shift)
+    leaves = integer_leaves(function)
+    reach = sum(abs(d) * (s - 1) for s, d in leaves[:-1])
+    turns = max(abs(low), abs(high)) // max(1, product(tuple(s for s, _ in leaves[:-1])))
+    reach += abs(leaves[-1][1]) * turns if leaves else 0
+    return min(low, -reach), max(high, reach)
+
+
+def integer_leaves(layout: Layout) -> list[tuple[int, int]]:
+    """The flat extents and strides of a layout, as numbers."""
     if has_basis(layout):
         raise LayoutError(f"offsets: strides must be integers; layout = {layout}")
-    for leaf in flatten_tuple((layout.shape, layout.stride)):
-        need_int(leaf, "offsets: an extent or stride")
+    what = "offsets: an extent or stride"
+    pairs = zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True)
+    return [(need_int(s, what), need_int(d, what)) for s, d in pairs]
+
+
+def _evaluate(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
+    if isinstance(layout, ComposedLayout):
+        values = _evaluate(layout.inner, dtype)
+        if layout.offset:
+            values += dtype.type(layout.offset)
+        return _applied(layout.outer, values)
     import numpy as np
 
-    result: Any = np.zeros((), dtype=np.int64)
-    for mode in layout if type(layout.shape) is tuple else (layout,):
-        axis: Any = np.zeros(1, dtype=np.int64)
-        for s, d in zip(flatten_tuple(mode.shape), flatten_tuple(mode.stride), strict=True):
-            # The first leaf runs fastest: each later one repeats what is there, further on.
-            axis = np.add.outer(np.arange(s, dtype=np.int64) * d, axis).reshape(-1)
-        result = np.add.outer(result, axis)
-    return result  # type: ignore[no-any-return]
+    modes = list(layout) if type(layout.shape) is tuple else [layout]
+    axes = [_axis(mode, dtype) for mode in modes]
+    # Outer sums of one-dimensional axes, the last two modes first: numpy writes its memory in order, and needs nothing
+    # besides the result and one array of the modes after the first.
+    if not axes:
+        return np.zeros((), dtype=dtype)
+    result = axes[0] if len(axes) == 1 else np.add.outer(axes[-2], axes[-1])
+    for axis in reversed(axes[:-2]):
+        result = np.add.outer(axis, result)
+    return result
 
 
-def _applied(function: Swizzle | AnyLayout, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Apply a swizzle or an extended layout to an array of offsets."""
+def _axis(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The offsets of one mode by its index."""
+    import numpy as np
+
+    axis = np.zeros(1, dtype=dtype)
+    for s, d in integer_leaves(mode):
+        # The first leaf runs fastest: each later one repeats what is there, further on.
+        steps = np.arange(s, dtype=dtype) * dtype.type(d if s > 1 else 0)
+        axis = np.add.outer(steps, axis).reshape(-1)
+    return axis
+
+
+def _applied(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any]:
+    """Apply a swizzle or an extended layout to an array of offsets, in place where that is possible."""
     if isinstance(function, Swizzle):
-        source = values & function.source_mask
-        return values ^ (source >> function.shift if function.shift >= 0 else source << -function.shift)
+        if not function.bits:
+            return values
+        kind = values.dtype.type
+        moved = values & kind(function.source_mask & ~(-1 << (values.dtype.itemsize * 8 - 1)))
+        if function.shift >= 0:
+            moved >>= kind(function.shift)
+        else:
+            moved <<= kind(-function.shift)
+        values ^= moved
+        return values
     if isinstance(function, ComposedLayout):
-        return _applied(function.outer, _applied(function.inner, values) + function.offset)
-    if has_basis(function):
-        raise LayoutError(f"offsets: strides must be integers; layout = {safe_text(function)}")
+        inner = _applied(function.inner, values)
+        inner += inner.dtype.type(function.offset)
+        return _applied(function.outer, inner)
     import numpy as np
 
-    shape, stride = flatten_tuple(function.shape), flatten_tuple(function.stride)
+    leaves = integer_leaves(function)
+    kind = values.dtype.type
     rest = np.abs(values)
     result = np.zeros_like(values)
-    for s, d in zip(shape[:-1], stride[:-1], strict=True):
-        rest, digit = np.divmod(rest, s)
-        result += digit * d
-    if shape:
-        result += rest * stride[-1]
+    for s, d in leaves[:-1]:
+        rest, digit = np.divmod(rest, kind(s))
+        result += digit * kind(d)
+    if leaves:
+        result += rest * kind(leaves[-1][1])
     return np.where(values < 0, -result, result)
-
-
-__all__ = ["offsets", "product"]
