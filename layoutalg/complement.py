@@ -11,13 +11,14 @@ Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "La
 
 from __future__ import annotations
 
+from math import lcm
 from typing import Any, NoReturn
 
 from layoutalg.coalesce import filtered, from_flat, merge
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
 from layoutalg.layout import ComposedLayout, Layout, has_basis
-from layoutalg.leaf import as_leaf, ceil_div, divides, need_steps
+from layoutalg.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
 from layoutalg.modes import need_plain
 
 
@@ -71,16 +72,29 @@ def _target(cotarget: Any) -> int:
     return product(tuple(leaves))
 
 
-def _refuse(stride: int, period: int, extents: list[int], strides: list[int], layout: Layout) -> NoReturn:
+def _refuse(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
     """Name the condition that fails: sign, injectivity, or the chain."""
     if min(strides) < 0:
         raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")
-    for s, d in zip(extents, strides, strict=True):
-        if (d != stride and divides(d, stride) and stride // d < s) or strides.count(stride) > 1:
-            raise NotInjectiveError(
-                f"complement: the layout must be injective, found offset {stride} twice; layout = {layout}"
-            )
+    refuse_overlap("complement", list(zip(extents, strides, strict=True)), layout)
     raise NotDivisibleError(
         f"complement: stride {stride} must be a multiple of {period}, the period of the modes below it; "
         f"layout = {layout}"
     )
+
+
+def refuse_overlap(operation: str, modes: list[tuple[Any, Any]], layout: Layout) -> None:
+    """Say so if two of the modes ``(extent, stride)`` share an offset besides 0.
+
+    Raises:
+        NotInjectiveError: naming the offset.
+    """
+    if has_symbols(leaf for mode in modes for leaf in mode):
+        return
+    for i, (s, d) in enumerate(modes):
+        for t, e in modes[:i]:
+            meeting = lcm(d, e)
+            if meeting // d < s and meeting // e < t:
+                raise NotInjectiveError(
+                    f"{operation}: the layout must be injective, found offset {meeting} twice; layout = {layout}"
+                )

@@ -68,7 +68,12 @@ def divide_plain(target: Layout, tiler: Any) -> Layout:
             f"logical_divide: the tiler must divide the layout, found tiles of {count} in {total} elements; "
             f"target = {target}, tiler = {tile}"
         )
-    return compose_plain(target, trusted(shape, stride))
+    try:
+        return compose_plain(target, trusted(shape, stride))
+    except NotDivisibleError as error:
+        raise NotDivisibleError(
+            f"logical_divide: the tiles must form a layout, found none ({error}); target = {target}, tiler = {tile}"
+        ) from error
 
 
 def as_tile(tiler: Any, operation: str) -> Layout:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.coalesce import coalesce_plain, from_flat, merge
+from layoutalg.complement import refuse_overlap
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.jumps import Function
@@ -102,11 +103,10 @@ def left_inverse_plain(layout: Layout) -> Layout:
     strides: list[Any] = []
     previous, count, weight = 1, 1, 0  # the mode below: its stride, its extent, its index stride
     for d, s, index in modes:
-        if d == 0 or (divides(previous, d) and d < previous * count):
-            raise NotInjectiveError(
-                f"left_inverse: the layout must be injective, found offset {d} twice; layout = {layout}"
-            )
+        if d == 0:
+            raise NotInjectiveError(f"left_inverse: the layout must be injective, found stride 0; layout = {layout}")
         if not divides(previous, d) or d < previous * count:
+            refuse_overlap("left_inverse", [(n, step) for step, n, _ in modes], layout)
             raise NotDivisibleError(
                 f"left_inverse: stride {d} must be a multiple of {previous} and at least {previous * count}, the mode "
                 f"below it; layout = {layout}"
@@ -169,7 +169,10 @@ def nullspace(layout: Layout) -> Layout:
 
 
 def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
-    """The largest layout R with ``a(R(i)) == i == b(R(i))``: the indices where a and b agree, in order of offset.
+    """The layout R with ``a(R(i)) == i == b(R(i))``: the indices where a and b agree, from offset 0 on.
+
+    It is the longest of CuTe's form for plain layouts; of a swizzled one, only offsets that the swizzle leaves alone
+    are looked at.
 
     Args:
         a: a layout, plain or a swizzle after one, of which the run of offsets that the swizzle leaves alone counts.

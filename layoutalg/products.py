@@ -15,7 +15,7 @@ from layoutalg.coalesce import coalesce_plain
 from layoutalg.complement import complement
 from layoutalg.composition import compose_plain
 from layoutalg.divide import as_tile, by_mode, unpack, zip_modes
-from layoutalg.errors import LayoutError, NotDivisibleError
+from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.layout import Layout, trusted, valid_shape
 from layoutalg.leaf import divides
@@ -50,8 +50,13 @@ def _product(block: Layout, tiler: Any) -> Layout:
     if type(tiler) is tuple:
         return by_mode(block, tiler, _product, "logical_product")
     tile = as_tile(tiler, "logical_product")
-    room = complement(block, product(block.shape) * cosize(tile))
-    copies = compose_plain(room, tile)
+    try:
+        room = complement(block, product(block.shape) * cosize(tile))
+        copies = compose_plain(room, tile)
+    except (NotDivisibleError, NotInjectiveError) as error:
+        raise type(error)(
+            f"logical_product: the copies must form a layout, found none ({error}); block = {block}, tiler = {tile}"
+        ) from error
     return trusted((block.shape, copies.shape), (block.stride, copies.stride))
 
 

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Write docs/divergences.md from tests/vectors/divergences.json, its only source.
+
+Usage: python scripts/make_divergences.py [--check]      --check only compares, and exits 1 if the page is out of date
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from cases import spelled, spelled_value  # noqa: E402
+
+SOURCE = ROOT / "tests" / "vectors" / "divergences.json"
+PAGE = ROOT / "docs" / "divergences.md"
+INTRODUCTION = """\
+<!-- Written by scripts/make_divergences.py from tests/vectors/divergences.json. Do not edit. -->
+
+Each operation here returns a layout that satisfies its definition, or raises a typed error that says why none does.
+The implementations in use do not always, and where the definition leaves a choice, they choose differently. The first
+part of this page says what we chose; the second lists {count} inputs on which implementations differ, what each gives,
+and what is right. Every example and every row is a test (`tests/test_divergences.py`), and every answer of ours is
+checked there against the definition by enumeration. Any line can be tried:
+`layoutalg eval "composition((5,3):(7,1), 2:3)"`.
+"""
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+def outcome(case: dict[str, Any]) -> str:
+    """What we do with a case: the answer, or the kind of error."""
+    return f"raises {code(case['refused'])}" if "refused" in case else code(spelled_value(case["answer"]))
+
+
+def cell(text: str) -> str:
+    """A peer's cell with its layouts as code and wrong answers in bold."""
+    kind, separator, answer = text.partition(": ")
+    if not separator:
+        kind, separator, answer = text.partition(", as ")
+    if kind == "agrees":
+        return f"agrees, as {code(answer)}" if answer else text
+    shown = f"{kind}: {code(answer)}" if answer and ":" in answer else text
+    return f"**{shown}**" if text.startswith("wrong") else shown
+
+
+def table(rows: list[list[str]]) -> list[str]:
+    head, *body = [[part.replace("|", "\\|") for part in row] for row in rows]
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
+
+
+def page(data: dict[str, Any]) -> str:
+    """The whole page."""
+    lines = [f"# {data['title']}", "", INTRODUCTION.format(count=len(data["rows"])), "## What we chose", ""]
+    for choice in data["semantics"]:
+        lines += [f"### {choice['title']}", "", choice["text"], ""]
+        lines += [
+            f"- `{spelled(case['operation'], case['operands'])}` → {outcome(case)}" for case in choice["examples"]
+        ]
+        lines.append("")
+    lines += ["## Who does what", "", f"Measured {data['measured']}.", ""]
+    lines += [f"- **{name}**: {version}" for name, version in data["peers"].items()]
+    lines += ["", "The cells:", ""] + [f"- *{kind}*: {meaning}" for kind, meaning in data["cells"].items()] + [""]
+    sections = dict.fromkeys(row["section"] for row in data["rows"])
+    for section in sections:
+        head = ["#", "input", "what the definition gives", "what we do", *data["peers"]]
+        lines += [f"### {section}", ""] + table(
+            [head] + [row_of(row) for row in data["rows"] if row["section"] == section]
+        )
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def row_of(row: dict[str, Any]) -> list[str]:
+    inputs = "<br>".join(code(spelled(case["operation"], case["operands"])) for case in row["cases"])
+    ours = "<br>".join(map(outcome, row["cases"]))
+    why = row["definition"] + (f" ({row['source']})" if "source" in row else "")
+    return [str(row["row"]), inputs, why, ours, *map(cell, row["peers"].values())]
+
+
+def main(arguments: list[str]) -> int:
+    text = page(json.loads(SOURCE.read_text(encoding="utf-8")))
+    if arguments == ["--check"]:
+        current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
+        print(
+            f"{PAGE.relative_to(ROOT)} is {'up to date' if current else 'out of date: run scripts/make_divergences.py'}"
+        )
+        return 0 if current else 1
+    if arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    PAGE.write_text(text, encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,97 @@
+"""Laws of complement: disjoint, sorted, filling, unique; refused exactly where no layout is, by tiling an interval."""
+
+from __future__ import annotations
+
+import corpus
+import judge
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import CHAINED, chained_layouts, drawn, layouts
+
+from layoutalg import (
+    Layout,
+    LayoutError,
+    NotInjectiveError,
+    complement,
+    make_identity_layout,
+    make_layout,
+    size,
+)
+
+cotargets = st.integers(1, 200)
+
+
+@given(layouts, cotargets)
+def test_the_complement_is_the_sorted_layout_that_tiles_an_interval_and_is_refused_exactly_where_none_does(layout, m):
+    expected = judge.complement(judge.pairs(layout), m)
+    try:
+        result = complement(layout, m)
+    except LayoutError:
+        assert expected is None
+        return
+    assert expected is not None
+    assert judge.normal(result) == judge.plain_text(*judge.written(expected))
+
+
+@given(chained_layouts, cotargets)
+def test_layout_and_complement_together_reach_every_offset_of_an_interval_once(layout, m):
+    rest = complement(layout, m)
+    assert sorted(judge.values(make_layout(layout, rest))) == list(range(size(layout) * size(rest)))
+
+
+@given(chained_layouts, cotargets)
+def test_the_interval_is_the_least_whole_number_of_periods_that_reaches_the_cotarget(layout, m):
+    total = size(layout) * size(complement(layout, m))
+    period = size(layout) * size(complement(layout, 1))
+    assert total >= m and total % period == 0
+    assert total == period or total - period < m
+
+
+@given(chained_layouts, cotargets)
+def test_the_complement_is_increasing(layout, m):
+    values = judge.values(complement(layout, m))
+    assert values == sorted(set(values))
+
+
+@given(chained_layouts)
+def test_the_complement_of_the_complement_is_the_sorted_layout(layout):
+    target = size(layout) * size(complement(layout))
+    again = complement(complement(layout), target)
+    assert sorted(judge.values(again)) == sorted(judge.values(layout))
+
+
+@given(drawn(lambda source: (corpus.layout(source, kinds=CHAINED), corpus.shape(source))))
+def test_a_shape_or_a_layout_as_cotarget_stands_for_its_size(case):
+    layout, shape = case
+    assert complement(layout, shape) == complement(layout, size(shape))
+    gapped = Layout(shape, corpus.like([3 * d for d in judge.leaves(Layout(shape).stride)], shape))
+    assert complement(layout, gapped) == complement(layout, size(shape))
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride"),
+    [((2, 2), (1, 1)), ((4, 2), (1, 2)), ((3, 2), (1, 2)), ((2, 4), (4, 2)), ((2, 2, 2), (1, 2, 2))],
+)
+def test_a_layout_that_repeats_an_offset_is_refused_as_not_injective(shape, stride):
+    with pytest.raises(NotInjectiveError):
+        complement(Layout(shape, stride), 24)
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride"), [((2, 2), (2, 3)), ((2, 3), (2, 5)), ((4, 8), (1, 5)), (4, -1), ((2, 2), (4, -1))]
+)
+def test_a_layout_whose_gaps_no_layout_fills_is_refused(shape, stride):
+    with pytest.raises(LayoutError):
+        complement(Layout(shape, stride), 24)
+
+
+@pytest.mark.parametrize("cotarget", [0, -1, (2, 0), "24", 1.5, None, (2, "x"), 10**400])
+def test_what_is_no_cotarget_is_refused(cotarget):
+    with pytest.raises(LayoutError):
+        complement(Layout(4, 2), cotarget)
+
+
+def test_coordinate_layouts_have_no_complement():
+    with pytest.raises(LayoutError):
+        complement(make_identity_layout((4, 8)), 64)

@@ -1,0 +1,211 @@
+"""Laws of the inverses and of what two layouts have in common, by enumeration."""
+
+from __future__ import annotations
+
+import corpus
+import judge
+import pytest
+from hypothesis import given
+from strategies import CHAINED, INJECTIVE, chained_layouts, drawn, injective_layouts, layouts
+
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    NotInjectiveError,
+    Swizzle,
+    left_inverse,
+    make_identity_layout,
+    make_layout,
+    max_common_layout,
+    max_common_vector,
+    nullspace,
+    right_inverse,
+    size,
+)
+
+
+@given(layouts)
+def test_the_layout_undoes_its_right_inverse(layout):
+    result = right_inverse(layout)
+    assert [layout(result(i)) for i in range(size(result))] == list(range(size(result)))
+
+
+@given(injective_layouts)
+def test_the_right_inverse_covers_the_longest_run_of_offsets_from_zero(layout):
+    image = set(judge.values(layout))
+    run = next(n for n in range(len(image) + 1) if n not in image)
+    assert size(right_inverse(layout)) == run
+
+
+@given(drawn(lambda source: corpus.layout(source, kinds=("zeros",))))
+def test_modes_of_stride_zero_do_not_shorten_the_right_inverse(layout):
+    moving = [(s, d) for s, d in judge.pairs(layout) if d != 0]
+    image = set(judge.values(judge.Plain(tuple(s for s, _ in moving), tuple(d for _, d in moving))))
+    assert size(right_inverse(layout)) == next(n for n in range(len(image) + 1) if n not in image)
+
+
+@given(layouts)
+def test_the_left_inverse_undoes_the_layout_and_is_refused_exactly_where_the_strides_are_no_injective_chain(layout):
+    chained = judge.injective(layout) and chain(layout)
+    try:
+        result = left_inverse(layout)
+    except LayoutError:
+        assert not chained
+        return
+    assert chained
+    assert [result(layout(i)) for i in range(size(layout))] == list(range(size(layout)))
+
+
+def chain(layout):
+    """Each stride of the coalesced layout divides the next, which clears the mode below: the form of CuTe's inverse."""
+    below, reach = 1, 1
+    for d, s in sorted((d, s) for s, d in judge.form(judge.values(layout))):
+        if d <= 0 or d % below or d < reach:
+            return False
+        below, reach = d, d * s
+    return True
+
+
+@given(chained_layouts)
+def test_the_left_inverse_of_a_layout_with_a_complement_undoes_it(layout):
+    result = left_inverse(layout)
+    assert [result(layout(i)) for i in range(size(layout))] == list(range(size(layout)))
+
+
+@given(drawn(lambda source: corpus.layout(source, kinds=("compact", "permuted"))))
+def test_both_inverses_of_a_bijection_are_its_inverse(layout):
+    expected = sorted(range(size(layout)), key=layout)
+    assert judge.values(left_inverse(layout)) == judge.values(right_inverse(layout)) == expected
+
+
+@given(layouts)
+def test_the_nullspace_is_where_the_modes_of_stride_zero_run(layout):
+    result = nullspace(layout)
+    values = judge.values(result)
+    assert all(layout(i) == 0 for i in values)
+    assert len(values) == corpus.product_of([s for s, d in judge.pairs(layout) if d == 0]) == len(set(values))
+
+
+@given(drawn(lambda source: corpus.layout(source, kinds=("zeros",))))
+def test_the_nullspace_of_a_layout_injective_but_for_zeros_is_all_that_maps_to_zero(layout):
+    if (
+        judge.injective(judge.Plain(*zip(*[p for p in judge.pairs(layout) if p[1]], strict=True)))
+        if any(judge.leaves(layout.stride))
+        else True
+    ):
+        assert sorted(judge.values(nullspace(layout))) == [i for i, x in enumerate(judge.values(layout)) if x == 0]
+
+
+def related(source):
+    """Two layouts that agree on some first modes, often."""
+    a = corpus.layout(source, kinds=INJECTIVE)
+    if source.integer(0, 1):
+        return a, corpus.layout(source, kinds=INJECTIVE)
+    flat = judge.leaves(a.stride)
+    if flat:
+        flat[source.integer(0, len(flat) - 1)] *= source.integer(1, 3)
+    return a, Layout(a.shape, corpus.like(flat, a.shape))
+
+
+@given(drawn(related))
+def test_both_layouts_undo_their_common_layout(case):
+    a, b = case
+    common = max_common_layout(a, b)
+    assert [a(common(i)) for i in range(size(common))] == list(range(size(common)))
+    assert [b(common(i)) for i in range(size(common))] == list(range(size(common)))
+    assert max_common_vector(a, b) == size(common)
+
+
+@given(drawn(related))
+def test_the_common_layout_is_as_long_as_a_layout_can_be(case):
+    a, b = case
+    index_in_a = {x: i for i, x in enumerate(judge.values(a))}
+    index_in_b = {x: i for i, x in enumerate(judge.values(b))}
+    agreeing = next(
+        (n for n in range(len(index_in_a)) if n not in index_in_a or index_in_a[n] != index_in_b.get(n)),
+        len(index_in_a),
+    )
+    longest = max(n for n in range(1, agreeing + 1) if judge.form([index_in_a[x] for x in range(n)]) is not None)
+    assert max_common_vector(a, b) == longest
+
+
+@given(injective_layouts)
+def test_a_layout_has_its_whole_contiguous_run_in_common_with_itself(layout):
+    assert max_common_vector(layout, layout) == size(right_inverse(layout))
+
+
+def swizzled_tile(source):
+    bits = source.integer(0, 3)
+    base = source.integer(0, 2)
+    shift = source.integer(max(bits, 1), 3)
+    rows = 2 ** max(bits, 1)
+    columns = 2 ** (base + shift)
+    inner = Layout((rows, columns), (columns, 1)) if source.integer(0, 1) else Layout((columns, rows))
+    return ComposedLayout(Swizzle(bits, base, shift), 0, inner)
+
+
+@given(drawn(swizzled_tile))
+def test_the_inverses_of_a_swizzled_tile_undo_it(tile):
+    right, left = right_inverse(tile), left_inverse(tile)
+    everything = list(range(size(tile)))
+    assert [tile(right(i)) for i in range(size(right))] == everything
+    assert [left(tile(i)) for i in everything] == everything
+
+
+def swizzled_anyhow(source):
+    """A swizzle after any injective layout: its image need not be closed under the swizzle."""
+    return ComposedLayout(corpus.swizzle(source), 0, corpus.layout(source, 64, CHAINED))
+
+
+@given(drawn(swizzled_anyhow))
+def test_the_left_inverse_of_any_swizzled_layout_undoes_it(layout):
+    result = left_inverse(layout)
+    assert [result(layout(i)) for i in range(size(layout))] == list(range(size(layout)))
+
+
+@given(drawn(swizzled_anyhow))
+def test_any_swizzled_layout_undoes_its_right_inverse(layout):
+    result = right_inverse(layout)
+    assert [layout(result(i)) for i in range(size(result))] == list(range(size(result)))
+
+
+@given(drawn(swizzled_tile))
+def test_a_swizzled_tile_and_its_plain_layout_share_what_the_swizzle_leaves_alone(tile):
+    common = max_common_layout(tile, tile.inner)
+    assert [tile(common(i)) for i in range(size(common))] == list(range(size(common)))
+    assert size(common) >= min(1 << tile.outer.base, size(tile)) or size(tile) == 1
+
+
+@pytest.mark.parametrize(("shape", "stride"), [((3, 2), (1, 2)), ((4, 4), (0, 0)), ((2, 2), (1, 1)), ((2, 4), (0, 1))])
+def test_what_is_not_injective_has_no_left_inverse(shape, stride):
+    with pytest.raises(NotInjectiveError):
+        left_inverse(Layout(shape, stride))
+
+
+@pytest.mark.parametrize(("shape", "stride"), [((2, 2), (2, 3)), ((2, 3), (2, 5)), ((4, 2), (-1, 4)), (4, -1)])
+def test_what_has_no_chain_of_strides_has_no_left_inverse_of_cutes_form(shape, stride):
+    with pytest.raises(LayoutError):
+        left_inverse(Layout(shape, stride))
+
+
+@pytest.mark.parametrize("operation", [left_inverse, right_inverse, nullspace])
+@pytest.mark.parametrize("value", [8, (4, 8), None, "8:1", Swizzle(3, 4, 3)])
+def test_what_is_no_layout_is_refused(operation, value):
+    with pytest.raises(LayoutError):
+        operation(value)
+
+
+def test_coordinate_layouts_have_no_inverses_here():
+    for operation in (left_inverse, right_inverse):
+        with pytest.raises(LayoutError):
+            operation(make_identity_layout((4, 8)))
+
+
+@given(drawn(lambda source: corpus.layout(source, kinds=CHAINED)))
+def test_the_left_inverse_of_a_layout_and_its_complement_is_its_inverse(layout):
+    from layoutalg import complement
+
+    whole = make_layout(layout, complement(layout))
+    inverse = left_inverse(whole)
+    assert judge.values(inverse) == sorted(range(size(whole)), key=whole)

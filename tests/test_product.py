@@ -1,0 +1,201 @@
+"""Laws of the products: the block first, its copies where it leaves room, in the tiler's order."""
+
+from __future__ import annotations
+
+import corpus
+import judge
+import pytest
+from hypothesis import given
+from strategies import CHAINED, drawn
+
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    NotDivisibleError,
+    Swizzle,
+    blocked_product,
+    flat_product,
+    logical_product,
+    make_layout,
+    make_ordered_layout,
+    raked_product,
+    rank,
+    size,
+    tile_to_shape,
+    tiled_product,
+    zipped_product,
+)
+
+
+def inner_of(layout):
+    return getattr(layout, "inner", layout)
+
+
+def factors(source):
+    kinds = CHAINED if source.integer(0, 2) else corpus.KINDS
+    block = corpus.any_layout(source, 48, kinds) if source.integer(0, 1) else corpus.layout(source, 48, kinds)
+    tiler_kinds = ("compact", "permuted") if source.integer(0, 1) else ("gapped", "padded", "zeros", "arbitrary")
+    return block, corpus.layout(source, 24, tiler_kinds)
+
+
+@given(drawn(factors))
+def test_a_product_is_block_and_copies_in_the_complement_and_is_refused_exactly_where_that_is_no_layout(case):
+    block, tiler = case
+    expected = judge.product(inner_of(block), tiler.shape, tiler.stride)
+    try:
+        result = logical_product(block, tiler)
+    except LayoutError:
+        assert expected is None, f"refused, but {judge.plain_text(*expected)} is right"
+        return
+    assert expected is not None, f"{result} is wrong"
+    assert judge.normal(inner_of(result)) == judge.plain_text(*expected)
+    assert result[0] == block
+
+
+@given(drawn(lambda source: (corpus.layout(source, 48, CHAINED), corpus.layout(source, 12, CHAINED))))
+def test_copies_of_an_injective_block_by_an_injective_tiler_do_not_overlap(case):
+    try:
+        result = logical_product(*case)
+    except LayoutError:
+        return
+    assert judge.injective(result)
+
+
+@given(drawn(factors))
+def test_zipped_tiled_and_flat_product_rearrange_the_modes_of_the_logical_product(case):
+    block, tiler = case
+    try:
+        logical = inner_of(logical_product(block, tiler))
+    except LayoutError:
+        for operation in (zipped_product, tiled_product, flat_product, blocked_product, raked_product):
+            with pytest.raises(LayoutError):
+                operation(block, tiler)
+        return
+    blocks, copies = logical
+    open_copies = list(copies) if isinstance(copies.shape, tuple) else [copies]
+    open_blocks = list(blocks) if isinstance(blocks.shape, tuple) else [blocks]
+    assert inner_of(zipped_product(block, tiler)) == logical
+    assert inner_of(tiled_product(block, tiler)) == make_layout(blocks, *open_copies)
+    assert inner_of(flat_product(block, tiler)) == make_layout(*open_blocks, *open_copies)
+
+
+def by_mode(source):
+    block = corpus.layout(source, 48, CHAINED)
+    top = list(block)
+    length = source.integer(1, len(top))
+    return block, tuple(source.pick((2, 3, 1, 4, Layout(3, 2), Layout((2, 2), (2, 1)))) for _ in range(length))
+
+
+@given(drawn(by_mode))
+def test_a_product_by_a_tuple_repeats_each_mode_by_its_own_tiler_and_leaves_the_others(case):
+    block, tiler = case
+    try:
+        pairs = [logical_product(mode, tile) for mode, tile in zip(block, tiler, strict=False)]
+    except LayoutError:
+        with pytest.raises(LayoutError):
+            logical_product(block, tiler)
+        return
+    rest = list(block)[len(tiler) :]
+    assert logical_product(block, tiler) == make_layout(*pairs, *rest)
+    blocks = make_layout(*[pair[0] for pair in pairs])
+    copies = [*[pair[1] for pair in pairs], *rest]
+    assert zipped_product(block, tiler) == make_layout(blocks, make_layout(*copies))
+    assert tiled_product(block, tiler) == make_layout(blocks, *copies)
+    assert flat_product(block, tiler) == make_layout(*blocks, *copies)
+
+
+@given(drawn(factors))
+def test_blocked_keeps_blocks_together_and_raked_interleaves_them(case):
+    block, tiler = case
+    try:
+        logical = logical_product(block, tiler)
+    except LayoutError:
+        return
+    ranks = max(rank(block), rank(tiler))
+    mine = [size(mode) for mode in block] + [1] * (ranks - rank(block))
+    theirs = [size(mode) for mode in tiler] + [1] * (ranks - rank(tiler))
+    both = [m * t for m, t in zip(mine, theirs, strict=True)]
+    blocked, raked = blocked_product(block, tiler), raked_product(block, tiler)
+    assert [size(mode) for mode in blocked] == [size(mode) for mode in raked] == both
+    for index in range(size(blocked)):
+        where = judge.digits(index, both)
+        inside = tuple(w % m for w, m in zip(where, mine, strict=True))
+        copy = tuple(w // m for w, m in zip(where, mine, strict=True))
+        expected = judge.at(
+            logical, judge.rank_of(inside, tuple(mine)) + size(block) * judge.rank_of(copy, tuple(theirs))
+        )
+        assert blocked(index) == expected
+        raked_where = tuple(c + t * i for c, t, i in zip(copy, theirs, inside, strict=True))
+        assert raked(raked_where if ranks > 1 else raked_where[0]) == expected
+
+
+def atoms(source):
+    atom = corpus.layout(source, 32, CHAINED, 2)
+    if source.integer(0, 2) == 2:
+        atom = ComposedLayout(corpus.swizzle(source), 0, atom)
+    extra = source.integer(0, 1)
+    shape = tuple(size(mode) * source.integer(1, 4) for mode in atom) + (3,) * extra
+    return atom, shape, tuple(corpus.shuffled(source, len(shape)))
+
+
+@given(drawn(atoms))
+def test_tile_to_shape_fills_the_shape_with_copies_of_the_atom_stacked_in_the_given_order(case):
+    atom, shape, order = case
+    extents = [size(mode) for mode in atom] + [1] * (len(shape) - rank(atom))
+    counts = [whole // extent for whole, extent in zip(shape, extents, strict=True)]
+    stacked = make_ordered_layout(tuple(counts), order)
+    try:
+        result = tile_to_shape(atom, shape, order)
+    except NotDivisibleError:
+        assert judge.product(inner_of(atom), stacked.shape, stacked.stride) is None
+        return
+    assert [size(mode) for mode in result] == list(shape)
+    copies = logical_product(atom, stacked)
+    for index in range(size(result)):
+        where = judge.digits(index, shape)
+        inside = tuple(w % e for w, e in zip(where, extents, strict=True))
+        copy = tuple(w // e for w, e in zip(where, extents, strict=True))
+        flat = judge.rank_of(inside, tuple(extents)) + size(atom) * judge.rank_of(copy, tuple(counts))
+        assert result(index) == judge.at(copies, flat)
+
+
+@given(drawn(lambda source: (corpus.shape(source, 60), source)))
+def test_tile_to_shape_without_an_order_stacks_from_left_to_right(case):
+    shape = case[0] if isinstance(case[0], tuple) else (case[0],)
+    atom = Layout((1,) * len(shape))
+    assert judge.values(tile_to_shape(atom, shape)) == list(range(size(shape)))
+
+
+@pytest.mark.parametrize(("shape", "order"), [((20, 16), None), ((16,), None), ((16, 16), (0,)), ((16, 16), (0, 1, 2))])
+def test_a_shape_that_the_atom_does_not_tile_is_refused_not_rounded(shape, order):
+    with pytest.raises(LayoutError):
+        tile_to_shape(Layout((8, 8), (8, 1)), shape, order)
+
+
+def test_the_smem_tile_of_the_128_byte_swizzle():
+    atom = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
+    tile = tile_to_shape(atom, (128, 128), (0, 1))
+    assert str(tile) == "S<3,4,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))"
+
+
+@pytest.mark.parametrize(
+    "operation", [logical_product, zipped_product, tiled_product, flat_product, blocked_product, raked_product]
+)
+@pytest.mark.parametrize("block", [Layout((2, 2), (1, 1)), Layout((2, 2), (2, 3)), Layout(4, -1)])
+def test_a_block_that_leaves_no_regular_room_is_refused(operation, block):
+    with pytest.raises(LayoutError):
+        operation(block, Layout(4))
+
+
+@pytest.mark.parametrize("operation", [logical_product, zipped_product, tiled_product, flat_product])
+@pytest.mark.parametrize("tiler", [(1, 1, 1), 0, -4, (0, 1), "4:1", 1.5, ((1, 1), 1)])
+def test_what_is_no_tiler_is_refused(operation, tiler):
+    with pytest.raises(LayoutError):
+        operation(Layout((4, 8)), tiler)
+
+
+def test_copies_that_do_not_fit_the_gaps_are_refused():
+    # Pairs of gaps in 4:2 would have to hold three copies.
+    with pytest.raises(NotDivisibleError):
+        logical_product(Layout(4, 2), Layout(3, 1))
