@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from descriptors.oracle.dsl_words import _STORE, _SWIZZLES, _TARGETS, _TYPES
@@ -14,7 +15,7 @@ from descriptors.oracle.reader import Affine, read
 __all__ = ["prepare"]
 
 _BASIS = re.compile(r'tma_gbasis = <"\(([\d,]+)\):\(([\d,@]+)\)">')
-# Global extents of the tensor that the copies read from; larger than any box, and free of common factors with few.
+# Extents of the tensor that the copies read from: larger than any tile in shared memory.
 _TENSOR = (1 << 14, 1 << 14)
 
 
@@ -116,10 +117,8 @@ def _box(question: dict[str, Any]) -> dict[str, list[int]]:
     dtype = getattr(cutlass, _TYPES[question["dtype"]])
     order = (1, 0) if question["major"] == "K" else (0, 1)
     tensor = cute.runtime.make_fake_compact_tensor(dtype, _TENSOR, stride_order=order)
-    try:
+    with suppress(_Traced):
         cute.compile(cute.jit(trace), tensor, options="--gpu-arch sm_100a")
-    except _Traced:
-        pass
     basis = _BASIS.search(found[0])
     if basis is None:
         raise ValueError(f"the type of a copy must name its basis, found {found[0]}")

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -143,12 +144,22 @@ def _ask(questions: list[dict[str, Any]], target: str, limit_s: float = 600.0) -
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
     environment = {**os.environ, "PYTHONPATH": path, "CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_ARCH": target}
     command = [sys.executable, "-m", "descriptors.oracle.dsl_instructions"]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(questions), capture_output=True, text=True, timeout=limit_s, env=environment
-        )
-    except subprocess.TimeoutExpired as error:
-        raise OracleError(f"oracle: {len(questions)} questions must end in {limit_s} s, found no end") from error
+    with tempfile.TemporaryDirectory() as scratch:
+        # The DSL keeps its PTX where it was started, under one name: two at once would read each other's.
+        environment["CUTE_DSL_DUMP_DIR"] = scratch
+        try:
+            done = subprocess.run(
+                command,
+                input=json.dumps(questions),
+                capture_output=True,
+                text=True,
+                timeout=limit_s,
+                cwd=scratch,
+                env=environment,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise OracleError(f"oracle: {len(questions)} questions must end in {limit_s} s, found no end") from error
     replies = [(status, value) for status, value in map(json.loads, done.stdout.splitlines())]
     if done.returncode or len(replies) != len(questions):
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -22,7 +22,11 @@ __all__ = ["main", "run_isolated"]
 Report = Callable[[str, object], None]
 Work = Callable[[list[Any], Report], None]
 
-_ANSWERERS = {"algebra": "descriptors.oracle.dsl_algebra", "words": "descriptors.oracle.dsl_words"}
+_ANSWERERS = {
+    "algebra": "descriptors.oracle.dsl_algebra",
+    "words": "descriptors.oracle.dsl_words",
+    "emitted": "descriptors.oracle.dsl_emitted",
+}
 
 
 def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int) -> Iterator[tuple[str, object]]:

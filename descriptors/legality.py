@@ -1,0 +1,317 @@
+"""Checks of an instruction against the rows of ``descriptors.shapes``; ``operand_legality`` has those of its operands.
+
+Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
+ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
+and ``"off"`` checks nothing. Law: whatever passes strictly passes leniently, and whatever passes leniently passes with
+checks off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias, TypeVar, cast
+
+from descriptors import shapes
+from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.operand import ElementType, Major, as_major
+from descriptors.shapes import KindRow, Row, ScaleRow, ShapeRow, TypeRow, spell
+
+Legality: TypeAlias = Literal["strict", "lenient", "off"]
+ARCHES = ("sm90", "sm100")
+MODES = ("strict", "lenient", "off")
+
+_R = TypeVar("_R", bound=Row)
+
+
+class IllegalError(DescriptorError):
+    """An instruction or operand that the architecture does not have.
+
+    Attributes:
+        rule: what must hold.
+        found: what was asked for.
+        row: the nearest row of the tables in ``descriptors.shapes``.
+        lenient: whether ``legality="lenient"`` would take it, with the sources on either side in ``row.disputed``.
+
+    >>> try:
+    ...     check_shape("sm100", "f16", m=128, n=24)
+    ... except IllegalError as error:
+    ...     print(error)  # doctest: +ELLIPSIS
+    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, cta_group 1, M 128, K 16 (legality lenient ...
+    """
+
+    def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
+        self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
+        note = f"legality lenient allows it: {wider.disputed}" if wider else row.source
+        super().__init__(f"legality: {rule}, found {found}; {about} ({note})")
+
+
+def as_mode(legality: object) -> Legality:
+    """The way to read the rows that has this name.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    if legality not in MODES:
+        raise ChoiceError("legality", legality, MODES)
+    return cast(Legality, legality)
+
+
+def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
+    """The rows that count under a way of reading them: without ``lenient``, only those that no source disputes.
+
+    >>> len(rows_read(shapes.SHAPES, "strict")) < len(rows_read(shapes.SHAPES, "lenient"))
+    True
+    """
+    return [row for row in rows if legality != "strict" or not row.disputed]
+
+
+def decide(
+    rows: Sequence[_R], allows: Callable[[_R], bool], rule: str, found: object, about: str, legality: Legality
+) -> _R | None:
+    """The first row read that allows the request.
+
+    Args:
+        rows: the rows of this subject, at least one.
+        allows: whether a row allows what was asked.
+        rule: what must hold, for the error message.
+        found: what was asked for.
+        about: the subject, for the error message.
+        legality: how to read the rows; ``"off"`` returns None.
+
+    Raises:
+        IllegalError: if none allows it; the nearest row is cited, and whether a wider reading would do.
+    """
+    if as_mode(legality) == "off":
+        return None
+    read = rows_read(rows, legality)
+    for row in read:
+        if allows(row):
+            return row
+    wider = next((row for row in rows if allows(row)), None)
+    raise IllegalError(rule, found, about, (read or rows)[0], wider)
+
+
+def type_name(dtype: str | ElementType) -> str:
+    """The name by which an instruction knows an element type, wherever its bits lie in memory.
+
+    >>> from descriptors.operand import as_element_type
+    >>> type_name(as_element_type("e2m1_unpacksmem")), type_name("BF16")
+    ('e2m1', 'bf16')
+    """
+    name = dtype.name if isinstance(dtype, ElementType) else dtype
+    if not isinstance(name, str):
+        raise DescriptorError(f"legality: a type must be a name, found {brief(name)}")
+    return name.casefold().removesuffix("_unpacksmem")
+
+
+def kind_row(arch: str, kind: str) -> KindRow:
+    """The row of a kind.
+
+    Raises:
+        ChoiceError: for an architecture or a kind that is not in the tables.
+
+    >>> kind_row("sm100", "i8").negate
+    False
+    """
+    if arch not in ARCHES:
+        raise ChoiceError("legality: arch", arch, ARCHES)
+    known = {row.kind: row for row in shapes.KINDS if row.arch == arch}
+    if kind not in known:
+        raise ChoiceError(f"legality: kind of {arch}", kind, known)
+    return known[kind]
+
+
+def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None, *, scaled: bool = False) -> str:
+    """The kind of instruction that multiplies operands of these types.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        a: element type of A.
+        b: element type of B; that of A if left out.
+        scaled: whether the operands carry scale factors. The packed type ``e2m1`` always does: alone it is ``mxf4``.
+
+    Raises:
+        IllegalError: if no kind takes both types.
+        ChoiceError: for an unknown architecture.
+
+    >>> kind_of("sm100", "bf16"), kind_of("sm100", "e4m3", "e2m1"), kind_of("sm100", "e2m1"), kind_of("sm90", "e5m2")
+    ('f16', 'f8f6f4', 'mxf4', 'f8')
+    """
+    kind_row(arch, "f16")
+    names = [dtype.name if isinstance(dtype, ElementType) else str(dtype).casefold() for dtype in (a, b or a)]
+    if arch == "sm100" and names == ["e2m1", "e2m1"]:
+        return "mxf4"
+    wanted = {type_name(name) for name in names}
+    rows = [
+        row for row in shapes.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
+    ]
+    for row in rows:
+        if wanted <= {type_name(dtype) for dtype in row.dtypes}:
+            return row.kind
+    known = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
+    raise IllegalError(f"types must be of one kind ({known})", " and ".join(names), arch, rows[0])
+
+
+def check_types(
+    arch: str,
+    kind: str,
+    a: str | ElementType,
+    b: str | ElementType,
+    d: str,
+    *,
+    legality: Legality = "strict",
+) -> TypeRow | None:
+    """Check the element types of A, B and the accumulator D.
+
+    Raises:
+        IllegalError: if the kind does not take them together.
+        ChoiceError: for an unknown architecture, kind or way of reading.
+
+    >>> check_types("sm100", "f8f6f4", "e4m3", "e2m1", "f32").d
+    ('f16', 'f32')
+    """
+    kind_row(arch, kind)
+    names = (type_name(a), type_name(b), type_name(d))
+    rows = [row for row in shapes.TYPES if (row.arch, row.kind) == (arch, kind)]
+
+    def allows(row: TypeRow) -> bool:
+        return names[0] in row.a and names[1] in row.b and names[2] in row.d
+
+    rule = " or ".join(
+        f"{', '.join(row.a)} by {', '.join(row.b)} into {', '.join(row.d)}" for row in rows_read(rows, legality)
+    )
+    return decide(rows, allows, f"types must be {rule}", "{} by {} into {}".format(*names), f"{arch} {kind}", legality)
+
+
+def check_shape(
+    arch: str,
+    kind: str,
+    *,
+    m: int,
+    n: int,
+    k: int | None = None,
+    cta_group: int = 1,
+    sparse: bool = False,
+    ws: bool = False,
+    legality: Legality = "strict",
+) -> ShapeRow | None:
+    """Check the extents of an instruction.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        kind: as in ``KindRow``.
+        m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
+        n: N of the whole instruction.
+        k: K; if left out, what the kind has by default (K = 96 must be asked for).
+        cta_group: 1 or 2.
+        sparse: whether A is stored without its zeros; K then counts them all the same.
+        ws: whether the weight-stationary form is meant.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+        ChoiceError: for an unknown architecture, kind or way of reading.
+
+    >>> print(check_shape("sm100", "mxf4", m=256, n=256, cta_group=2))
+    sm100 mxf4 dense, cta_group 2: M 128, 256, N 16..256 step 16, K 64
+    """
+    nearest = kind_row(arch, kind)
+    if k is None:
+        k = shapes.DENSE_K[arch, kind] * (1 + bool(sparse))
+    about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
+    rows = [row for row in shapes.SHAPES if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in rows if row.sparse == bool(sparse) and row.ws == bool(ws)]
+    if not rows and as_mode(legality) != "off":
+        raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
+    found = {"cta_group": cta_group, "M": m, "K": k, "N": n}
+    for what, value in found.items():
+        as_integer(value, f"legality: {what}")
+    return _narrow(rows, found, about, as_mode(legality))
+
+
+def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: Legality) -> ShapeRow | None:
+    """Take the extents one after the other; the first that leaves no row is the one to blame."""
+    if legality == "off":
+        return None
+    allowed: dict[str, Callable[[ShapeRow], tuple[int, ...]]] = {
+        "cta_group": lambda row: (row.cta_group,),
+        "M": lambda row: row.m,
+        "K": lambda row: (row.k,),
+        "N": lambda row: row.n,
+    }
+    wider = next((row for row in rows if all(found[what] in values(row) for what, values in allowed.items())), None)
+    rows = rows_read(rows, legality)
+    for what, values in allowed.items():
+        legal = sorted({value for row in rows for value in values(row)})
+        left = [row for row in rows if found[what] in values(row)]
+        if not left:
+            raise IllegalError(f"{what} must be {spell(legal)}", found[what], about, rows[0], wider)
+        rows = left
+        about += f", {what} {found[what]}"
+    return rows[0]
+
+
+def check_transposed_b(
+    arch: str,
+    kind: str,
+    *,
+    n: int,
+    b_dtype: str | ElementType,
+    b_major: Major | str,
+    cta_group: int = 1,
+    legality: Legality = "strict",
+) -> None:
+    """Check the further bound on N where B has 8-bit elements and is MN-major.
+
+    Raises:
+        IllegalError: if N breaks it.
+
+    >>> check_transposed_b("sm100", "f8f6f4", n=16, b_dtype="e4m3", b_major="MN")
+    """
+    bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
+    if as_mode(legality) == "off" or as_major(b_major) is Major.K or not bits8:
+        return
+    for row in shapes.TRANSPOSED_B:
+        if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group) and n not in row.n:
+            about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
+            raise IllegalError(f"N must be {spell(row.n)}", n, about, row)
+
+
+def check_scale(
+    kind: str,
+    dtype: str,
+    vector: int,
+    *,
+    k: int,
+    ids: tuple[int, int] = (0, 0),
+    legality: Legality = "strict",
+) -> ScaleRow | None:
+    """Check the scale factors of a block-scaled kind of sm100.
+
+    Args:
+        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
+        dtype: ``ue8m0`` or ``ue4m3``.
+        vector: elements that share a factor: 16 or 32.
+        k: K of the instruction.
+        ids: scale factor data ids of A and of B.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if the kind has no such factors.
+
+    >>> check_scale("mxf4nvf4", "ue4m3", 16, k=64).name
+    '4X'
+    """
+    about, name = f"sm100 {kind}, K {k}", type_name(dtype)
+    rows = [row for row in shapes.SCALES if row.kind == kind and k in row.k]
+    if not rows:
+        if as_mode(legality) == "off":
+            return None
+        raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, kind_row("sm100", kind))
+    pairs = [f"{row.dtype} by {row.vector}" for row in rows_read(rows, legality)]
+    rule = f"scale factors must be {', '.join(dict.fromkeys(pairs))}"
+    decide(rows, lambda row: (row.dtype, row.vector) == (name, vector), rule, f"{name} by {vector}", about, legality)
+    rows = [row for row in rows if (row.dtype, row.vector) == (name, vector)] or rows
+    legal = max((row.ids for row in rows_read(rows, legality)), key=len)
+    rule, found = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
+    return decide(rows, lambda row: set(ids) <= set(row.ids), rule, found, f"{about}, {name} by {vector}", legality)

@@ -1,0 +1,172 @@
+"""Checks of what lies in shared memory against the rows of ``descriptors.shapes``: operands, and ``tcgen05.cp``.
+
+The three ways of reading the rows, and the errors, are those of ``descriptors.legality``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from descriptors import shapes
+from descriptors.errors import ChoiceError, brief
+from descriptors.legality import IllegalError, Legality, as_mode, decide, kind_of, kind_row, rows_read, type_name
+from descriptors.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.shapes import CopyRow, OperandRow, ShapeRow, spell
+
+
+def check_operand(
+    arch: str,
+    kind: str,
+    dtype: str | ElementType,
+    major: Major | str,
+    swizzle: SwizzleMode | str,
+    *,
+    legality: Legality = "strict",
+) -> OperandRow | None:
+    """Check an operand in shared memory: its type, major and swizzle.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        kind: as in ``KindRow``.
+        dtype: as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` in containers.
+        major: K or MN.
+        swizzle: the swizzle mode.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if the instruction cannot read such an operand.
+        ChoiceError: for an unknown name.
+
+    >>> print(check_operand("sm100", "tf32", "tf32", "MN", "128B_BASE32B").swizzles[0])
+    128B_BASE32B
+    """
+    known = kind_row(arch, kind)
+    major, swizzle, name = as_major(major), as_swizzle_mode(swizzle), str(dtype).casefold()
+    about = f"{arch} {kind}"
+    if as_mode(legality) != "off" and name not in known.dtypes:
+        raise IllegalError(f"dtype must be {', '.join(known.dtypes)}", name, about, known)
+    rows = [row for row in shapes.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
+    majors = sorted({str(row.major) for row in rows_read(rows, legality)})
+    if str(major) not in majors:
+        rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
+    else:
+        modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
+        rule, found, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
+    return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, found, about, legality)
+
+
+def check_major(arch: str, kind: str, dtype: str, major: Major, *, legality: Legality = "strict") -> OperandRow | None:
+    """Check that an operand may have this major, whatever its swizzle.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        kind: as in ``KindRow``.
+        dtype: as the instruction names it.
+        major: K or MN.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if the kind has no such operand.
+
+    >>> print(check_major("sm100", "f16", "bf16", Major.MN).major)
+    MN
+    """
+    kind_row(arch, kind)
+    rows = [row for row in shapes.OPERANDS if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in rows if dtype in map(type_name, row.dtypes)]
+    if not rows:  # no operand of this type at all is for check_types to say
+        return None
+    majors = sorted({str(row.major) for row in rows_read(rows, legality)})
+    rule, about = f"major must be {', '.join(majors)}", f"{arch} {kind} {dtype}"
+    return decide(rows, lambda row: row.major is major, rule, str(major), about, legality)
+
+
+def check_operand_tile(
+    arch: str,
+    dtype: str | ElementType,
+    major: Major | str,
+    swizzle: SwizzleMode | str,
+    extents: tuple[int, int],
+    *,
+    kind: str | None = None,
+    matrix: Literal["A", "B"] | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    legality: Legality = "strict",
+) -> ShapeRow | None:
+    """Check what one instruction reads of an operand in one CTA's shared memory.
+
+    With ``cta_group`` 2 a CTA holds half of M and half of N; a sparse A lies there without its zeros, K/2 wide.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        dtype: element type as it lies in shared memory.
+        major: K or MN.
+        swizzle: the swizzle mode.
+        extents: MN and K that are read, in elements.
+        kind: as in ``KindRow``; found from the type if left out.
+        matrix: ``"A"`` or ``"B"``; either if left out.
+        cta_group: 1 or 2; either if left out.
+        sparse: whether the instruction is a sparse one.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if no instruction reads such an operand.
+        ChoiceError: for an unknown name.
+
+    >>> print(check_operand_tile("sm100", "bf16", "K", "128B", (64, 16)))
+    sm100 f16 dense, cta_group 1: M 64, N 8..256 step 8, K 16
+    """
+    if as_mode(legality) == "off":
+        return None
+    kind = kind or kind_of(arch, dtype)
+    check_operand(arch, kind, dtype, major, swizzle, legality=legality)
+    rows = [row for row in shapes.SHAPES if (row.arch, row.kind, row.sparse) == (arch, kind, bool(sparse))]
+    rows = [row for row in rows if cta_group in (None, row.cta_group)]
+    if not rows:
+        raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}", kind_row(arch, kind))
+    matrices = ("A", "B") if matrix is None else (matrix,)
+
+    def reads(row: ShapeRow) -> bool:
+        return any(extents[0] in mn and extents[1] == k for mn, k in (_held(row, one) for one in matrices))
+
+    read = rows_read(rows, legality)
+    for row in read:
+        if reads(row):
+            return row
+    told = []  # the wording of a refusal takes longer than the check
+    for one in matrices:
+        held = [_held(row, one) for row in read]
+        mn, k = sorted({value for values, _ in held for value in values}), sorted({k for _, k in held})
+        told.append(f"{spell(mn)} by {spell(k)} ({one})")
+    about = f"{arch} {kind} {'sparse' if sparse else 'dense'}, cta_group {cta_group or '1 or 2'}"
+    rule = f"an operand must be {' or '.join(told)}"
+    return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
+
+
+def _held(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:
+    """MN and K of an operand in one CTA's shared memory."""
+    if matrix == "A":
+        return [m // row.cta_group for m in row.m], row.k // (1 + row.sparse)
+    return [n // row.cta_group for n in row.n], row.k
+
+
+def check_copy(shape: str, multicast: str | None = None, *, legality: Legality = "strict") -> CopyRow | None:
+    """Check a shape of ``tcgen05.cp`` and its multicast qualifier, both without the leading dot.
+
+    Raises:
+        IllegalError: if the shape does not go with the qualifier.
+        ChoiceError: for an unknown shape.
+
+    >>> check_copy("32x128b", "warpx4").lanes
+    32
+    """
+    known = {row.shape: row for row in shapes.COPIES}
+    if shape not in known:
+        raise ChoiceError("legality: shape of tcgen05.cp", shape, known)
+    row = known[shape]
+    legal = row.multicast or (None,)
+    names = " or ".join(str(one or "absent") for one in legal)
+    rule = f"multicast must be {names}"
+    return decide([row], lambda _: multicast in legal, rule, multicast or "none", f"tcgen05.cp.{shape}", legality)
