@@ -1,0 +1,55 @@
+"""CUDA C++: a struct of constants and two device functions, one for the first descriptor, one for all others."""
+
+from __future__ import annotations
+
+from descriptors.emit.recipe import Recipe
+
+
+def write(recipe: Recipe) -> str:
+    """The text for CUDA C++ (C++14 and newer; on a host compiler ``__device__`` may be defined away).
+
+    Everything is ``constexpr``: with coordinates known at compile time an advance is an addition and a mask. A struct,
+    and not a namespace, can be handed to a template, and an unused constant in it is no reason for a warning.
+
+    >>> from descriptors import derive
+    >>> from descriptors.emit.recipe import recipe
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> print(*[line.strip() for line in write(recipe(d, "a")).splitlines() if "return" in line], sep="\\n")
+    return mn * 512u + k % 4u * 2u + k / 4u * 1024u;
+    return kWord | (tile_address & 0x3ffffu) >> 4;
+    return (first_descriptor & ~kStartField) |
+    """
+    names = ("MN", *(name.capitalize() for name in recipe.coordinates[1:]))
+    counts = "".join(
+        f"  static constexpr std::uint32_t kSubtiles{name} = {extent}u;\n"
+        for name, extent in zip(names, recipe.extents, strict=True)
+    )
+    typed = ", ".join(f"std::uint32_t {name}" for name in recipe.coordinates)
+    # A coordinate that moves nothing stays in the signature, unnamed: the caller's loops need not know.
+    needed = ", ".join(f"std::uint32_t {name if name in recipe.used else f'/*{name}*/'}" for name in recipe.coordinates)
+    address = f"(tile_address + {recipe.start_bytes}u)" if recipe.start_bytes else "tile_address"
+    return f"""{recipe.commented("//")}#include <cstdint>
+
+struct {recipe.name}_descriptor {{
+  static constexpr std::uint64_t kWord = {recipe.word:#018x}ull;  // every field but the start address
+  static constexpr std::uint64_t kStartField = {recipe.field_mask:#x}ull;
+  static constexpr std::uint32_t kAlignmentBytes = {recipe.alignment_bytes}u;
+{counts}
+  // From the first subtile to another, in 16-byte units.
+  __device__ __forceinline__ static constexpr std::uint32_t offset({needed}) {{
+    return {recipe.offset("/", "u")};
+  }}
+
+  // Descriptor of the first subtile; tile_address is the tile's shared-memory address (__cvta_generic_to_shared).
+  __device__ __forceinline__ static constexpr std::uint64_t first(std::uint32_t tile_address) {{
+    return kWord | ({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits};
+  }}
+
+  // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
+  __device__ __forceinline__ static constexpr std::uint64_t subtile(
+      std::uint64_t first_descriptor, {typed}) {{
+    return (first_descriptor & ~kStartField) |
+           ((first_descriptor + offset({", ".join(recipe.coordinates)})) & kStartField);
+  }}
+}};
+"""

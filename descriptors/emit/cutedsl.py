@@ -1,0 +1,38 @@
+"""CuTe DSL: two plain functions to call inside ``@cute.jit`` or ``@cute.kernel``, on static or dynamic coordinates."""
+
+from __future__ import annotations
+
+from descriptors.emit.recipe import Recipe
+
+_WORD = 2**64 - 1
+
+
+def write(recipe: Recipe) -> str:
+    """The text for the CuTe DSL. A static coordinate costs nothing: its offset is a constant of the trace.
+
+    >>> from descriptors import derive
+    >>> from descriptors.emit.recipe import recipe
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> [line.strip() for line in write(recipe(d, "a")).splitlines() if "Uint64(mn" in line]
+    ['moved = first + Uint64(mn * 512 + k % 4 * 2 + k // 4 * 1024)']
+    """
+    name, upper = recipe.name, recipe.name.upper()
+    address = "Uint32(tile_address)" + (f" + Uint32({recipe.start_bytes})" if recipe.start_bytes else "")
+    rest = _WORD & ~recipe.field_mask
+    return f"""{recipe.commented("#")}
+from cutlass import Uint32, Uint64
+
+{upper}_WORD = {recipe.word:#018x}  # every field but the start address
+{upper}_ALIGNMENT_BYTES = {recipe.alignment_bytes}
+
+
+def {name}_first(tile_address):
+    \"\"\"Descriptor of the first subtile; the address is that of the tile in shared memory (``pointer.toint()``).\"\"\"
+    return Uint64({upper}_WORD) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
+
+
+def {name}_subtile(first, {", ".join(recipe.coordinates)}):
+    \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
+    moved = first + Uint64({recipe.offset()})
+    return first & Uint64({rest:#018x}) | moved & Uint64({recipe.field_mask:#x})
+"""

@@ -1,0 +1,82 @@
+"""PTX: registers and two scoped blocks, one for the first descriptor, one for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptors.emit.recipe import Recipe, Term
+
+
+def write(recipe: Recipe) -> str:
+    """The text for PTX: declarations, then the blocks; a block may be pasted as often as it is needed.
+
+    In: the address and the coordinates, as 32-bit registers. Out: ``%NAME_first`` and ``%NAME_subtile``, 64 bits.
+    ``bfi`` puts the moved start address back into its field and leaves the other bits alone.
+
+    >>> from descriptors import derive
+    >>> from descriptors.emit.recipe import recipe
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> [line for line in write(recipe(d, "a")).splitlines() if "bfi" in line]
+    ['    bfi.b64 %a_subtile, moved, %a_first, 0, 14;']
+    """
+    name = recipe.name
+    inputs = ", ".join(f"%{name}_{one}" for one in ("address", *recipe.coordinates))
+    # A layout that begins further on, such as a slice of a larger tile, begins there for every address.
+    start, source = "", f"%{name}_address"
+    if recipe.start_bytes:
+        start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
+    advance = "".join(f"    {line}\n" for line in _advance(recipe))
+    return f"""{recipe.commented("//")}
+.reg .b32 {inputs};  // in: address of the tile in shared memory; which subtile
+.reg .b64 %{name}_first, %{name}_subtile;  // out
+
+// Descriptor of the first subtile.
+{{
+    .reg .b32 start;
+    .reg .b64 wide;
+{start}    and.b32 start, {source}, {recipe.window_mask:#x};
+    shr.u32 start, start, {recipe.unit_bits};
+    cvt.u64.u32 wide, start;
+    or.b64 %{name}_first, wide, {recipe.word:#018x};
+}}
+
+// Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
+{{
+    .reg .b32 offset, digit;
+    .reg .b64 moved;
+{advance}    cvt.u64.u32 moved, offset;
+    add.u64 moved, %{name}_first, moved;
+    bfi.b64 %{name}_subtile, moved, %{name}_first, 0, {recipe.field_mask.bit_length()};
+}}
+"""
+
+
+def _advance(recipe: Recipe) -> Iterator[str]:
+    """Instructions that leave the sum of the terms in ``offset``."""
+    if not recipe.terms:
+        yield "mov.u32 offset, 0;"
+    for i, term in enumerate(recipe.terms):
+        digit = f"%{recipe.name}_{term.coordinate}"
+        for line in _digit(term, digit):
+            digit = "digit"
+            yield line
+        yield (
+            f"mad.lo.u32 offset, {digit}, {term.factor}, offset;"
+            if i
+            else f"mul.lo.u32 offset, {digit}, {term.factor};"
+        )
+
+
+def _digit(term: Term, source: str) -> Iterator[str]:
+    """Instructions that leave ``source // divisor % modulus`` in ``digit``; none where that is the source itself."""
+    if term.divisor > 1:
+        if term.divisor & (term.divisor - 1):
+            yield f"div.u32 digit, {source}, {term.divisor};"
+        else:
+            yield f"shr.u32 digit, {source}, {term.divisor.bit_length() - 1};"
+        source = "digit"
+    if term.modulus is not None:
+        if term.modulus & (term.modulus - 1):
+            yield f"rem.u32 digit, {source}, {term.modulus};"
+        else:
+            yield f"and.b32 digit, {source}, {term.modulus - 1};"

@@ -1,0 +1,42 @@
+"""Python: two functions that depend on nothing, and their CuTe DSL twins for use inside a kernel."""
+
+from __future__ import annotations
+
+from descriptors.emit.recipe import Recipe
+
+
+def write(recipe: Recipe) -> str:
+    """The text for Python 3.8 and newer.
+
+    >>> from descriptors import derive
+    >>> from descriptors.emit.recipe import recipe
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> made = {}
+    >>> exec(write(recipe(d, "a")), made)
+    >>> [hex(made["a_subtile"](made["a_first"](0x400), 0, k)) for k in (0, 1, 4)]
+    ['0x4000404000010040', '0x4000404000010042', '0x4000404000010440']
+    """
+    name, upper, taken = recipe.name, recipe.name.upper(), ", ".join(recipe.coordinates)
+    inside = " and ".join(
+        f"0 <= {one} < {extent}" for one, extent in zip(recipe.coordinates, recipe.extents, strict=True)
+    )
+    address = f"(tile_address + {recipe.start_bytes})" if recipe.start_bytes else "tile_address"
+    shape = "x".join(map(str, recipe.extents))
+    return f"""{recipe.commented("#")}
+{upper}_WORD = {recipe.word:#018x}  # every field but the start address
+
+
+def {name}_first(tile_address):
+    \"\"\"Descriptor of the first subtile of a tile at this shared-memory address.\"\"\"
+    if tile_address % {recipe.alignment_bytes}:
+        raise ValueError(f"the tile must start at a multiple of {recipe.alignment_bytes} bytes, found {{tile_address}}")
+    return {upper}_WORD | ({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}
+
+
+def {name}_subtile(first, {taken}):
+    \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
+    if not ({inside}):
+        raise IndexError(f"there are {shape} subtiles, found {{({taken})}}")
+    moved = first + {recipe.offset()}
+    return first & ~{recipe.field_mask:#x} | moved & {recipe.field_mask:#x}
+"""

@@ -1,0 +1,173 @@
+"""What every language needs to know of a derivation: constants, the terms of the advance, and the words of a comment.
+
+A descriptor's start address is the only field that differs between the operands of a tile, so a program needs one
+constant (all other fields) and one sum: for each extent of the advance layout a digit of a coordinate times a step.
+``(4,2):(2,1024)`` is ``k % 4 * 2 + k // 4 * 1024``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.operand import SwizzleMode
+from descriptors.record import Derivation
+from layoutalg import Layout, coalesce, flatten, size
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_MNEMONICS = {"sm90": "wgmma", "sm100": "tcgen05"}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of an advance: ``coordinate // divisor % modulus * factor``, in 16-byte units.
+
+    Args:
+        coordinate: name of the coordinate whose digit it takes.
+        divisor: product of the extents before this one.
+        modulus: this extent, or None for the last one, which a coordinate in range cannot leave.
+        factor: its stride, as a natural number modulo the field.
+
+    >>> Term("k", 4, None, 1024).spell()
+    'k // 4 * 1024'
+    """
+
+    coordinate: str
+    divisor: int
+    modulus: int | None
+    factor: int
+
+    def spell(self, division: str = "//", suffix: str = "") -> str:
+        """The term as an expression of Python, or of C with its own ``division`` and literal ``suffix``.
+
+        >>> Term("k", 1, 4, 2).spell("/", "u")
+        'k % 4u * 2u'
+        """
+        digit = self.coordinate
+        if self.divisor > 1:
+            digit += f" {division} {self.divisor}{suffix}"
+        if self.modulus is not None:
+            digit += f" % {self.modulus}{suffix}"
+        return digit if self.factor == 1 else f"{digit} * {self.factor}{suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A derivation reduced to what a program computes.
+
+    Args:
+        name: prefix of every identifier.
+        word: the descriptor with start address 0.
+        start_bytes: where the first subtile starts in the tile.
+        field_mask: the bits of the start address in the word; they are its lowest.
+        window_mask: the bits of an address that the field can tell, in bytes.
+        unit_bits: how far an address is shifted before it is stored.
+        coordinates: names of a subtile's coordinates: mn, k, and the stages if there are any.
+        extents: number of subtiles along each.
+        terms: the advance, in 16-byte units.
+        alignment_bytes: what the address of the tile must be a multiple of.
+        comment: lines that name the derivation.
+    """
+
+    name: str
+    word: int
+    start_bytes: int
+    field_mask: int
+    window_mask: int
+    unit_bits: int
+    coordinates: tuple[str, ...]
+    extents: tuple[int, ...]
+    terms: tuple[Term, ...]
+    alignment_bytes: int
+    comment: tuple[str, ...]
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The coordinates that move the descriptor; along the others there is one subtile, or a stride of 0."""
+        return frozenset(term.coordinate for term in self.terms)
+
+    def commented(self, mark: str) -> str:
+        """The comment, each line behind the language's mark."""
+        return "".join(f"{mark} {line}\n" for line in self.comment)
+
+    def offset(self, division: str = "//", suffix: str = "") -> str:
+        """The sum of all terms as an expression; "0" where there is but one subtile."""
+        return " + ".join(term.spell(division, suffix) for term in self.terms) or f"0{suffix}"
+
+
+def recipe(derivation: Derivation, name: str) -> Recipe:
+    """Reduce a derivation to constants and terms.
+
+    Law: the sum of the terms at (mn, k) is ``derivation.advance((mn, k))``, modulo the start-address field.
+
+    Args:
+        derivation: what to reduce.
+        name: prefix of the identifiers, itself one.
+
+    Raises:
+        DescriptorError: if the name is no identifier.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> recipe(d, "a").offset()
+    'mn * 512 + k % 4 * 2 + k // 4 * 1024'
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    modes, descriptor = tuple(derivation.advance), derivation.descriptor
+    stages = ("stage",) if len(modes) == 3 else tuple(f"stage{i}" for i in range(len(modes) - 2))
+    coordinates = ("mn", "k", *stages)
+    field = descriptor.word["start_address"]
+    steps = (field.mask >> field.low) + 1
+    return Recipe(
+        name=name,
+        word=descriptor.at(0).encode(),
+        start_bytes=descriptor.start_address,
+        field_mask=field.mask,
+        window_mask=steps * field.unit - 1,
+        unit_bits=field.unit.bit_length() - 1,
+        coordinates=coordinates,
+        extents=tuple(size(mode) for mode in modes),
+        terms=tuple(term for one, mode in zip(coordinates, modes, strict=True) for term in _terms(mode, one, steps)),
+        alignment_bytes=derivation.swizzle.alignment_bytes,
+        comment=tuple(_comment(derivation, coordinates)),
+    )
+
+
+def _terms(mode: Layout, coordinate: str, steps: int) -> Iterator[Term]:
+    """A term for each stride of a mode; coalesced first, so that steps of one size need no division."""
+    leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
+    divisor = 1
+    for i, (extent, stride) in enumerate(leaves):
+        assert isinstance(stride, int)  # an advance counts 16-byte units; basis strides are refused long before
+        # Only the sum modulo the field matters, so a negative step becomes a natural number there.
+        factor = stride if stride >= 0 else stride % steps
+        if factor:
+            yield Term(coordinate, divisor, extent if i + 1 < len(leaves) else None, factor)
+        divisor *= extent
+
+
+def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
+    descriptor, unread = d.descriptor, set(d.dont_care)
+    reader = _MNEMONICS[d.arch] if d.instruction == "mma" else d.instruction
+    what = f"{d.element} operands, {d.major}-major, swizzle {d.swizzle}"
+    yield f"Shared-memory descriptors ({d.arch}, {reader}) of {what}:"
+    stacked = f", atoms stacked in order {_tuple(d.order)}" if d.order else ""
+    yield f"{_tuple(d.mma)} elements out of a tile {_tuple(d.tile)}{stacked}."
+    yield f"tile     {d.smem_tile}  in elements"
+    yield f"advance  {d.advance}  from the first subtile to subtile {_tuple(coordinates)}, in 16-byte units"
+    yield ", ".join(
+        f"{name} {value} bytes{' (not read)' if name in unread else ''}"
+        for name, value in (
+            ("leading_byte_offset", descriptor.leading_byte_offset),
+            ("stride_byte_offset", descriptor.stride_byte_offset),
+        )
+    )
+    aligned = f"The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
+    yield aligned + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern repeats.")
+
+
+def _tuple(values: Iterable[object]) -> str:
+    return f"({','.join(map(str, values))})"

@@ -1,0 +1,11 @@
+"""The tensor copies (TMA) that fill a shared-memory tile: tensor map, boxes, and where each box goes.
+
+`tma_plan` reads them off the tile's layout; `TmaPlan.verify` proves them against `descriptors.tma.model`, which knows
+the copy engine and no layouts.
+"""
+
+from descriptors.tma.planner import tma_plan
+from descriptors.tma.record import Box, Dimension, TmaPlan
+from descriptors.tma.tables import TmaError
+
+__all__ = ["Box", "Dimension", "TmaError", "TmaPlan", "tma_plan"]

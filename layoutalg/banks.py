@@ -1,0 +1,247 @@
+"""Shared-memory banks: phases and wavefronts of a warp's access, for given addresses or for a layout.
+
+Shared memory has 32 banks of 4 bytes; the word at byte address a is number a // 4 and lies in bank (a // 4) mod 32. An
+access is served in *phases*, each of the lanes that move 128 bytes together: all 32 for accesses of up to 4 bytes a
+lane, 16 for 8 bytes, 8 for 16. In a phase every bank serves one word after the other, and lanes that ask for the same
+word share it. Law::
+
+    wavefronts = sum over phases of the largest number of distinct words that any one bank must serve
+
+Loads of 8 and 16 bytes have an exception. If *every* active lane i of the warp has a partner i^1 that is inactive or
+loads from the same address, or if every one has such a partner i^2, then two consecutive phases are served as one.
+
+Evidence: equal to the hardware's counters on Hopper GPUs for every pattern in ``tests/vectors/hopper``, loads and
+stores of 1 to 16 bytes a lane. The published texts describe the banks, not the phases, nor the exception.
+Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x and later (banks, words shared by lanes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import safe_text
+from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.leaf import as_int
+from layoutalg.modes import size
+
+#: Lanes of a warp.
+WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One instruction of one warp, and how shared memory serves it.
+
+    Args:
+        addresses: byte address of each lane; None for an inactive one.
+        phases: the lanes of each phase.
+        phase_wavefronts: wavefronts that each phase takes; 0 if none of its lanes is active.
+        warp: number of the warp, where the access comes from a layout.
+        value: first value of each thread that takes part, likewise.
+
+    >>> access([16 * lane for lane in range(32)], 4).phase_wavefronts
+    (4,)
+    """
+
+    addresses: tuple[int | None, ...]
+    phases: tuple[tuple[int, ...], ...]
+    phase_wavefronts: tuple[int, ...]
+    warp: int = 0
+    value: int = 0
+
+    @property
+    def wavefronts(self) -> int:
+        """Wavefronts of the whole access."""
+        return sum(self.phase_wavefronts)
+
+    @property
+    def conflicts(self) -> int:
+        """Wavefronts beyond one for each phase in which a lane is active: what bank conflicts cost.
+
+        >>> access([128 * lane for lane in range(32)], 4).conflicts
+        31
+        """
+        return sum(count - 1 for count in self.phase_wavefronts if count)
+
+
+def wavefronts(
+    addresses: Sequence[int | None], access_bytes: int, banks: int = 32, bank_bytes: int = 4, *, store: bool = False
+) -> int:
+    """Wavefronts that shared memory needs for one access of a warp.
+
+    Law: that of this module's docstring.
+
+    Args:
+        addresses: byte address of each lane, lane 0 first, at most 32; None for a lane that does not take part.
+        access_bytes: bytes that each lane loads or stores: 1, 2, 4, 8 or 16.
+        banks: number of banks.
+        bank_bytes: width of a bank, in bytes.
+        store: whether the access is a store; only loads have the exception.
+
+    Raises:
+        LayoutError: if an address is negative or no multiple of ``access_bytes``, there are more than 32, or a number
+            is out of range.
+
+    A column of a row-major tile of 8 x 64 half-precision numbers, 16 bytes a lane; then the same with a 128B swizzle:
+
+    >>> wavefronts([128 * row for row in range(8)], 16)
+    8
+    >>> wavefronts([128 * row + 16 * row for row in range(8)], 16)
+    1
+    """
+    return access(addresses, access_bytes, banks, bank_bytes, store=store).wavefronts
+
+
+def access(
+    addresses: Sequence[int | None], access_bytes: int, banks: int = 32, bank_bytes: int = 4, *, store: bool = False
+) -> Access:
+    """One access of a warp with its phases; the arguments and errors are those of :func:`wavefronts`.
+
+    >>> found = access([8 * lane for lane in range(32)], 8)
+    >>> found.phases[1][:3], found.phase_wavefronts
+    ((16, 17, 18), (1, 1))
+    >>> access([0] * 32, 8).phase_wavefronts, access([0] * 32, 8, store=True).phase_wavefronts
+    ((1,), (1, 1))
+    """
+    width = as_int(access_bytes, "banks: access_bytes")
+    if width not in (1, 2, 4, 8, 16):
+        raise LayoutError(f"banks: access_bytes must be 1, 2, 4, 8 or 16, found {width}")
+    count, bank_width = _positive(banks, "banks"), _positive(bank_bytes, "bank_bytes")
+    lanes = _lanes(addresses, width)
+    phases = _phases(lanes, max(1, min(WARP, count * bank_width // width)), merge=not store and width >= 8)
+    costs = tuple(_cost([lanes[lane] for lane in phase], width, count, bank_width) for phase in phases)
+    return Access(lanes, phases, costs)
+
+
+def accesses(
+    layout: Layout | ComposedLayout,
+    thread_values: Layout | ComposedLayout,
+    element_bytes: int,
+    access_bytes: int | None = None,
+    banks: int = 32,
+    bank_bytes: int = 4,
+    *,
+    base: int = 0,
+    store: bool = False,
+) -> tuple[Access, ...]:
+    """Every access that the threads make to move their values of a tile, warp by warp.
+
+    Thread t moves the element at ``layout(thread_values(t, v))`` for each value v, ``access_bytes`` at a time.
+
+    Args:
+        layout: the tile in shared memory: coordinate to offset, in elements.
+        thread_values: (threads, values) to an index into the tile, as CuTe's thread-value layouts.
+        element_bytes: bytes of an element.
+        access_bytes: bytes of one load or store of a thread; default: one element. More needs as many values in a row
+            to lie in a row.
+        banks, bank_bytes, store: as for :func:`wavefronts`.
+        base: byte address of offset 0.
+
+    Raises:
+        LayoutError: if the thread-value map has not two modes or leaves the tile, values of one access do not lie side
+            by side, or an address is not aligned.
+
+    A 64 x 64 tile of 2-byte elements, row-major. Each thread of a warp stores 8 elements: lanes 8 to a row; then one
+    row a lane, and so again with a swizzle:
+
+    >>> from layoutalg import ComposedLayout, Layout, Swizzle
+    >>> tile = Layout((64, 64), (64, 1))
+    >>> by_row = Layout(((8, 4), 8), ((512, 1), 64))
+    >>> by_column = Layout((32, 8), (1, 64))
+    >>> [sum(a.wavefronts for a in accesses(tile, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
+    [4, 32]
+    >>> swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, tile)
+    >>> [sum(a.wavefronts for a in accesses(swizzled, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
+    [4, 4]
+    """
+    unit = _positive(element_bytes, "element_bytes")
+    width = unit if access_bytes is None else as_int(access_bytes, "banks: access_bytes")
+    if width < unit or width % unit:
+        raise LayoutError(f"banks: access_bytes must be a multiple of the element's {unit}, found {width}")
+    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
+        raise LayoutError(
+            f"banks: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
+        )
+    threads, values = size(thread_values, mode=[0]), size(thread_values, mode=[1])
+    vector = width // unit
+    if values % vector:
+        raise LayoutError(f"banks: {values} values a thread must be a multiple of the {vector} of one access")
+    start = as_int(base, "banks: base")
+
+    def lane(thread: int, value: int) -> int:
+        where: list[int] = [layout(thread_values(thread, value + i)) for i in range(vector)]
+        if where != list(range(where[0], where[0] + vector)):
+            raise LayoutError(
+                f"banks: the {vector} values of one access must lie side by side, found offsets {where} of thread "
+                f"{thread}, value {value}; layout = {layout}, thread_values = {thread_values}"
+            )
+        return start + where[0] * unit
+
+    made = []
+    for warp, first in enumerate(range(0, threads, WARP)):
+        for value in range(0, values, vector):
+            addresses = [lane(thread, value) for thread in range(first, min(first + WARP, threads))]
+            one = access(addresses, width, banks, bank_bytes, store=store)
+            made.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
+    return tuple(made)
+
+
+def _positive(value: object, what: str) -> int:
+    number = as_int(value, f"banks: {what}")
+    if number < 1:
+        raise LayoutError(f"banks: {what} must be positive, found {number}")
+    return number
+
+
+def _lanes(addresses: Sequence[Any], width: int) -> tuple[int | None, ...]:
+    """The addresses, checked."""
+    try:
+        lanes = tuple(None if a is None else as_int(a, "banks: an address") for a in addresses)
+    except TypeError:
+        raise LayoutError(f"banks: addresses must be a sequence, found {safe_text(addresses)}") from None
+    if len(lanes) > WARP:
+        raise LayoutError(f"banks: a warp must have at most {WARP} lanes, found {len(lanes)} addresses")
+    for lane, address in enumerate(lanes):
+        if address is not None and (address < 0 or address % width):
+            raise LayoutError(
+                f"banks: an address must be a non-negative multiple of the access's {width} bytes, found {address} of "
+                f"lane {lane}"
+            )
+    return lanes
+
+
+def _phases(lanes: Sequence[int | None], width: int, *, merge: bool) -> tuple[tuple[int, ...], ...]:
+    """The lanes of each phase, ``width`` lanes wide or, where the exception holds, twice that."""
+    if merge and width < WARP and any(_paired(lanes, distance) for distance in (1, 2)):
+        width *= 2
+    count = len(lanes)
+    return tuple(tuple(range(first, min(first + width, count))) for first in range(0, count, width))
+
+
+def _paired(lanes: Sequence[int | None], distance: int) -> bool:
+    """Whether each active lane's partner at this distance is inactive or has the same address."""
+    for lane, partner in _pairs(len(lanes), distance):
+        if lanes[lane] is not None and lanes[partner] is not None and lanes[lane] != lanes[partner]:
+            return False
+    return True
+
+
+def _pairs(count: int, distance: int) -> Iterator[tuple[int, int]]:
+    return ((lane, lane | distance) for lane in range(count) if not lane & distance and lane | distance < count)
+
+
+def _cost(addresses: Sequence[int | None], width: int, banks: int, bank_bytes: int) -> int:
+    """The largest number of distinct words in one bank."""
+    words = {
+        word
+        for address in addresses
+        if address is not None
+        for word in range(address // bank_bytes, (address + width - 1) // bank_bytes + 1)
+    }
+    in_bank: dict[int, int] = {}
+    for word in words:
+        in_bank[word % banks] = in_bank.get(word % banks, 0) + 1
+    return max(in_bank.values(), default=0)

@@ -1,0 +1,117 @@
+"""The ``wgmma`` instructions, as data, and the CUDA C++ that wraps one of them in a struct.
+
+Each :class:`Instruction` becomes a struct with the types, the extents and ``mma(accumulators, a, b, keep)``; the
+kernels in ``kernels/`` are templates over such structs.
+Source: PTX ISA 9.1, "Asynchronous warpgroup level matrix instructions: wgmma.mma_async".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: PTX type, C++ tag of the kernels' ``Type<>``, bytes an element, whether the operands may be MN-major.
+TYPES = {
+    "f16": (2, True),
+    "bf16": (2, True),
+    "tf32": (4, False),
+    "e4m3": (1, False),
+    "e5m2": (1, False),
+    "s8": (1, False),
+    "u8": (1, False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One ``wgmma.mma_async`` of M = 64.
+
+    Args:
+        dtype: type of both operands, a key of ``TYPES``.
+        n: the N of the instruction.
+        a_in_registers: whether A comes from registers and not from shared memory.
+        a_mn, b_mn: whether A, B are MN-major ("transposed" in PTX).
+    """
+
+    dtype: str
+    n: int
+    a_in_registers: bool = False
+    a_mn: bool = False
+    b_mn: bool = False
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return TYPES[self.dtype][0]
+
+    @property
+    def k(self) -> int:
+        """The K of the instruction: 32 bytes of elements."""
+        return 32 // self.element_bytes
+
+    @property
+    def integer(self) -> bool:
+        """Whether the accumulators are s32 and not f32."""
+        return self.dtype in ("s8", "u8")
+
+    @property
+    def name(self) -> str:
+        """An identifier, unique to the instruction.
+
+        >>> Instruction("f16", 64, a_in_registers=True, b_mn=True).name
+        'f16_n64_rs_kt'
+        """
+        source = "rs" if self.a_in_registers else "ss"
+        return f"{self.dtype}_n{self.n}_{source}_{'t' if self.a_mn else 'k'}{'t' if self.b_mn else 'k'}"
+
+    @property
+    def opcode(self) -> str:
+        """The PTX opcode.
+
+        >>> Instruction("e4m3", 64).opcode
+        'wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3'
+        """
+        d = "s32" if self.integer else "f32"
+        return f"wgmma.mma_async.sync.aligned.m64n{self.n}k{self.k}.{d}.{self.dtype}.{self.dtype}"
+
+
+def legal_n(dtype: str) -> list[int]:
+    """Every N that the type's instructions have.
+
+    >>> legal_n("s8")[:6], len(legal_n("f16"))
+    ([8, 16, 24, 32, 48, 64], 32)
+    """
+    steps = range(8, 257, 8)
+    return [n for n in steps if dtype not in ("s8", "u8") or n <= 32 or n % 16 == 0]
+
+
+def struct_source(one: Instruction) -> str:
+    """The C++ struct of an instruction, named as ``Instruction.name``."""
+    count = one.n // 2  # accumulators of one thread
+    constraint = "+r" if one.integer else "+f"
+    outputs = ", ".join(f'"{constraint}"(d[{i}])' for i in range(count))
+    registers = ", ".join(f"%{i}" for i in range(count))
+    place = count
+    if one.a_in_registers:
+        a_text = "{" + ", ".join(f"%{place + i}" for i in range(4)) + "}"
+        a_inputs, a_type, place = ", ".join(f'"r"(a[{i}])' for i in range(4)), "const uint32_t (&a)[4]", place + 4
+    else:
+        a_text, a_inputs, a_type, place = f"%{place}", '"l"(a)', "uint64_t a", place + 1
+    tail = "p"
+    if not one.integer:
+        tail += ", 1, 1"  # neither operand negated
+    if TYPES[one.dtype][1]:
+        tail += (f", {int(one.a_mn)}" if not one.a_in_registers else "") + f", {int(one.b_mn)}"
+    accumulator = "int32_t" if one.integer else "float"
+    return f"""struct {one.name} {{
+  using Element = {one.dtype}_t;
+  using Accumulator = {accumulator};
+  static constexpr int N = {one.n}, K = {one.k};
+  static constexpr bool a_in_registers = {str(one.a_in_registers).lower()};
+  static __device__ __forceinline__ void mma({accumulator} (&d)[{count}], {a_type}, uint64_t b, int keep) {{
+    asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{place + 1}, 0;\\n"
+                 "{one.opcode} {{{registers}}}, {a_text}, %{place}, {tail};\\n}}\\n"
+                 : {outputs}
+                 : {a_inputs}, "l"(b), "r"(keep));
+  }}
+}};
+"""
