@@ -8,6 +8,7 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 ((4,2),(2,4)):((8,1),(32,2))
 """
 
+from layoutalg.banks import access, accesses, wavefronts
 from layoutalg.basis import E, ScaledBasis
 from layoutalg.coalesce import coalesce, filter, filter_zeros
 from layoutalg.complement import complement
@@ -73,6 +74,8 @@ __all__ = [
     "ScaledBasis",
     "Swizzle",
     "UndecidedError",
+    "access",
+    "accesses",
     "append",
     "blocked_product",
     "coalesce",
@@ -130,6 +133,7 @@ __all__ = [
     "tiled_divide",
     "tiled_product",
     "upcast",
+    "wavefronts",
     "zipped_divide",
     "zipped_product",
 ]

@@ -18,7 +18,6 @@ Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.errors import LayoutError
@@ -26,13 +25,13 @@ from layoutalg.int_tuple import safe_text
 from layoutalg.layout import ComposedLayout, Layout
 from layoutalg.leaf import as_int
 from layoutalg.modes import size
+from layoutalg.value import Value
 
 #: Lanes of a warp.
 WARP = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Value):
     """One instruction of one warp, and how shared memory serves it.
 
     Args:
@@ -46,11 +45,22 @@ class Access:
     (4,)
     """
 
+    __slots__ = ("addresses", "phases", "phase_wavefronts", "warp", "value")
     addresses: tuple[int | None, ...]
     phases: tuple[tuple[int, ...], ...]
     phase_wavefronts: tuple[int, ...]
-    warp: int = 0
-    value: int = 0
+    warp: int
+    value: int
+
+    def __init__(
+        self,
+        addresses: tuple[int | None, ...],
+        phases: tuple[tuple[int, ...], ...],
+        phase_wavefronts: tuple[int, ...],
+        warp: int = 0,
+        value: int = 0,
+    ) -> None:
+        self.fix(addresses=addresses, phases=phases, phase_wavefronts=phase_wavefronts, warp=warp, value=value)
 
     @property
     def wavefronts(self) -> int:

@@ -189,3 +189,14 @@ def test_shell_completion_is_offered() -> None:
 
     done = process(env={**os.environ, "_LAYOUTALG_COMPLETE": "bash_source"})
     assert "layoutalg_completion" in done.stdout
+
+
+def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.CaptureFixture[str]) -> None:
+    access = ["--access", "(32,8):(1,64)", "--element-bytes", "2", "--bytes", "16", "--store"]
+    assert main(["banks", "(64,64):(64,1)", *access]) == 0
+    assert "32 wavefronts, 28 of them for bank conflicts" in capsys.readouterr().out
+    assert main(["banks", "S<3,3,3> o 0 o (64,64):(64,1)", *access, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["wavefronts"], found["conflicts"]) == (4, 0)
+    assert main(["banks", "S<3,3,3>", *access]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
