@@ -21,6 +21,7 @@ canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
@@ -70,7 +71,9 @@ _MOST_ROWS, _MOST_ELEMENTS = 1 << 16, 1 << 28
 _FARTHEST = 1 << 28  # so that bit addresses fit 32 bits
 
 
-def read_addresses(word: int, *, arch: str, dtype: object, major: object, shape: tuple[int, int]) -> NDArray[np.uint32]:
+def read_addresses(
+    word: int | Sequence[int], *, arch: str, dtype: object, major: object, shape: tuple[int, int]
+) -> NDArray[np.uint32]:
     """The byte address in shared memory that the tensor core reads each element of an operand from.
 
     Law: the walk of this module's docstring. Nothing is taken modulo the window, so that a walk out of shared memory is
@@ -83,19 +86,19 @@ def read_addresses(word: int, *, arch: str, dtype: object, major: object, shape:
     those of an 8-bit type. :func:`read_bit_addresses` tells where their bits really are.
 
     Args:
-        word: the 64-bit descriptor, reserved bits and all.
+        word: the 64-bit descriptor, reserved bits and all; or several that differ in the start address alone.
         arch: ``"sm90"`` or ``"sm100"``.
         dtype: name of the element type, or anything whose ``str`` is one.
         major: ``"K"`` or ``"MN"``, likewise.
         shape: (MN, K) extents in elements.
 
     Returns:
-        array of shape (MN, K), dtype uint32.
+        array of shape (MN, K), dtype uint32; of shape (words, MN, K) for several words.
 
     Raises:
         DescriptorError: on an unknown name, a shape that is not two positive integers up to 65536 or so big that the
             walk leaves all measure, or a word without meaning on sm100: a version other than 1, an invalid swizzle
-            code, an absolute leading byte address.
+            code, an absolute leading byte address; or if several words differ in more than the start address.
 
     >>> word = 1 << 62 | 64 << 32 | 1 << 16 | 0x400 >> 4      # 128B, SBO 1024, start 0x400
     >>> addresses = read_addresses(word, arch="sm90", dtype="bf16", major="K", shape=(64, 16))
@@ -106,7 +109,7 @@ def read_addresses(word: int, *, arch: str, dtype: object, major: object, shape:
 
 
 def read_bit_addresses(
-    word: int, *, arch: str, dtype: object, major: object, shape: tuple[int, int]
+    word: int | Sequence[int], *, arch: str, dtype: object, major: object, shape: tuple[int, int]
 ) -> NDArray[np.uint32]:
     """The address of each element's lowest *bit*: 8 times its byte address for whole-byte types.
 
@@ -148,14 +151,14 @@ def evidence(*, arch: str, dtype: object, major: object) -> str:
 
 
 def _read(
-    word: int, arch: str, dtype: object, major: object, shape: object
+    word: int | Sequence[int], arch: str, dtype: object, major: object, shape: object
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], tuple[int, int]]:
     """The addresses, the index along the contiguous dimension (to broadcast), and the element's bits."""
     import numpy as np
 
     arch, name, major_name = _names(arch, dtype, major)
     mn, k = _extents(shape)
-    start, leading, stride, base, pattern = _fields(as_integer(word, "read_addresses: word", maximum=2**64 - 1), arch)
+    starts, leading, stride, base, pattern = _common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
     storage, step = _ELEMENTS[name]
     # Along the contiguous dimension b counts bytes in pieces; across it, rows come in groups.
     if major_name == "K":
@@ -164,13 +167,13 @@ def _read(
     else:
         length, height, piece, rows = mn, k, pattern.span, pattern.rows
         piece_step, group_step = (leading, stride) if pattern.bits else (stride, leading)
-    reach = start + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
+    reach = max(starts) + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
     if reach > _FARTHEST:
         raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {word:#018x}")
     index, row = np.arange(length, dtype=np.uint32), np.arange(height, dtype=np.uint32)
     b = index * np.uint32(storage) >> np.uint32(3)
     # b % piece + b // piece * step, and likewise the rows, with one division; sums are modulo 2**32.
-    along = b + b // np.uint32(piece) * np.uint32((piece_step - piece) % 2**32) + np.uint32(start)
+    along = b + b // np.uint32(piece) * np.uint32((piece_step - piece) % 2**32)
     across = row * np.uint32(pattern.span) + row // np.uint32(rows) * np.uint32(
         (group_step - rows * pattern.span) % 2**32
     )
@@ -179,11 +182,26 @@ def _read(
     else:
         index, along, across = index[:, None], along[:, None], across[None, :]
     addresses: NDArray[np.uint32] = along + across
+    if isinstance(word, (tuple, list)):
+        addresses = addresses + np.array(starts, dtype=np.uint32)[:, None, None]
+    else:
+        addresses += np.uint32(starts[0])
     if pattern.bits:
         number = (addresses >> np.uint32(7)) + np.uint32(8 - base)  # 8 is 0 modulo the mask and keeps the sum positive
         number &= np.uint32((1 << pattern.bits) - 1)
         addresses ^= number << np.uint32(pattern.position)
     return addresses, index, (storage, step)
+
+
+def _common_fields(words: Sequence[int], arch: str) -> tuple[list[int], int, int, int, _Pattern]:
+    """All start addresses, and the other fields, which must be the same in every word."""
+    rows = [_fields(as_integer(word, "read_addresses: word", maximum=2**64 - 1), arch) for word in words]
+    others = {row[1:] for row in rows}
+    if len(others) != 1:
+        raise DescriptorError(
+            f"read_addresses: several words must differ in the start address alone, found {len(others)} kinds"
+        )
+    return ([row[0] for row in rows], *others.pop())
 
 
 def _fields(word: int, arch: str) -> tuple[int, int, int, int, _Pattern]:

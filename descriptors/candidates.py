@@ -1,0 +1,244 @@
+"""Which swizzle modes and majors fit a layout, and why each of the others does not.
+
+A plain layout says where elements lie before a swizzle, so that any mode may fit whose rows are as the layout has them;
+a swizzled layout fits its own mode at most. Law: every candidate that fits was proved, its word read by the read model
+against the layout with that mode's swizzle, element by element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from descriptors.canonical import Match, form, match, plain
+from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, as_integer, brief
+from descriptors.explicit import as_unit, explicit_tile, swizzle_on_elements
+from descriptors.legality import kind_of
+from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type
+from descriptors.operand_legality import check_operand
+from descriptors.partition import in_16_bytes, partition
+from descriptors.placement import address_unit, fetched_addresses, mismatched, parts, stored_addresses
+from descriptors.record import SmemDescriptor, architecture
+from descriptors.verify import first_mismatches
+from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A canonical form that an operand has, with the descriptor it gives.
+
+    Args:
+        match: the form, with the operand in it.
+        descriptor: what the tensor core is told.
+        layout: the operand in elements, with the swizzle.
+    """
+
+    match: Match
+    descriptor: SmemDescriptor
+    layout: Layout | ComposedLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A major and a swizzle mode, and whether a layout fits it.
+
+    Args:
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        fit: the form and its descriptor, or None.
+        reason: why the layout does not fit; "" if it does.
+        illegal: why no instruction reads such an operand though the layout fits; "" if one does.
+    """
+
+    major: Major
+    swizzle: SwizzleMode
+    fit: Fit | None
+    reason: str
+    illegal: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether the layout fits and an instruction reads it."""
+        return self.fit is not None and not self.illegal
+
+    def __str__(self) -> str:
+        name = f"{self.major}-major {self.swizzle}"
+        if self.fit is None:
+            return f"{name}: no; {self.reason}"
+        descriptor = self.fit.descriptor
+        offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
+        verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
+        return f"{name}: {verdict}; {offsets}, word 0x{descriptor.encode():016x}"
+
+
+def candidates(
+    layout: object, dtype: object, *, shape: tuple[int, int] | None = None, arch: str = "sm100", unit: str = "elements"
+) -> tuple[Candidate, ...]:
+    """Try every major and swizzle mode on a layout.
+
+    Args:
+        layout: modes (MN, K), further ones are stages; plain, a swizzle after a plain one, or notation of either.
+        dtype: name of the element type.
+        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
+        arch: ``"sm90"`` or ``"sm100"``.
+        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
+
+    Returns:
+        A candidate for each major and mode, those that fit first.
+
+    Raises:
+        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
+        DescriptorError: if an argument is malformed, or the shape does not divide the layout.
+        LayoutError: if the notation is wrong.
+
+    >>> for candidate in candidates("(64,16):(64,1)", "bf16", arch="sm90")[:2]:
+    ...     print(candidate)  # doctest: +ELLIPSIS
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
+    K-major none: no; canonical: mode (0,0) must have stride 1, has stride 8; layout = (64,2):(8,1), ...
+    """
+    name, element = architecture(arch), as_element_type(dtype)
+    tile, own = explicit_tile(layout, element, unit=as_unit(unit))
+    given = None if parts(tile)[1] is None else own
+    operand = operand_of(tile, as_shape(shape, tile), (0,) * len(plain(tile)))
+    found = []
+    for major in Major:
+        for mode in SwizzleMode:
+            fit, reason = None, _other_swizzle(operand, given, major, mode)
+            if not reason:
+                try:
+                    fit = fitted(operand, element, major, mode, name)
+                except (DescriptorError, LayoutError) as error:
+                    reason = str(error)
+            found.append(
+                Candidate(major, mode, fit, reason, illegal_because(name, element, major, mode) if fit else "")
+            )
+    return tuple(sorted(found, key=lambda candidate: (candidate.fit is None, not candidate.usable)))
+
+
+def fitted(
+    operand: Layout | ComposedLayout,
+    element: ElementType,
+    major: Major,
+    mode: SwizzleMode,
+    arch: str,
+    *,
+    base: int = 0,
+    pattern_start: int = 0,
+) -> Fit:
+    """The descriptor of an operand in one form, proved by the read model.
+
+    Args:
+        operand: modes (MN, K) in elements; its swizzle, if it has one, is replaced by that of ``mode``.
+        element: the element type.
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+        arch: ``"sm90"`` or ``"sm100"``.
+        base: address of the layout's offset 0, in bytes.
+        pattern_start: an address where the swizzle pattern starts, in bytes.
+
+    Raises:
+        NotCanonicalError: if the operand does not have the form.
+        DescriptorError: if no word of this architecture reads it.
+
+    >>> from descriptors.operand import as_element_type
+    >>> fit = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100")
+    >>> print(fit.layout, hex(fit.descriptor.encode()))
+    S<3,3,3> o 0 o (64,16):(64,1) 0x4000404000010000
+    """
+    rows, _, offset = parts(operand)
+    wanted = form(major, mode)
+    shape = (size(rows, mode=[0]), size(rows, mode=[1]))
+    found = match(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], major, mode)
+    placed: Layout | ComposedLayout = rows
+    if offset or mode is not SwizzleMode.NONE:
+        placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)
+    shifted = pattern_start % mode.alignment_bytes
+    descriptor = SmemDescriptor(
+        arch,
+        found.leading_byte_offset,
+        found.stride_byte_offset,
+        mode,
+        start_address=base + offset * element.storage_bits // 8,
+        base_offset=0 if mode is SwizzleMode.NONE else shifted // 128 % 8,
+    )
+    stored = stored_addresses(placed, element, base=base, pattern_start=pattern_start)
+    fetched = fetched_addresses([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
+    if mismatched(stored, fetched).any():
+        wrong = first_mismatches(stored, fetched, unit=address_unit(element), most=1)[0]
+        raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {placed}, form = {wanted}")
+    return Fit(found, descriptor, placed)
+
+
+def operand_of(
+    tile: Layout | ComposedLayout, shape: tuple[int, int], subtile: tuple[int, ...]
+) -> Layout | ComposedLayout:
+    """The operand of one subtile of a tile, as a layout of modes (MN, K).
+
+    Args:
+        tile: modes (MN, K, stages...), plain or a swizzle after a plain layout.
+        shape: extents (MN, K) of an operand, in elements.
+        subtile: coordinate (mn, k, stages...) among the operands.
+
+    Raises:
+        DescriptorError: if the shape does not divide the tile, or there is no such subtile.
+
+    >>> print(operand_of(Layout((128, 64), (64, 1)), (64, 16), (1, 2)))
+    S<0,4,3> o 4128 o (64,16):(64,1)
+    """
+    rows, swizzle, offset = parts(tile)
+    operand, rest = partition(rows, shape)
+    extents = tuple(size(mode) for mode in rest)
+    if len(subtile) != len(extents) or not all(0 <= at < extent for at, extent in zip(subtile, extents, strict=True)):
+        raise DescriptorError(f"operand: a subtile must lie in {_text(extents)}, found {_text(subtile)}; tile = {tile}")
+    moved, modes = offset + rest(*subtile), make_layout(*operand)
+    if swizzle is None and not moved:
+        return modes
+    return ComposedLayout(swizzle or Swizzle(0, 4, 3), moved, modes)  # S<0,4,3>: none, as CuTe writes it
+
+
+def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
+    """The extents (MN, K) of an operand: those given, or the first two of the tile.
+
+    Raises:
+        DescriptorError: if the tile has fewer than two modes, or the shape is not two extents.
+
+    >>> as_shape(None, Layout(((8, 8), 16), ((64, 512), 1)))
+    (64, 16)
+    """
+    rows = plain(tile)
+    if not isinstance(rows.shape, tuple) or len(rows) < 2:
+        raise DescriptorError(f"operand: a layout must have modes (MN, K), found {tile}")
+    if shape is None:
+        return size(rows, mode=[0]), size(rows, mode=[1])
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise DescriptorError(f"operand: a shape must be two extents (MN, K), found {brief(shape)}")
+    mn, k = (as_integer(extent, "operand: an extent", minimum=1, maximum=1 << 16) for extent in shape)
+    return mn, k
+
+
+def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, major: Major, mode: SwizzleMode) -> str:
+    """Why the swizzle that a layout has rules a mode out; "" for a plain layout, which any swizzle may follow."""
+    if own is None or own is mode:
+        return ""
+    return str(
+        NotCanonicalError(
+            form=f"{major}-major {mode}", mode=None, expected=str(mode), found=str(own), layout=str(operand)
+        )
+    )
+
+
+def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:
+    """Why no instruction reads an operand of this kind; "" if one does, by the widest reading of the sources.
+
+    >>> from descriptors.operand import as_element_type
+    >>> illegal_because("sm90", as_element_type("e4m3"), Major.K, SwizzleMode.B128)
+    ''
+    """
+    try:
+        check_operand(arch, kind_of(arch, element), element, major, mode, legality="lenient")
+    except DescriptorError as error:
+        return str(error)
+    return ""
+
+
+def _text(values: tuple[int, ...]) -> str:
+    return f"({','.join(map(str, values))})"

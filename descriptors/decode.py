@@ -1,0 +1,238 @@
+"""From a word back to what it says: every field in bytes, what of it counts, and what looks wrong.
+
+Law: the fields and the unknown bits hold every bit of the word, so that nothing of it is lost:
+``SMEM_DESCRIPTOR.encode(fields) | unknown_bits == word``.
+Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``remarks``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from descriptors.bitfield import Field, UnknownCode, span
+from descriptors.canonical import LEADING, STRIDE, form
+from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.operand import Major, SwizzleMode, as_element_type, as_major
+from descriptors.record import WORDS
+from descriptors.remarks import Reading, Remark, elsewhere, notes, warnings
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedField:
+    """One field of a decoded word.
+
+    Args:
+        field: where it is and how it is stored.
+        stored: the number in the word.
+        value: what that stands for: bytes, a plain number, a swizzle mode, or an ``UnknownCode``.
+        meaning: what it says about the operand, in words.
+        dont_care: whether it changes nothing for this operand.
+    """
+
+    field: Field
+    stored: int
+    value: Any
+    meaning: str
+    dont_care: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the field."""
+        return self.field.name
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A shared-memory descriptor word, read.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        word: the 64 bits.
+        fields: every field, lowest first.
+        unknown_bits: the set bits that belong to no field.
+        warnings: what is probably a mistake.
+        notes: what surprises, and is right.
+        operand: the operand as far as it is known, for the title.
+
+    >>> word = decode(0x4000404000010000, "sm100", dtype="bf16", major="K")
+    >>> word["stride_byte_offset"], word["swizzle"], word.dont_care
+    (1024, SwizzleMode.B128, ('leading_byte_offset',))
+    """
+
+    arch: str
+    word: int
+    fields: tuple[DecodedField, ...]
+    unknown_bits: int
+    warnings: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+    operand: str
+
+    def __getitem__(self, name: str) -> Any:
+        for field in self.fields:
+            if field.name == name:
+                return field.value
+        raise ChoiceError("decode: a field", name, [field.name for field in self.fields])
+
+    @property
+    def dont_care(self) -> tuple[str, ...]:
+        """The fields that change nothing for this operand, as far as it is known."""
+        return tuple(field.name for field in self.fields if field.dont_care)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def decode(
+    word: int, arch: str, *, dtype: object = None, major: object = None, shape: tuple[int, int] | None = None
+) -> Decoded:
+    """Every field of a shared-memory descriptor word, with what looks wrong about it.
+
+    The more is known of the operand, the more can be said: its major decides what the two offsets mean, its type
+    whether an instruction reads it, its shape which steps are taken and whether two elements share an address.
+
+    Args:
+        word: the 64-bit word.
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: the element type, if known.
+        major: the contiguous dimension, if known.
+        shape: extents (MN, K) that one instruction reads, in elements, if known.
+
+    Raises:
+        DescriptorError: if the word is no integer of 64 bits, or a shape is given that is not two extents.
+        ChoiceError: on an unknown name.
+
+    Source: as ``sm90`` and ``sm100``.
+
+    >>> found = decode(0x0010000002001000, "sm90")
+    >>> found["start_address"], found["leading_byte_offset"], found["stride_byte_offset"], found["swizzle"]
+    (65536, 8192, 0, SwizzleMode.NONE)
+    >>> print(found.warnings[0])
+    bit 52 belongs to no field and is ignored (measured on a Hopper GPU); the swizzle has bits [62,64)
+    """
+    if arch not in WORDS:
+        raise ChoiceError("decode: arch", arch, WORDS)
+    number = as_integer(word, "decode: a word", maximum=2**64 - 1)
+    element = None if dtype is None else as_element_type(dtype)
+    contiguous = None if major is None else as_major(major)
+    extents = None if shape is None else _extents(shape)
+    values, layout = WORDS[arch].decode(number), WORDS[arch]
+    reading = Reading(
+        arch=arch,
+        word=number,
+        values=values,
+        mode=values["swizzle"],
+        code=(number & layout["swizzle"].mask) >> layout["swizzle"].low,
+        unknown_bits=layout.unknown_bits(number),
+        element=element,
+        major=contiguous,
+        shape=extents,
+    )
+    return Decoded(
+        arch=arch,
+        word=number,
+        fields=tuple(_field(field, reading) for field in layout.fields),
+        unknown_bits=reading.unknown_bits,
+        warnings=warnings(reading),
+        notes=notes(reading),
+        operand=_operand(reading),
+    )
+
+
+def _field(field: Field, reading: Reading) -> DecodedField:
+    stored = (reading.word & field.mask) >> field.low
+    idle, meaning = field.name in _dont_care(reading), _meaning(field.name, reading)
+    if idle:
+        unread = field.name == LEADING and reading.leading_is_read is False
+        meaning += "; CUTLASS writes 16 bytes, others 0" if unread else "; never taken, the operand ends before it"
+    return DecodedField(field, stored, reading.values[field.name], meaning, idle)
+
+
+def _dont_care(reading: Reading) -> tuple[str, ...]:
+    """Fields that change nothing: not read for the form, or a step past the end of the operand."""
+    if reading.major is None or not isinstance(reading.mode, SwizzleMode):
+        return ()
+    try:
+        wanted = form(reading.major, reading.mode)
+    except DescriptorError:  # no such form: a remark says so
+        return ()
+    idle = set(wanted.unread)
+    if reading.shape and reading.element:
+        units = list(reading.shape)
+        mode = reading.major.contiguous_mode
+        units[mode] = -(-units[mode] // reading.element.per_16_bytes)
+        for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)):
+            if units[path[0]] <= wanted.chunk[path[0]]:
+                idle.add(name)
+    return tuple(idle)
+
+
+def _meaning(name: str, reading: Reading) -> str:
+    """What a field says about this operand, in words; both readings where the major is not known."""
+    if name == "swizzle":
+        return f"{reading.code} means {elsewhere(reading.arch, reading.code)}" if reading.code else ""
+    if name not in (LEADING, STRIDE):
+        return _MEANINGS[name]
+    if not isinstance(reading.mode, SwizzleMode):
+        return ""
+    texts = {major: _step(name, major, reading.mode) for major in Major if reading.major in (None, major)}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{major}-major: {text}" for major, text in texts.items())
+
+
+def _step(name: str, major: Major, mode: SwizzleMode) -> str:
+    if major is Major.K:
+        if name == STRIDE:
+            return "step to the next 8 rows along MN"
+        return "step to the next 16 bytes along K" if mode is SwizzleMode.NONE else "not read"
+    if mode is SwizzleMode.NONE:
+        return "step to the next 8 k" if name == LEADING else "step to the next 16 bytes along MN"
+    rows = 4 if mode is SwizzleMode.B128_BASE32B else 8
+    return "step to the next atom along MN" if name == LEADING else f"step to the next {rows} k"
+
+
+_MEANINGS = {
+    "start_address": "where the operand starts",
+    "base_offset": "lines of 128 bytes by which the swizzle pattern is shifted",
+    "version": "1 in every sm100 word",
+    "lbo_mode": "0 for a relative leading offset",
+}
+
+
+def _extents(shape: object) -> tuple[int, int]:
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise DescriptorError(f"decode: shape must be two extents (MN, K), found {brief(shape)}")
+    mn, k = (as_integer(extent, "decode: an extent", minimum=1, maximum=1 << 16) for extent in shape)
+    return mn, k
+
+
+def _operand(reading: Reading) -> str:
+    parts = [
+        str(reading.element) if reading.element else "",
+        f"{reading.major}-major" if reading.major else "",
+        f"{reading.shape[0]}x{reading.shape[1]}" if reading.shape else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _lines(found: Decoded) -> Iterator[str]:
+    yield f"0x{found.word:016x}: {found.arch} shared-memory descriptor" + (
+        f" of an operand: {found.operand}" if found.operand else ""
+    )
+    rows = [("field", "bits", "value", "in the word", "")]
+    for row in found.fields:
+        value = f"{row.value} bytes" if row.field.unit > 1 else str(row.value)
+        kept = str(row.stored) if row.field.unit == 1 and not row.field.codes else ""
+        kept = f"{row.stored} x {row.field.unit} bytes" if row.field.unit > 1 else kept or f"code {row.stored}"
+        rows.append((row.name, span(row.field), value, kept, row.meaning))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, bits, value, kept, meaning in rows:
+        line = f"   {name:<{widths[0]}}  {bits:<{widths[1]}}  {value:>{widths[2]}}  {kept:>{widths[3]}}  {meaning}"
+        yield line.rstrip()
+    yield from (f"warning: {remark}" for remark in found.warnings)
+    yield from (f"note: {remark}" for remark in found.notes)
+
+
+__all__ = ["Decoded", "DecodedField", "Remark", "UnknownCode", "decode"]

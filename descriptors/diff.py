@@ -1,0 +1,260 @@
+"""A word against a layout: which elements the tensor core reads from elsewhere, and the word that would be right.
+
+The layout is the claim about where the elements lie, the word what the tensor core is told. The word that would be
+right is derived from the layout by its canonical form, and proved before it is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from descriptors.candidates import Fit, as_shape, fitted, illegal_because, operand_of
+from descriptors.canonical import plain
+from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.explicit import as_unit, explicit_tile
+from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.picture import Picture, picture
+from descriptors.placement import address_unit, fetched_addresses, mismatched, parts, stored_addresses
+from descriptors.read_model import WINDOW
+from descriptors.record import WORDS, architecture
+from descriptors.verify import Mismatch, first_mismatches
+from layoutalg import ComposedLayout, Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field of the word that must change.
+
+    Args:
+        field: its name.
+        found: its value in the word, in bytes where it is an address.
+        right: the value that reads the layout.
+    """
+
+    field: str
+    found: Any
+    right: Any
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.found} -> {self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A word compared with a layout, element by element.
+
+    Args:
+        word: the word.
+        arch: ``"sm90"`` or ``"sm100"``.
+        element: the element type.
+        major: the contiguous dimension that the instruction is told.
+        shape: extents (MN, K) of the operand, in elements.
+        layout: the operand's layout, in elements.
+        base: address of the layout's offset 0, in bytes.
+        differing: elements that are read from elsewhere.
+        mismatches: the first of those, one of each run that is off by the same distance.
+        picture: where they are in the operand.
+        right_word: a word that reads the layout, or None; the word itself if nothing differs.
+        right_major: the major that it takes.
+        changes: the fields in which the right word differs from the word, those that change nothing left out.
+        illegal: why no instruction reads such an operand though a word describes it; "" if one does.
+        reason: why there is no such word; "" if there is one.
+    """
+
+    word: int
+    arch: str
+    element: ElementType
+    major: Major
+    shape: tuple[int, int]
+    layout: Layout | ComposedLayout
+    base: int
+    differing: int
+    mismatches: tuple[Mismatch, ...]
+    picture: Picture
+    right_word: int | None
+    right_major: Major | None
+    changes: tuple[Change, ...]
+    illegal: str
+    reason: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is read from where the layout stores it."""
+        return not self.differing
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def diff(
+    word: int,
+    layout: object,
+    *,
+    arch: str,
+    dtype: object,
+    major: object,
+    shape: tuple[int, int] | None = None,
+    subtile: tuple[int, ...] | None = None,
+    base: int | None = None,
+    pattern_start: int = 0,
+    unit: str = "elements",
+) -> Diff:
+    """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
+
+    Args:
+        word: the 64-bit descriptor.
+        layout: modes (MN, K), further ones are stages: plain, a swizzle after a plain layout, or notation of either.
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: name of the element type.
+        major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
+        subtile: coordinate of the operand in the layout, counted in operands; the first if left out.
+        base: address of the layout's offset 0, in bytes. If left out the layout lies so that the operand's first
+            element, before the swizzle, is where the word starts: then no start address is wrong.
+        pattern_start: an address where the swizzle pattern starts, in bytes: 0 where the swizzle takes absolute
+            addresses, as those of TMA and CuTe do.
+        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
+
+    Raises:
+        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
+        DescriptorError: if an argument is malformed, or the word has no meaning.
+        LayoutError: if the notation is wrong.
+
+    >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+    >>> found.differing, *map(str, found.changes)
+    (896, 'stride_byte_offset 512 -> 1024')
+    """
+    import numpy as np
+
+    name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major)
+    number = as_integer(word, "diff: the word", maximum=2**64 - 1)
+    tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
+    extents = as_shape(shape, tile)
+    operand = operand_of(tile, extents, _subtile(subtile, tile))
+    place, pattern = _base(base, operand, element, WORDS[name].decode(number)), _address("pattern_start", pattern_start)
+    stored = stored_addresses(operand, element, base=place, pattern_start=pattern)
+    fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
+    wrong = mismatched(stored, fetched)
+    right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
+    return Diff(
+        word=number,
+        arch=name,
+        element=element,
+        major=contiguous,
+        shape=extents,
+        layout=operand,
+        base=place,
+        differing=int(np.count_nonzero(wrong)),
+        mismatches=_first_of_runs(stored, fetched, contiguous, element),
+        picture=picture(wrong),
+        right_word=right.descriptor.encode() if right else None,
+        right_major=right.match.form.major if right else None,
+        changes=_changes(number, right) if right else (),
+        illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
+        reason=reason,
+    )
+
+
+def _subtile(subtile: object, tile: Layout | ComposedLayout) -> tuple[int, ...]:
+    rank = len(plain(tile))
+    if subtile is None:
+        return (0,) * rank
+    if not isinstance(subtile, (tuple, list)) or len(subtile) != rank:
+        raise DescriptorError(f"diff: subtile must be a coordinate of {rank} modes, found {brief(subtile)}")
+    return tuple(as_integer(at, "diff: a coordinate of subtile") for at in subtile)
+
+
+def _base(given: object, operand: Layout | ComposedLayout, element: ElementType, values: dict[str, Any]) -> int:
+    """Address of the layout's offset 0: as given, or so that the operand starts where the word does."""
+    if given is not None:
+        return _address("base", given)
+    first = parts(operand)[2] * element.storage_bits // 8
+    base = int(values["start_address"]) - first
+    if base < 0:
+        raise DescriptorError(
+            f"diff: the word must start at {first} or later, the operand's offset in the layout, found "
+            f"{values['start_address']}; layout = {operand}"
+        )
+    return base
+
+
+def _address(what: str, value: object) -> int:
+    address = as_integer(value, f"diff: {what}", maximum=WINDOW - 1)
+    if address % 16:
+        raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
+    return address
+
+
+def _first_of_runs(
+    stored: NDArray[Any], fetched: NDArray[np.uint32], major: Major, element: ElementType
+) -> tuple[Mismatch, ...]:
+    """The first mismatches that are not just the next element of one before: 16 bytes move together at least."""
+    import numpy as np
+
+    off = fetched - stored
+    goes_on = np.zeros(off.shape, dtype=bool)
+    if major is Major.K:
+        goes_on[:, 1:] = off[:, 1:] == off[:, :-1]
+    else:
+        goes_on[1:] = off[1:] == off[:-1]
+    return tuple(first_mismatches(stored, np.where(goes_on, stored, fetched), unit=address_unit(element)))
+
+
+def _right_word(
+    operand: Layout | ComposedLayout,
+    element: ElementType,
+    major: Major,
+    mode: SwizzleMode,
+    arch: str,
+    base: int,
+    pattern_start: int,
+) -> tuple[Fit | None, str]:
+    """The word that reads the layout, for the major given if possible; or why there is none.
+
+    Another mode than the layout's own reads it too where the swizzle moves nothing in this operand. Each try is proved
+    against the swizzle of its mode, so that the layout itself is compared once more here.
+    """
+    reason, own = "", stored_addresses(operand, element, base=base, pattern_start=pattern_start)
+    for contiguous in sorted(Major, key=lambda one: one is not major):
+        for tried in sorted(SwizzleMode, key=lambda one: one is not mode):
+            try:
+                fit = fitted(operand, element, contiguous, tried, arch, base=base, pattern_start=pattern_start)
+            except (DescriptorError, LayoutError) as error:
+                reason = reason or str(error)
+                continue
+            stored = stored_addresses(fit.layout, element, base=base, pattern_start=pattern_start)
+            if (stored == own).all():
+                return fit, ""
+    return None, reason
+
+
+def _changes(word: int, right: Fit) -> tuple[Change, ...]:
+    fields = WORDS[right.descriptor.arch]
+    found, wanted = fields.decode(word), fields.decode(right.descriptor.encode())
+    names = [field.name for field in fields.fields if field.name not in right.match.dont_care]
+    return tuple(Change(name, found[name], wanted[name]) for name in names if found[name] != wanted[name])
+
+
+def _lines(found: Diff) -> Iterator[str]:
+    elements = found.shape[0] * found.shape[1]
+    if found.ok:
+        yield f"same: the word reads all {elements} elements from where the layout stores them"
+        return
+    yield f"different: {found.differing} of {elements} elements are read from elsewhere"
+    yield from (f"   {mismatch}" for mismatch in found.mismatches)
+    yield str(found.picture)
+    if found.right_word is None:
+        yield f"no word reads this layout: {found.reason}"
+        return
+    changes = [str(change) for change in found.changes]
+    if found.right_major is not found.major:
+        changes.append(f"major {found.major} -> {found.right_major}")
+    yield f"right word: 0x{found.right_word:016x}; change {', '.join(changes) or 'nothing'}"
+    if found.illegal:
+        yield f"but no instruction reads such an operand: {found.illegal}"

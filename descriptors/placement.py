@@ -1,0 +1,170 @@
+"""The two sides of every proof: where a layout stores the elements, and where the tensor core fetches them.
+
+``stored_addresses`` is the side of the algebra: a layout evaluated by ``layoutalg``. ``fetched_addresses`` is the side
+of the hardware: the read model, which shares no code with the algebra. Both give shared-memory addresses in the unit of
+``address_bits``: bytes, or bits for elements smaller than a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.operand import ElementType, Major, SwizzleMode
+from descriptors.read_model import WINDOW, read_addresses, read_bit_addresses
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offsets, size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+#: Bytes after which the widest swizzle pattern repeats, and so every other one too.
+_PATTERN_BYTES = SwizzleMode.B128.alignment_bytes
+
+#: A thread block has at most half as many elements of 4 bits; only strides of 0 could make more.
+_MOST_ELEMENTS = 1 << 20
+
+
+def address_bits(element: ElementType) -> int:
+    """Bits of the unit in which addresses of such elements are compared: 8, or 1 where two elements share a byte.
+
+    >>> from descriptors.operand import as_element_type
+    >>> address_bits(as_element_type("bf16")), address_bits(as_element_type("e2m1"))
+    (8, 1)
+    """
+    return 1 if element.storage_bits < 8 else 8
+
+
+def address_unit(element: ElementType) -> str:
+    """The name of that unit: ``"byte"`` or ``"bit"``.
+
+    >>> from descriptors.operand import as_element_type
+    >>> address_unit(as_element_type("e2m1"))
+    'bit'
+    """
+    return "bit" if address_bits(element) == 1 else "byte"
+
+
+def stored_addresses(
+    layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0
+) -> NDArray[Any]:
+    """The shared-memory address of every element of a layout.
+
+    Law: with P = ``pattern_start`` and S the layout's swizzle in bytes, an element at plain byte offset o is stored at
+    ``P + S(base - P + o)``. A swizzle permutes *absolute* addresses, so P is 0 for a tile that TMA or CuTe wrote; it is
+    ``base`` where the pattern begins with a tile that is not aligned to it.
+
+    Args:
+        layout: one coordinate and one offset an element; plain, or a swizzle after a plain layout.
+        element: the element type.
+        base: address of the layout's offset 0, in bytes; a multiple of 16.
+        pattern_start: an address where the swizzle pattern starts, in bytes; a multiple of 16.
+
+    Returns:
+        Signed integers, one axis for each top-level mode, in the unit of ``address_bits``.
+
+    Raises:
+        DescriptorError: if the layout is composed otherwise, or lies outside the address window.
+        LayoutError: if its strides are no integers.
+
+    >>> from descriptors.operand import as_element_type
+    >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
+    >>> stored_addresses(tile, as_element_type("bf16"), base=0x400)[1, :3].tolist() == [0x490, 0x492, 0x494]
+    True
+    """
+    rows, swizzle, offset = parts(layout)
+    _check_reach(rows, offset, element, base)
+    unit = address_bits(element)
+    while pattern_start > base:  # any start of the periodic pattern will do, and none of the sums may be negative
+        pattern_start -= _PATTERN_BYTES
+    if swizzle is None:
+        swizzle, pattern_start = Swizzle(0, 0, 0), 0
+    shifted = offset + (base - pattern_start) * 8 // element.storage_bits
+    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it. The product of
+    # what lies in the window fits the narrowest type that offsets() returns.
+    result: NDArray[Any] = offsets(ComposedLayout(swizzle, shifted, rows))
+    result *= element.storage_bits // unit
+    if pattern_start:
+        result += pattern_start * 8 // unit
+    return result
+
+
+def fetched_addresses(
+    words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
+) -> NDArray[np.uint32]:
+    """The shared-memory addresses from which the tensor core reads every element (i, k), by the read model alone.
+
+    Args:
+        words: the descriptors, one an operand.
+        arch: ``"sm90"`` or ``"sm100"``.
+        element: the element type.
+        major: the contiguous dimension.
+        shape: extents (MN, K) of what one instruction reads, in elements.
+
+    Returns:
+        Axes (word, MN, K), in the unit of ``address_bits``.
+
+    Raises:
+        DescriptorError: as ``read_model.read_addresses``.
+
+    >>> from descriptors.operand import as_element_type
+    >>> bf16 = as_element_type("bf16")
+    >>> fetched_addresses([1 << 62, 1 << 62 | 2], arch="sm90", element=bf16, major=Major.K, shape=(8, 16))[:, 1, 0]
+    array([144, 176], dtype=uint32)
+    """
+    read = read_bit_addresses if address_bits(element) == 1 else read_addresses
+    return read(words, arch=arch, dtype=element, major=major, shape=shape)
+
+
+def mismatched(stored: NDArray[Any], fetched: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Whether each element is fetched from elsewhere than where it is stored.
+
+    >>> import numpy as np
+    >>> mismatched(np.array([16, 32], dtype=np.int32), np.array([16, 48], dtype=np.uint32)).tolist()
+    [False, True]
+    """
+    # Two types of one width would be widened to 64 bits first. As signed numbers far addresses are negative, which
+    # nothing stored in the window is.
+    found = fetched.view(stored.dtype) if stored.itemsize == fetched.itemsize else fetched
+    wrong: NDArray[np.bool_] = found != stored
+    return wrong
+
+
+def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
+    """The plain layout inside, its swizzle if it has one that does anything, and the offset between them.
+
+    Raises:
+        DescriptorError: if the operand is neither a plain layout nor a swizzle after one.
+
+    >>> parts(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1))))
+    (Layout((8, 64), (64, 1)), Swizzle(3, 3, 3), 16)
+    """
+    match layout:
+        case Layout():
+            return layout, None, 0
+        case ComposedLayout(outer=Swizzle() as swizzle, offset=int(offset), inner=Layout() as rows):
+            return rows, swizzle if swizzle.bits else None, offset
+        case ComposedLayout():
+            found = str(layout)
+        case _:
+            found = brief(layout)
+    raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {found}")
+
+
+def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:
+    """Refuse what lies outside the address window, before any array is made of it: no sum can overflow then."""
+    if size(rows) > _MOST_ELEMENTS:
+        found = f"{brief(size(rows))}; layout = {rows}"
+        raise DescriptorError(f"operand: a layout must have at most {_MOST_ELEMENTS} elements, found {found}")
+    low = high = offset
+    for leaf in flatten(rows):
+        last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # offsets() refuses the others
+        low, high = low + min(last, 0), high + max(last, 0)
+    first, end = base + low * element.storage_bits // 8, base + -(-(high + 1) * element.storage_bits // 8)
+    if first < 0 or end > WINDOW:
+        raise DescriptorError(
+            f"operand: a layout must lie in the {WINDOW} bytes that a start address can name, found [{brief(first)},"
+            f"{brief(end)}); base = {base}, layout = {rows}"
+        )

@@ -1,0 +1,200 @@
+"""The proof of a derivation: every element of every subtile is read from where the tile stores it.
+
+The expected side is the tile's layout, evaluated by the algebra; the found side is the read model of the descriptor
+word of each subtile. The two meet only here, element by element. A derivation that passes is right for the operand it
+describes, as far as the read model is; ``evidence`` says how far that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from descriptors import read_model
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
+from descriptors.record import Derivation, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Mismatches that a report keeps.
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """An element that the tensor core reads from another place than where it is stored.
+
+    Args:
+        coordinate: the element's (MN, K) within the operand.
+        expected: where the layout stores it.
+        found: where the tensor core reads it.
+        unit: ``"byte"``, or ``"bit"`` for elements smaller than a byte: what the two addresses count.
+        subtile: coordinate of the operand in the tile; () for an operand alone.
+        base: address of the tile, in bytes.
+
+    >>> print(Mismatch((8, 0), 0x400, 0x800, "byte", subtile=(0, 1)))
+    element (8,0) of subtile (0,1) is stored at byte 0x400, read at byte 0x800
+    """
+
+    coordinate: tuple[int, int]
+    expected: int
+    found: int
+    unit: str
+    subtile: tuple[int, ...] = ()
+    base: int = 0
+
+    def __str__(self) -> str:
+        where = f" of subtile {_text(self.subtile)}" if self.subtile else ""
+        tile = f" of a tile at {self.base:#x}" if self.base else ""
+        places = f"stored at {self.unit} {self.expected:#x}, read at {self.unit} {self.found:#x}"
+        return f"element {_text(self.coordinate)}{where}{tile} is {places}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a proof.
+
+    Args:
+        elements: elements of the tile, each of them compared.
+        subtiles: operands that the tile holds, and so descriptor words.
+        bases: tile addresses at which all of them were compared, in bytes.
+        differing: comparisons that failed, over all bases.
+        mismatches: the first of those.
+        evidence: how the read model of this operand is known.
+
+    >>> from descriptors import derive
+    >>> report = verify(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90"))
+    >>> print(report, report.evidence, sep="; read model ")
+    proved: 16384 elements in 16 subtiles; read model measured on a Hopper GPU
+    """
+
+    elements: int
+    subtiles: int
+    bases: tuple[int, ...]
+    differing: int
+    mismatches: tuple[Mismatch, ...]
+    evidence: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is read from where it is stored."""
+        return not self.differing
+
+    def __str__(self) -> str:
+        places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
+        counted = f"{self.elements} elements in {self.subtiles} subtiles{places}"
+        if self.ok:
+            return f"proved: {counted}"
+        return f"disproved: {self.differing} of {counted} are read from elsewhere; {self.mismatches[0]}"
+
+
+def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
+    """Compare where the tensor core reads every element of a derivation's tile with where the tile stores it.
+
+    Law: for each subtile s and element e of it, ``read_addresses(word of s)[e] == base + tile layout (s, e)``.
+
+    Args:
+        derivation: what ``derive`` returned.
+        bases: addresses at which the tile is placed in turn, in bytes: multiples of 16, of 128 where there is a
+            swizzle. At a base where the pattern does not start by itself, the tile's pattern starts at the base, and
+            the words carry the base offset that says so.
+
+    Raises:
+        DescriptorError: if a base is no such address, or the tile does not fit the address window from there.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
+    >>> print(verify(d))
+    proved: 16384 elements in 16 subtiles
+    >>> verify(d, bases=(0, 0x400, 0x1080)).bases
+    (0, 1024, 4224)
+    """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"verify: the operand must be a derivation, found {brief(derivation)}")
+    import numpy as np
+
+    d, places = derivation, _bases(bases)
+    words, differing, mismatches, elements = list[int](), 0, list[Mismatch](), 0
+    for base in places:
+        words = list(_leaves(d.words(base)))
+        stored = _by_subtile(d, base, len(words))
+        fetched = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+        fetched = fetched.reshape(stored.shape)
+        wrong = mismatched(stored, fetched)
+        elements, failed = stored.size, int(np.count_nonzero(wrong))
+        differing += failed
+        for subtile in np.argwhere(wrong.any(axis=(-2, -1))).tolist() if failed else ():
+            where, room = tuple(subtile), _SHOWN - len(mismatches)
+            mismatches += first_mismatches(
+                stored[where], fetched[where], unit=address_unit(d.element), most=room, subtile=where, base=base
+            )
+    evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major)
+    return Report(elements, len(words), places, differing, tuple(mismatches), evidence)
+
+
+def first_mismatches(
+    stored: NDArray[Any],
+    fetched: NDArray[np.uint32],
+    *,
+    unit: str,
+    most: int = _SHOWN,
+    subtile: tuple[int, ...] = (),
+    base: int = 0,
+) -> list[Mismatch]:
+    """The first elements of an operand that are read from elsewhere, in the order of their MN, then K coordinates.
+
+    Args:
+        stored: addresses at which the elements are, axes (MN, K).
+        fetched: addresses from which they are read, likewise.
+        unit: what an address counts: ``"byte"`` or ``"bit"``.
+        most: the most mismatches to return.
+        subtile: as in ``Mismatch``.
+        base: as in ``Mismatch``.
+
+    >>> import numpy as np
+    >>> print(*first_mismatches(np.array([[0, 16]]), np.array([[0, 32]], dtype=np.uint32), unit="byte"))
+    element (0,1) is stored at byte 0x10, read at byte 0x20
+    """
+    import numpy as np
+
+    places = np.argwhere(fetched != stored)[: max(most, 0)].tolist()
+    return [Mismatch((i, k), int(stored[i, k]), int(fetched[i, k]), unit, subtile, base) for i, k in places]
+
+
+def _bases(bases: object) -> tuple[int, ...]:
+    if not isinstance(bases, (tuple, list)) or not bases:
+        raise DescriptorError(f"verify: bases must be one or more addresses, found {brief(bases)}")
+    return tuple(as_integer(base, "verify: a base", maximum=read_model.WINDOW - 1) for base in bases)
+
+
+def _by_subtile(d: Derivation, base: int, subtiles: int) -> NDArray[Any]:
+    """Addresses of the stored elements, axes (subtile mn, subtile k, stages..., mn, k).
+
+    The tile is cut by numpy into blocks of consecutive coordinates, not by the algebra's divide: that is one of the
+    steps which this proves.
+    """
+    import numpy as np
+
+    stored = stored_addresses(d.smem_tile, d.element, base=base, pattern_start=base)
+    (rows, columns), (mn, k), stages = stored.shape[:2], d.mma, stored.shape[2:]
+    if rows % mn or columns % k or stored.size != subtiles * mn * k:
+        found = f"{subtiles} words for operands {_text(d.mma)}"
+        raise DescriptorError(f"verify: a word must stand for each operand, found {found}; smem_tile = {d.smem_tile}")
+    blocks = stored.reshape(rows // mn, mn, columns // k, k, *stages)
+    return np.moveaxis(blocks, (1, 3), (-2, -1))
+
+
+def _leaves(table: Table) -> Iterator[int]:
+    if isinstance(table, int):
+        yield table
+    else:
+        for row in table:
+            yield from _leaves(row)
+
+
+def _text(values: tuple[int, ...]) -> str:
+    return f"({','.join(map(str, values))})"
