@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Counts what the recorded evidence holds: measurements on GPUs, divergences, conformance cases.
+
+    python3 scripts/evidence.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
+
+
+def record(gpu: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((VECTORS / "hopper" / gpu / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def measurements(gpu: str) -> list[str]:
+    """One line a measurement of one GPU."""
+    lines = []
+    reads = VECTORS / "hopper" / gpu / "wgmma_reads.json"
+    if reads.exists():
+        d = record(gpu, "wgmma_reads")
+        differ = d["words_that_differ_from_the_model"]
+        lines.append(f"wgmma: {d['words']:,} descriptor words, {d['elements']:,} elements read; {differ} words differ")
+    else:
+        d = record(gpu, "wgmma_repeat")
+        differ = d["words_read_otherwise_than_recorded"]
+        lines.append(f"wgmma: {d['words']:,} descriptor words read again; {differ} differ from the record")
+    d = record(gpu, "gemm_derived")
+    lines.append(
+        f"products from derived layouts and words: {d['products']:,}; {len(d['wrong_products'])} wrong; "
+        f"{d['controls_run']:,} spoilt words, {len(d['controls_that_passed'])} unnoticed"
+    )
+    d = record(gpu, "tma_derived")
+    lines.append(f"TMA plans: {d['tiles']:,} tiles, {d['elements']:,} elements; {d['failed']} tiles wrong")
+    d = record(gpu, "bank_wavefronts")
+    differ = d["patterns_that_differ_from_the_model"]
+    lines.append(f"bank model: {d['patterns']:,} access patterns under ncu; {differ} differ")
+    return lines
+
+
+def main() -> None:
+    for directory in sorted((VECTORS / "hopper").iterdir(), reverse=True):
+        if not directory.is_dir():
+            continue
+        d = record(directory.name, "gemm_derived")
+        print(f"{d['gpu']}, driver {d['driver']}, {d['date']}")
+        for line in measurements(directory.name):
+            print(f"  {line}")
+    divergences = json.loads((VECTORS / "divergences.json").read_text(encoding="utf-8"))
+    conformance = json.loads((VECTORS / "conformance.json").read_text(encoding="utf-8"))
+    rows, cases = divergences["rows"], conformance["cases"]
+    refused = sum("refused" in case for case in cases)
+    print(f"docs/divergences.md: {len(rows)} inputs on which implementations of the algebra differ, each one a test")
+    print(f"tests/vectors/conformance.json: {len(cases):,} cases, {refused} of them refused, with the reason")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Runs every command that the README shows and writes its output back into the README.
+
+    .venv/bin/python scripts/refresh_readme.py
+
+The test of the README compares with the same function, so that what it shows is what the commands print.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: How a command of the README is run here: by this Python, without making an environment.
+PROGRAMS = {
+    "layoutalg": ["-m", "layoutalg"],
+    "descriptors": ["-m", "descriptors"],
+    "scripts/derive": ["-m", "descriptors", "derive"],
+    "scripts/evidence.py": ["scripts/evidence.py"],
+}
+_BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+def sessions(text: str) -> list[tuple[str, str]]:
+    """Every command that a text shows, with the output it shows, of the programs that can be run here."""
+    found = [pair for block in _BLOCK.findall(text) for pair in _COMMAND.findall(block)]
+    return [(command, output) for command, output in found if shlex.split(command)[0] in PROGRAMS]
+
+
+def run(command: str) -> str:
+    """What a command prints, standard error last."""
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [sys.executable, *PROGRAMS[program], *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    return (done.stdout + done.stderr).rstrip("\n") + "\n"
+
+
+def main() -> None:
+    path = ROOT / "README.md"
+    text = path.read_text(encoding="utf-8")
+    for command, output in sessions(text):
+        text = text.replace(f"$ {command}\n{output}", f"$ {command}\n{run(command)}")
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
