@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts what the recorded evidence holds: measurements on GPUs, divergences, conformance cases.
 
-    python3 scripts/evidence.py
+python3 scripts/evidence.py
 """
 
 from __future__ import annotations

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""How the cost of an operation grows with the rank, the depth and the size of a layout.
+
+    .venv/bin/python scripts/bench_growth.py
+
+Each line is one operation; each column the median time at that rank (or depth, or size), in microseconds, and in
+brackets the factor over the column before it. An operation that costs O(r log r) has factors of little more than 2.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import layoutalg as la
+from layoutalg import Layout
+
+RANKS = (4, 8, 16, 32, 60)
+
+
+def strided(rank: int, gap: int = 2) -> Layout:
+    """Extents of 2 with a gap between neighbours, so that nothing coalesces; 62 bits are room for 60 modes of gap 1."""
+    strides = []
+    step = 1
+    for i in range(rank):
+        strides.append(step)
+        step *= 2 * (gap if i % 2 and rank <= 32 else 1)
+    return Layout((2,) * rank, tuple(reversed(strides)))
+
+
+def nested(depth: int) -> Layout:
+    """One leaf a level, ``depth`` levels."""
+    layout = Layout((2, 2), (1, 2))
+    for level in range(depth - 1):
+        layout = la.make_layout(layout, Layout(2, 4 << level))
+    return layout
+
+
+OPERATIONS: dict[str, Callable[[Layout], Any]] = {
+    "coalesce": la.coalesce,
+    "flatten": la.flatten,
+    "complement": lambda a: la.complement(a, la.cosize(a)),
+    "right_inverse": la.right_inverse,
+    "left_inverse": la.left_inverse,
+    "composition with rank 2": lambda a: la.composition(a, Layout((2, 2), (2, 1))),
+    "composition with itself": lambda a: la.composition(a, Layout(a.shape)),
+    "logical_divide by 2": lambda a: la.logical_divide(a, 2),
+    "logical_product by 2": lambda a: la.logical_product(la.select(a, range(la.rank(a) // 2)), 2),
+    "evaluate": lambda a: a(la.size(a) - 1),
+    "str": str,
+}
+
+
+def median(call: Callable[[], Any], repeats: int = 9) -> float:
+    """Seconds of one call."""
+    rounds, spent = 1, 0.0
+    while spent < 0.005:
+        rounds *= 2
+        start = time.perf_counter()
+        for _ in range(rounds):
+            call()
+        spent = time.perf_counter() - start
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for _ in range(rounds):
+            call()
+        times.append((time.perf_counter() - start) / rounds)
+    return statistics.median(times)
+
+
+def table(title: str, columns: tuple[int, ...], make: Callable[[int], Layout], names: list[str]) -> None:
+    print(f"{title:26}" + "".join(f"{column:>16}" for column in columns))
+    for name in names:
+        cells, before = [], None
+        for column in columns:
+            layout = make(column)
+            seconds = median(lambda layout=layout: OPERATIONS[name](layout)) * 1e6  # type: ignore[misc]
+            cells.append(f"{seconds:8.1f} ({seconds / before:4.1f}x)" if before else f"{seconds:8.1f}        ")
+            before = seconds
+        print(f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells))
+        print(f"{name} done", file=sys.stderr)
+
+
+def main() -> None:
+    names = list(OPERATIONS)
+    table("by rank", RANKS, strided, names)
+    table("by depth", (2, 4, 8, 16, 32), nested, [n for n in names if "product" not in n])
+    sizes = (10, 20, 30, 40)
+    table(
+        "by size, 2**n elements",
+        sizes,
+        lambda n: Layout((1 << n // 2, 1 << n // 2), (1 << n // 2, 1)),
+        [name for name in names if "itself" not in name],
+    )
+
+
+if __name__ == "__main__":
+    main()
