@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import layoutalg as la
@@ -78,7 +79,7 @@ def table(title: str, columns: tuple[int, ...], make: Callable[[int], Layout], n
         cells, before = [], None
         for column in columns:
             layout = make(column)
-            seconds = median(lambda layout=layout: OPERATIONS[name](layout)) * 1e6  # type: ignore[misc]
+            seconds = median(partial(OPERATIONS[name], layout)) * 1e6
             cells.append(f"{seconds:8.1f} ({seconds / before:4.1f}x)" if before else f"{seconds:8.1f}        ")
             before = seconds
         print(f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells))
