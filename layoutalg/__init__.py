@@ -8,7 +8,8 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 ((4,2),(2,4)):((8,1),(32,2))
 """
 
-from layoutalg.banks import access, accesses, wavefronts
+from typing import TYPE_CHECKING, Any
+
 from layoutalg.basis import E, ScaledBasis
 from layoutalg.coalesce import coalesce, filter, filter_zeros
 from layoutalg.complement import complement
@@ -60,16 +61,31 @@ from layoutalg.swizzle import Swizzle
 from layoutalg.symbols import prove, substitute, symbols_of
 from layoutalg.tiling import local_partition, local_tile
 
+if TYPE_CHECKING:
+    from layoutalg.bank_ranks import conflicts_by_rank, wavefronts_by_rank
+    from layoutalg.banks import access, accesses, wavefronts
+    from layoutalg.f2 import NotLinearError, to_f2, to_f2_affine
+    from layoutalg.f2_layouts import from_f2
+    from layoutalg.f2_matrix import F2Matrix
+    from layoutalg.linear_conversion import from_linear_layout, to_linear_layout
+    from layoutalg.linear_layout import LinearLayout
+    from layoutalg.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "AccessPattern",
     "ComposedLayout",
     "CoordinateError",
     "E",
+    "F2Matrix",
     "Layout",
     "LayoutError",
+    "LinearLayout",
+    "NoSwizzleError",
     "NotDivisibleError",
     "NotInjectiveError",
+    "NotLinearError",
     "NotationError",
     "ScaledBasis",
     "Swizzle",
@@ -81,6 +97,7 @@ __all__ = [
     "coalesce",
     "complement",
     "composition",
+    "conflicts_by_rank",
     "cosize",
     "crd2idx",
     "depth",
@@ -88,9 +105,12 @@ __all__ = [
     "downcast",
     "filter",
     "filter_zeros",
+    "find_swizzle",
     "flat_divide",
     "flat_product",
     "flatten",
+    "from_f2",
+    "from_linear_layout",
     "gather",
     "get",
     "group_modes",
@@ -132,8 +152,42 @@ __all__ = [
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
+    "to_f2",
+    "to_f2_affine",
+    "to_linear_layout",
     "upcast",
     "wavefronts",
+    "wavefronts_by_rank",
     "zipped_divide",
     "zipped_product",
 ]
+
+#: The analyses: loaded when one is asked for, so that the algebra alone starts fast.
+_ANALYSES = {
+    "access": "banks",
+    "accesses": "banks",
+    "wavefronts": "banks",
+    "conflicts_by_rank": "bank_ranks",
+    "wavefronts_by_rank": "bank_ranks",
+    "F2Matrix": "f2_matrix",
+    "NotLinearError": "f2",
+    "to_f2": "f2",
+    "to_f2_affine": "f2",
+    "from_f2": "f2_layouts",
+    "AccessPattern": "swizzle_search",
+    "NoSwizzleError": "swizzle_search",
+    "find_swizzle": "swizzle_search",
+    "LinearLayout": "linear_layout",
+    "from_linear_layout": "linear_conversion",
+    "to_linear_layout": "linear_conversion",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ANALYSES:
+        raise AttributeError(f"module 'layoutalg' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"layoutalg.{_ANALYSES[name]}"), name)
+    globals()[name] = found
+    return found

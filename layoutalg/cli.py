@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from layoutalg import analysis_cli
 from layoutalg.errors import LayoutError
 
 _EPILOG = (
@@ -121,47 +122,6 @@ def same(first: str, second: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-@command.command(context_settings=_EXPRESSIONS)
-@click.argument("layout")
-@click.option("--access", "threads", required=True, metavar="TV", help="(threads, values) -> index into LAYOUT.")
-@click.option("--element-bytes", type=int, required=True, help="Bytes of an element of LAYOUT.")
-@click.option("--bytes", "width", type=int, help="Bytes that a lane moves at once.  [default: one element]")
-@click.option("--store", is_flag=True, help="The access is a store.  [default: a load]")
-@click.option("--base", type=int, default=0, help="Byte address of offset 0.")
-@click.option("--json", "as_json", is_flag=True, help="Write every access as JSON.")
-def banks(
-    layout: str, threads: str, element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
-) -> None:
-    """Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.
-
-    \b
-    A row of a 64x64 tile of 2-byte elements for each lane, 16 bytes at a time; then the same with a swizzle:
-    layoutalg banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
-    layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
-    """
-    from layoutalg.banks import accesses
-    from layoutalg.modes import need_layout
-    from layoutalg.notation import parse_layout
-
-    tile, map_ = (need_layout(parse_layout(_source(text)), "banks") for text in (layout, threads))
-    found = accesses(tile, map_, element_bytes, width, base=base, store=store)
-    total, conflicts = sum(one.wavefronts for one in found), sum(one.conflicts for one in found)
-    if as_json:
-        rows = [
-            {"warp": one.warp, "value": one.value, "addresses": one.addresses, "phase_wavefronts": one.phase_wavefronts}
-            for one in found
-        ]
-        _print(json.dumps({"wavefronts": total, "conflicts": conflicts, "accesses": rows}))
-        return
-    kind, times = "store" if store else "load", "access" if len(found) == 1 else "accesses"
-    _print(f"{len(found)} {kind} {times} of a warp: {total} wavefronts, {conflicts} of them for bank conflicts")
-    for one in found[:64]:
-        phases = " + ".join(map(str, one.phase_wavefronts))
-        _print(f"  warp {one.warp}, value {one.value}: {phases} = {one.wavefronts}")
-    if len(found) > 64:
-        _print(f"  ... and {len(found) - 64} more (--json has them all)")
-
-
 @command.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
@@ -186,6 +146,10 @@ def ops(name: str | None, as_json: bool) -> None:
         _print(f"{topic}")
         for key in names:
             _print(f"  {key:<{width}}  {summaries[key]}")
+
+
+for _analysis in analysis_cli.commands:
+    command.add_command(_analysis)
 
 
 def _summary(function: Any) -> str:

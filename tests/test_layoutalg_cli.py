@@ -200,3 +200,22 @@ def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.Captu
     assert (found["wavefronts"], found["conflicts"]) == (4, 0)
     assert main(["banks", "S<3,3,3>", *access]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    access = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
+    assert main(["find-swizzle", "(8,64):(64,1)", *access]) == 0
+    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes\n"
+    assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["f2", "(4,8):(8,1)", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"columns": [8, 16, 1, 2, 4], "rows": 5, "rank": 5}
+    assert main(["f2", "(4,2):(3,16)"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    tile = ["linear", "((2,2),(2,2)):((2,8),(1,4))", "--in", "lane,register", "--out", "dim0=4,dim1=4"]
+    assert main(tile) == 0
+    assert "lane=1 -> (2, 0)" in capsys.readouterr().out
+    assert main([*tile[:4], "lane=x"]) == 2

@@ -1,0 +1,279 @@
+"""LinearLayout: the form in which Triton writes layouts.
+
+A linear layout maps named input dimensions to named output dimensions, all of sizes that are powers of two, linearly
+over GF(2). It is written as its *bases*: for each input dimension, the output coordinates at 1, 2, 4, ... of that
+dimension, all others 0. Law: ``L(x ^ y) == L(x) ^ L(y)``, coordinate by coordinate.
+
+Dimensions have an order, the fastest first. It matters only where a side is flattened to one number
+(:meth:`LinearLayout.matrix`): the first dimension holds the lowest bits. The size of an output dimension may exceed
+what the bases reach only if it is given. :mod:`layoutalg.linear_conversion` leads to CuTe's layouts and back.
+
+Source: Triton ``include/triton/Tools/LinearLayout.h``, ``lib/Tools/LinearLayout.cpp``; arXiv 2505.23819. The tests
+compare with Triton 3.9.0 (``tests/vectors/triton.json``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.f2_matrix import F2Matrix
+from layoutalg.int_tuple import safe_text
+from layoutalg.leaf import as_int
+from layoutalg.value import Value
+
+#: A basis: the value of one bit of an input dimension in each output dimension.
+Basis = tuple[int, ...]
+
+
+class LinearLayout(Value):
+    """A linear map over GF(2) from named dimensions to named dimensions, as its bases.
+
+    ``layout(lane=3, warp=1)`` is a dict of output coordinates. ``str`` is the text that Triton prints (after the line
+    break with which Triton's begins).
+
+    Args:
+        bases: for each input dimension, its bases: a mapping, or pairs.
+        out_dims: the output dimensions with their sizes; or their names, where each size is the least power of two
+            that holds the bases and every output must be reached, as in Triton.
+
+    Raises:
+        LayoutError: if a size is no power of two, a basis does not fit the output dimensions, or names repeat; or if
+            sizes are left out and some output is not reached.
+
+    >>> layout = LinearLayout({"lane": [(1, 1), (2, 2)], "warp": [(0, 1), (0, 2)]}, ["x", "y"])
+    >>> layout(lane=3, warp=3)
+    {'x': 3, 'y': 0}
+    >>> print(layout)
+     - lane=1 -> (1, 1)
+       lane=2 -> (2, 2)
+     - warp=1 -> (0, 1)
+       warp=2 -> (0, 2)
+    where out dims are: [x (size 4), y (size 4)]
+    """
+
+    __slots__ = ("bases", "out_dims")
+    bases: tuple[tuple[str, tuple[Basis, ...]], ...]
+    out_dims: tuple[tuple[str, int], ...]
+
+    def __init__(
+        self,
+        bases: Mapping[str, Iterable[Sequence[int]]] | Iterable[tuple[str, Iterable[Sequence[int]]]],
+        out_dims: Mapping[str, int] | Iterable[tuple[str, int]] | Sequence[str],
+    ) -> None:
+        checked = tuple([(_name(name), _bases(name, rows)) for name, rows in _pairs(bases, "bases")])
+        names = [out_dims] if isinstance(out_dims, str) else out_dims
+        inferred = not isinstance(names, Mapping) and isinstance(names, Sequence) and _all_names(names)
+        pairs = [(name, _least_size(checked, i)) for i, name in enumerate(names)] if inferred else names
+        sizes = tuple([(_name(name), _size(extent, name)) for name, extent in _pairs(pairs, "out_dims")])
+        _check_differ([name for name, _ in checked])
+        _check_differ([name for name, _ in sizes])
+        for name, rows in checked:
+            for row in rows:
+                _check_fits(name, row, sizes)
+        self.fix(bases=checked, out_dims=sizes)
+        if inferred and not self.is_surjective():
+            raise LayoutError(
+                f"LinearLayout: without sizes every output must be reached, found rank {self.matrix().rank()} of "
+                f"{self.matrix().rows} bits; give out_dims with sizes, e.g. {dict(sizes)}"
+            )
+
+    def __call__(self, **coordinates: int) -> dict[str, int]:
+        """The output coordinates at input coordinates, by name; an input that is left out is 0."""
+        result = [0] * len(self.out_dims)
+        extents = self.in_dims()
+        for name, value in coordinates.items():
+            if name not in extents or not 0 <= as_int(value, "LinearLayout: a coordinate") < extents[name]:
+                raise LayoutError(f"LinearLayout: coordinates must lie within {extents}, found {name} = {value}")
+        for name, rows in self.bases:
+            for bit, row in enumerate(rows):
+                if coordinates.get(name, 0) >> bit & 1:
+                    result = [a ^ b for a, b in zip(result, row, strict=True)]
+        return dict(zip(dict(self.out_dims), result, strict=True))
+
+    def __repr__(self) -> str:
+        bases = {name: list(rows) for name, rows in self.bases}
+        return f"LinearLayout({bases!r}, {dict(self.out_dims)!r})"
+
+    def __str__(self) -> str:
+        ends = f"[{', '.join(f'{name} (size {extent})' for name, extent in self.out_dims)}]"
+        if not self.bases:
+            return f"(empty layout with out-dims {ends})" if self.out_dims else "(empty layout)"
+        lines = []
+        for name, rows in self.bases:
+            if not rows:
+                lines.append(f" - {name} is a size 1 dimension")
+            for bit, row in enumerate(rows):
+                mark = " - " if bit == 0 else "   "
+                lines.append(f"{mark}{name}={1 << bit} -> ({', '.join(map(str, row))})")
+        return "\n".join([*lines, f"where out dims are: {ends}"])
+
+    def in_dims(self) -> dict[str, int]:
+        """The input dimensions with their sizes.
+
+        >>> LinearLayout({"lane": [(1,), (2,)]}, ["x"]).in_dims()
+        {'lane': 4}
+        """
+        return {name: 1 << len(rows) for name, rows in self.bases}
+
+    def triton_bases(self) -> list[tuple[str, list[list[int]]]]:
+        """The bases as Triton's own ``bases`` holds them, and as its ``from_bases`` takes them.
+
+        >>> LinearLayout({"lane": [(1, 0), (0, 1)]}, ["x", "y"]).triton_bases()
+        [('lane', [[1, 0], [0, 1]])]
+        """
+        return [(name, [list(row) for row in rows]) for name, rows in self.bases]
+
+    def matrix(self) -> F2Matrix:
+        """The layout with each side flattened to one number, the first dimension in the lowest bits.
+
+        >>> LinearLayout({"lane": [(1, 1)], "warp": [(0, 2)]}, {"x": 2, "y": 4}).matrix()
+        F2Matrix((3, 4), 3)
+        """
+        columns = []
+        for _, rows in self.bases:
+            for row in rows:
+                value = shift = 0
+                for (_, extent), part in zip(self.out_dims, row, strict=True):
+                    value |= part << shift
+                    shift += _bits(extent)
+                columns.append(value)
+        return F2Matrix(columns, sum(_bits(extent) for _, extent in self.out_dims))
+
+    def is_injective(self) -> bool:
+        """Whether different inputs have different outputs."""
+        return self.matrix().is_injective()
+
+    def is_surjective(self) -> bool:
+        """Whether every output within the sizes is reached."""
+        return self.matrix().is_surjective()
+
+    def compose(self, outer: LinearLayout) -> LinearLayout:
+        """This layout and then ``outer``: ``a.compose(b)(x) == b(a(x))``.
+
+        Raises:
+            LayoutError: if the outputs of this layout are not the inputs of ``outer`` by name, in any order, or larger.
+
+        >>> a = LinearLayout({"lane": [(2,), (1,)]}, {"x": 4})
+        >>> a.compose(LinearLayout({"x": [(4,), (8,)]}, {"offset": 16}))
+        LinearLayout({'lane': [(8,), (4,)]}, {'offset': 16})
+        """
+        inner, wanted = dict(self.out_dims), outer.in_dims()
+        if set(inner) != set(wanted) or any(inner[name] > wanted[name] for name in inner):
+            raise LayoutError(f"LinearLayout: compose needs outputs that fit the inputs {wanted}, found {inner}")
+        bases = [(name, [tuple(outer(**self._named(row)).values()) for row in rows]) for name, rows in self.bases]
+        return LinearLayout(bases, outer.out_dims)
+
+    def _named(self, row: Basis) -> dict[str, int]:
+        return dict(zip(dict(self.out_dims), row, strict=True))
+
+    def invert(self) -> LinearLayout:
+        """The layout from outputs to inputs: ``a.compose(a.invert())(x) == x``, and the other way round.
+
+        Raises:
+            LayoutError: if the numbers of inputs and outputs differ.
+            NotInjectiveError: if they do not, but two inputs have one output.
+
+        >>> LinearLayout({"lane": [(1, 1)], "warp": [(0, 1)]}, {"x": 2, "y": 2}).invert()
+        LinearLayout({'x': [(1, 1)], 'y': [(0, 1)]}, {'lane': 2, 'warp': 2})
+        """
+        return from_matrix(self.matrix().inverse(), dict(self.out_dims), self.in_dims())
+
+    def pseudoinvert(self) -> LinearLayout:
+        """A layout from outputs to inputs that each of them is the output of: ``a.pseudoinvert().compose(a)(y) == y``.
+
+        Of several inputs with one output, it takes the one made of the first bits, as Triton does.
+
+        Raises:
+            LayoutError: if some output is not reached.
+
+        >>> LinearLayout({"lane": [(1,), (1,), (2,)]}, ["x"]).pseudoinvert()
+        LinearLayout({'x': [(1,), (4,)]}, {'lane': 8})
+        """
+        return from_matrix(self.matrix().right_inverse(), dict(self.out_dims), self.in_dims())
+
+
+def from_matrix(matrix: F2Matrix, in_dims: Mapping[str, int], out_dims: Mapping[str, int]) -> LinearLayout:
+    """A matrix with its columns and rows divided among named dimensions, the first lowest.
+
+    Raises:
+        LayoutError: if a size is no power of two, or the sizes do not have as many bits as the matrix.
+
+    >>> from_matrix(F2Matrix((3, 4)), {"lane": 2, "warp": 2}, {"x": 2, "y": 4})
+    LinearLayout({'lane': [(1, 1)], 'warp': [(0, 2)]}, {'x': 2, 'y': 4})
+    """
+    widths = [(name, _bits(_size(extent, name))) for name, extent in in_dims.items()]
+    heights = [_bits(_size(extent, name)) for name, extent in out_dims.items()]
+    if sum(width for _, width in widths) != len(matrix.columns) or sum(heights) < matrix.rows:
+        raise LayoutError(
+            f"LinearLayout: dimensions must have {len(matrix.columns)} bits in and {matrix.rows} out, found "
+            f"{dict(in_dims)} and {dict(out_dims)}"
+        )
+    columns = iter(matrix.columns)
+    return LinearLayout([(name, [_split(next(columns), heights) for _ in range(n)]) for name, n in widths], out_dims)
+
+
+def _pairs(items: Any, what: str) -> list[tuple[Any, Any]]:
+    try:
+        return [(name, value) for name, value in (items.items() if isinstance(items, Mapping) else items)]
+    except (TypeError, ValueError):
+        raise LayoutError(f"LinearLayout: {what} must be a mapping or pairs, found {safe_text(items)}") from None
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise LayoutError(f"LinearLayout: a dimension must have a name, found {safe_text(name)}")
+    return name
+
+
+def _all_names(items: Sequence[Any]) -> bool:
+    return len(items) > 0 and all(isinstance(item, str) for item in items)
+
+
+def _check_differ(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        raise LayoutError(f"LinearLayout: names must differ, found {', '.join(names)}")
+
+
+def _bases(name: object, rows: Any) -> tuple[Basis, ...]:
+    try:
+        return tuple([tuple([as_int(part, "LinearLayout: a basis") for part in row]) for row in rows])
+    except TypeError:
+        raise LayoutError(
+            f"LinearLayout: the bases of {name} must be sequences of integers, found {safe_text(rows)}"
+        ) from None
+
+
+def _size(extent: Any, name: object) -> int:
+    number = as_int(extent, f"LinearLayout: the size of {name}")
+    if number < 1 or number & (number - 1):
+        raise LayoutError(f"LinearLayout: the size of {name} must be a power of two, found {number}")
+    return number
+
+
+def _bits(extent: int) -> int:
+    return extent.bit_length() - 1
+
+
+def _least_size(bases: Iterable[tuple[str, tuple[Basis, ...]]], index: int) -> int:
+    """The least power of two above every basis in one output dimension."""
+    largest = 0
+    for _, rows in bases:
+        for row in rows:
+            largest = max(largest, *row[index : index + 1], 0)
+    return 1 << largest.bit_length()
+
+
+def _check_fits(name: str, row: Basis, sizes: Sequence[tuple[str, int]]) -> None:
+    if len(row) != len(sizes) or not all(0 <= part < extent for part, (_, extent) in zip(row, sizes, strict=True)):
+        raise LayoutError(f"LinearLayout: a basis of {name} must lie within {dict(sizes)}, found {row}")
+
+
+def _split(value: int, heights: Sequence[int]) -> Basis:
+    """The coordinates of a flattened value, in dimensions of so many bits."""
+    parts = []
+    for height in heights:
+        parts.append(value & (1 << height) - 1)
+        value >>= height
+    return tuple(parts)

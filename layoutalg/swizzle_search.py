@@ -1,0 +1,238 @@
+"""The smallest swizzle that frees given shared-memory accesses of bank conflicts.
+
+Every swizzle of the address bits in question is tried, the smallest first
+(:func:`layoutalg.f2_layouts.every_swizzle` says what small means), and judged by the wavefronts of all accesses together. Where an access is linear over GF(2), its
+wavefronts are a difference of two ranks (:mod:`layoutalg.bank_ranks`); a swizzle multiplies its matrix, and accesses
+that differ by a constant cost the same. Any other access is enumerated (:mod:`layoutalg.banks`). Both are exact, so
+that no answer is missed and none is wrong.
+Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for what the three numbers have to do with banks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from layoutalg.bank_ranks import conflicts_by_rank
+from layoutalg.banks import WARP, access
+from layoutalg.banks import accesses as tile_accesses
+from layoutalg.errors import LayoutError
+from layoutalg.f2 import NotLinearError, fit_f2
+from layoutalg.f2_layouts import every_swizzle
+from layoutalg.f2_matrix import F2Matrix
+from layoutalg.int_tuple import safe_text
+from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.leaf import as_int
+from layoutalg.modes import AnyLayout, cosize, need_layout, rank, size
+from layoutalg.swizzle import Swizzle
+from layoutalg.value import Value
+
+Addresses = tuple[int | None, ...]
+
+
+class NoSwizzleError(LayoutError):
+    """No swizzle makes the accesses free of conflicts; the one that comes closest is an attribute.
+
+    Attributes:
+        best: the first of the swizzles with the fewest conflicts.
+        conflicts: wavefronts of all accesses with it, beyond one a phase.
+    """
+
+    def __init__(self, message: str, best: Swizzle, conflicts: int) -> None:
+        super().__init__(message)
+        self.best = best
+        self.conflicts = conflicts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.best, self.conflicts)
+
+
+class AccessPattern(Value):
+    """How the lanes of warps access shared memory: where, how many bytes each, load or store.
+
+    Args:
+        lanes: a layout (threads, values) to an index into a tile; a layout of one mode, each thread to the index of the
+            element where its access begins; or a sequence of the lanes' byte addresses, None for an inactive lane.
+        access_bytes: bytes of one load or store of a lane: 1, 2, 4, 8 or 16.
+        store: whether it is a store.
+
+    Raises:
+        LayoutError: if ``lanes`` is something else, or the number of bytes.
+
+    >>> AccessPattern([0, 128, 256, None], 16)
+    AccessPattern((0, 128, 256, None), 16, False)
+    """
+
+    __slots__ = ("lanes", "access_bytes", "store")
+    lanes: AnyLayout | Addresses
+    access_bytes: int
+    store: bool
+
+    def __init__(self, lanes: AnyLayout | Sequence[int | None], access_bytes: int, store: bool = False) -> None:
+        if not isinstance(lanes, (Layout, ComposedLayout)):
+            lanes = access(lanes, access_bytes).addresses
+        self.fix(lanes=lanes, access_bytes=as_int(access_bytes, "AccessPattern: access_bytes"), store=bool(store))
+        access((), self.access_bytes)
+
+    def addresses(self, tile: AnyLayout | None, element_bytes: int) -> list[Addresses]:
+        """The byte addresses of the lanes of each warp and each access; layouts need a tile to index into."""
+        lanes = self.lanes
+        if isinstance(lanes, tuple):
+            return [lanes]
+        tile = need_layout(tile, "find_swizzle")
+        if rank(lanes) == 2:
+            found = tile_accesses(tile, lanes, element_bytes, self.access_bytes, store=self.store)
+            return [one.addresses for one in found]
+        if rank(lanes) != 1:
+            raise LayoutError(f"AccessPattern: lanes must have modes (threads, values) or (threads), found {lanes}")
+        starts = [element_bytes * tile(lanes(thread)) for thread in range(size(lanes))]
+        return [tuple(starts[first : first + WARP]) for first in range(0, len(starts), WARP)]
+
+
+def find_swizzle(
+    layout: AnyLayout | None,
+    accesses: AccessPattern | AnyLayout | Iterable[Any],
+    element_bytes: int = 1,
+    access_bytes: int | None = None,
+    banks: int = 32,
+    bank_bytes: int = 4,
+    *,
+    store: bool = False,
+    candidates: Iterable[Swizzle] | None = None,
+) -> Swizzle:
+    """The smallest swizzle of byte addresses with which the accesses to a tile have no bank conflict.
+
+    Law: with every address a replaced by ``swizzle(a)``, ``banks.access(...).conflicts == 0`` for each access, and no
+    smaller swizzle does that. The swizzle permutes the tile's bytes among themselves and leaves those of one access
+    side by side (its base is at least log2 of their number). Where none is needed, it has 0 bits. For offsets in
+    elements of ``2**k`` bytes the same swizzle is ``Swizzle(bits, base - k, shift)``.
+
+    Args:
+        layout: the tile: coordinate to offset, in elements. None if all accesses are given by addresses.
+        accesses: one access or several: layouts or sequences of byte addresses, as ``lanes`` of :class:`AccessPattern`;
+            or such patterns themselves, where accesses differ in bytes or some are stores.
+        element_bytes: bytes of an element.
+        access_bytes: bytes of one load or store of a lane, of accesses that are no patterns; default: one element.
+        banks: number of banks.
+        bank_bytes: width of a bank, in bytes.
+        store: whether the accesses that are no patterns are stores.
+        candidates: the swizzles to choose from, on byte addresses, in order of preference; one that tears an access or
+            leaves the tile is passed over. Default: all whose fields lie within the bits of the tile's addresses, in
+            the order of ``every_swizzle``.
+
+    Raises:
+        NoSwizzleError: if none will do; the best one is an attribute of the error.
+        LayoutError: for a malformed access, as in ``layoutalg.banks``.
+
+    Eight lanes read 16 bytes each, down a column of a tile of 8 rows of 64, 32 or 16 half-precision numbers. The
+    swizzles found are those that the hardware calls 128B, 64B and 32B:
+
+    >>> column = Layout((8, 8), (1, 8))
+    >>> print(*[find_swizzle(Layout((8, n), (n, 1)), column, 2, 16) for n in (64, 32, 16)])
+    S<3,4,3> S<2,4,3> S<1,4,3>
+    """
+    element_bytes = as_int(element_bytes, "find_swizzle: element_bytes")
+    if element_bytes < 1:
+        raise LayoutError(f"find_swizzle: element_bytes must be positive, found {element_bytes}")
+    patterns = list(_patterns(accesses, element_bytes if access_bytes is None else access_bytes, store))
+    costs = _Costs(patterns, layout, element_bytes, banks, bank_bytes)
+    whole = max([element_bytes, *(pattern.access_bytes for pattern in patterns)]).bit_length() - 1
+    total = costs.total if layout is None else max(costs.total, cosize(layout) * element_bytes)
+    if candidates is None:
+        bits = (total - 1).bit_length()
+        candidates = chain([Swizzle(0, whole, 0)], every_swizzle(bits, whole))
+        total = 1 << bits if layout is None else total
+    best: tuple[int, Swizzle] | None = None
+    for swizzle in candidates:
+        if swizzle.bits and swizzle.base < whole:
+            continue
+        conflicts = costs.conflicts(swizzle)
+        if (best is None or conflicts < best[0]) and _stays_within(swizzle, total):
+            best = conflicts, swizzle
+            if not conflicts:
+                return swizzle
+    if best is None:
+        raise LayoutError(f"find_swizzle: a candidate must keep {1 << whole} bytes together within {total}, found none")
+    raise NoSwizzleError(
+        f"find_swizzle: a swizzle must leave no conflict, found none, {best[1]} leaves {best[0]} of "
+        f"{costs.conflicts(Swizzle(0, 0, 0))}{'' if layout is None else f'; layout = {layout}'}",
+        best[1],
+        best[0],
+    )
+
+
+def _patterns(accesses: Any, access_bytes: int, store: bool) -> Iterator[AccessPattern]:
+    """The accesses, each with its number of bytes."""
+    if isinstance(accesses, (Layout, ComposedLayout, AccessPattern)):
+        accesses = [accesses]
+    try:
+        items = list(accesses)
+    except TypeError:
+        raise LayoutError(f"find_swizzle: accesses must be layouts or addresses, found {safe_text(accesses)}") from None
+    if items and not any(isinstance(item, (AccessPattern, Iterable)) for item in items):
+        items = [items]
+    for item in items:
+        yield item if isinstance(item, AccessPattern) else AccessPattern(item, access_bytes, store)
+
+
+class _Costs:
+    """The accesses, each kind once: linear ones as matrices, others as addresses.
+
+    Attributes:
+        total: number of bytes up to the last one that is accessed.
+    """
+
+    def __init__(
+        self, patterns: Sequence[AccessPattern], tile: AnyLayout | None, element_bytes: int, banks: int, bank_bytes: int
+    ) -> None:
+        self.memory = banks, bank_bytes
+        self.linear: Counter[tuple[F2Matrix, int, bool]] = Counter()
+        self.other: Counter[tuple[Addresses, int, bool]] = Counter()
+        self.total = 1
+        ranks_decide = not banks & (banks - 1) and not bank_bytes & (bank_bytes - 1)
+        for pattern in patterns:
+            kind = pattern.access_bytes, pattern.store
+            for addresses in pattern.addresses(tile, element_bytes):
+                active = access(addresses, kind[0], banks, bank_bytes).addresses
+                self.total = max(self.total, *(a + kind[0] for a in active if a is not None), 1)
+                matrix = _fitted(addresses) if ranks_decide else None
+                if matrix is None:
+                    self.other[addresses, *kind] += 1
+                else:
+                    self.linear[matrix, *kind] += 1
+
+    def conflicts(self, swizzle: Swizzle) -> int:
+        """Wavefronts beyond one a phase, of all accesses with their addresses swizzled."""
+        found = 0
+        for (matrix, width, store), times in self.linear.items():
+            swizzled = F2Matrix([swizzle(column) for column in matrix.columns])
+            found += times * conflicts_by_rank(swizzled, width, *self.memory, store=store)
+        for (addresses, width, store), times in self.other.items():
+            lanes = [None if address is None else swizzle(address) for address in addresses]
+            found += times * access(lanes, width, *self.memory, store=store).conflicts
+        return found
+
+
+def _fitted(addresses: Addresses) -> F2Matrix | None:
+    """The matrix from lanes to addresses, without its constant."""
+    active = [address for address in addresses if address is not None]
+    if len(active) < len(addresses):
+        return None
+    try:
+        return fit_f2(active)[0]
+    except NotLinearError:
+        return None
+
+
+def _stays_within(swizzle: Swizzle, total: int) -> bool:
+    """Whether the swizzle takes 0 .. total-1 to below total.
+
+    It permutes each block of as many numbers as its fields span, so that only a last block cut short can lead out.
+    """
+    block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    unit = 1 << swizzle.base
+    return all(
+        swizzle(first) + min(unit, total - first) <= total for first in range(total - total % block, total, unit)
+    )

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Write docs/formulas.md, the table of `descriptors formulas`.
+
+Usage: python scripts/make_formulas.py [--check]      --check only compares, and exits 1 if the page is out of date
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from descriptors.formula_text import write_formulas  # noqa: E402
+from descriptors.formulas import LEGEND, formulas, write_table  # noqa: E402
+from descriptors.operand import Major  # noqa: E402
+from descriptors.symbolic import derive_symbolic  # noqa: E402
+
+PAGE = ROOT / "docs" / "formulas.md"
+INTRODUCTION = """\
+<!-- Written by scripts/make_formulas.py. Do not edit. -->
+
+# Descriptor formulas
+
+The leading byte offset (LBO), the stride byte offset (SBO) and the steps of the start address of every operand that
+`wgmma` and `tcgen05` read from shared memory, as functions of the tile. The tile is made of canonical atoms
+(`tile_to_shape`) and starts at an aligned address. Every formula comes out of the layout algebra with symbols in the
+extents, and is checked against derivations with numbers for many tiles (`tests/test_formulas.py`).
+
+`descriptors formulas` prints this table, also as LaTeX and JSON.
+
+"""
+ONE = """\
+## One family of tiles
+
+`descriptors derive --symbolic` takes a tile with symbols of its own and shows the steps too; as a Python module with
+`--format python`, as LaTeX with `--format latex`:
+
+```console
+$ descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --order 1,0 --symbolic
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    rows = formulas()
+    lines = [INTRODUCTION + "\n".join(f"- {line}" for line in LEGEND)]
+    for major in Major:
+        table = write_table(tuple(row for row in rows if row.derivation.major is major), "markdown")
+        lines += ["", f"## {major}-major", "", table]
+    one = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), (1, 0))
+    return "\n".join([*lines, "", ONE + write_formulas(one), "```"]) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    text = page()
+    if arguments == ["--check"]:
+        current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
+        print(f"{PAGE.relative_to(ROOT)} is {'up to date' if current else 'out of date: run scripts/make_formulas.py'}")
+        return 0 if current else 1
+    if arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    PAGE.write_text(text, encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
