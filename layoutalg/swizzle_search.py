@@ -1,11 +1,11 @@
 """The smallest swizzle that frees given shared-memory accesses of bank conflicts.
 
-Every swizzle of the address bits in question is tried, the smallest first
-(:func:`layoutalg.f2_layouts.every_swizzle` says what small means), and judged by the wavefronts of all accesses together. Where an access is linear over GF(2), its
-wavefronts are a difference of two ranks (:mod:`layoutalg.bank_ranks`); a swizzle multiplies its matrix, and accesses
-that differ by a constant cost the same. Any other access is enumerated (:mod:`layoutalg.banks`). Both are exact, so
-that no answer is missed and none is wrong.
-Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for what the three numbers have to do with banks.
+Every swizzle of the address bits in question is tried, the smallest first (:func:`layoutalg.f2_layouts.every_swizzle`
+says what small means), and judged by the wavefronts of all accesses together. Where an access is linear over GF(2),
+its wavefronts are a difference of two ranks (:mod:`layoutalg.bank_ranks`); a swizzle multiplies its matrix, and
+accesses that differ by a constant cost the same. Any other access is enumerated (:mod:`layoutalg.banks`). Both are
+exact, so that no answer is missed and none is wrong. Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for
+what the three numbers have to do with banks.
 """
 
 from __future__ import annotations
