@@ -1,25 +1,41 @@
 """Tensor-core shared-memory descriptors, derived from layouts.
 
-``derive`` runs the steps from a tile specification to the descriptor word and the offset of every operand in the tile;
-each step is a value of ``layoutalg``. The other names are the parts it is made of: operands, atoms, canonical forms,
-and the descriptor words of sm90 (``wgmma``) and sm100 (``tcgen05``).
+``derive`` runs the steps from a tile, or any layout, to the descriptor word and the offset of every operand in it, and
+proves the result; each step is a value of ``layoutalg``. ``decode``, ``read_addresses``, ``diff`` and ``candidates``
+go the other way, from words and layouts to what is wrong with them; ``idesc``, ``emit`` and ``tma_plan`` make what goes
+with a descriptor. The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and
+sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")
 >>> d.descriptor.stride_byte_offset, d.descriptor.leading_byte_offset, hex(d.descriptor.encode())
 (512, 8192, '0x8000402002000000')
 """
 
+from descriptors.advance import SMEM_BYTES, AdvanceReport
 from descriptors.atoms import ATOMS, Atom, canonical_atom
 from descriptors.bitfield import Field, UnknownCode, Word
-from descriptors.canonical import Form, Match, form, match, plain
+from descriptors.candidates import candidates
+from descriptors.canonical import Form, Match, form, plain
+from descriptors.decode import decode
 from descriptors.derive import derive
-from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError
+from descriptors.diff import diff
+from descriptors.emit import emit
+from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
+from descriptors.explain import explain
+from descriptors.idesc import decode_idesc, idesc
+from descriptors.legality import IllegalError
+from descriptors.matching import match
 from descriptors.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
+from descriptors.read_model import read_addresses
 from descriptors.record import Derivation, SmemDescriptor
+from descriptors.tma import TmaPlan, tma_plan
+from descriptors.verify import Report, verify
 
 __all__ = [
     "ATOMS",
     "ELEMENT_TYPES",
+    "SMEM_BYTES",
+    "AdvanceReport",
     "Atom",
     "ChoiceError",
     "Derivation",
@@ -28,16 +44,30 @@ __all__ = [
     "Field",
     "FieldError",
     "Form",
+    "IllegalError",
     "Major",
     "Match",
     "NotCanonicalError",
+    "ProofError",
+    "Report",
     "SmemDescriptor",
     "SwizzleMode",
+    "TmaPlan",
     "UnknownCode",
     "Word",
+    "candidates",
     "canonical_atom",
+    "decode",
+    "decode_idesc",
     "derive",
+    "diff",
+    "emit",
+    "explain",
     "form",
+    "idesc",
     "match",
     "plain",
+    "read_addresses",
+    "tma_plan",
+    "verify",
 ]

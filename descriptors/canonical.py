@@ -17,6 +17,8 @@ Descriptor", sections 3.5.4 and 4.5.4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
@@ -126,7 +128,8 @@ def match(operand: Layout, major: str | Major, mode: str | SwizzleMode) -> Match
         mode: the swizzle mode.
 
     Raises:
-        NotCanonicalError: naming the mode that fails, what the form expects of it and what it has.
+        NotCanonicalError: naming the mode that fails, what the form expects of it and what it has, and the swizzle
+            modes whose form the operand does have.
         DescriptorError: if the operand is no plain layout of two modes, or there is no such form.
 
     Source: as the module's.
@@ -140,6 +143,26 @@ def match(operand: Layout, major: str | Major, mode: str | SwizzleMode) -> Match
         raise DescriptorError(
             f"canonical: an operand must be a plain layout of two modes (MN,K), found {_shown(operand)}"
         )
+    try:
+        return _matched(operand, wanted)
+    except NotCanonicalError as error:
+        raise NotCanonicalError(
+            form=error.form, mode=error.mode, expected=error.expected, found=error.found, layout=error.layout,
+            fits=tuple(f"{wanted.major}-major {other}" for other in _fitting(operand, wanted)),
+        ) from None  # fmt: skip
+
+
+def _fitting(operand: Layout, wanted: Form) -> Iterator[SwizzleMode]:
+    """The other swizzle modes whose form the operand has."""
+    for other in SwizzleMode:
+        if other is wanted.mode:
+            continue
+        with suppress(DescriptorError):
+            _matched(operand, form(wanted.major, other))
+            yield other
+
+
+def _matched(operand: Layout, wanted: Form) -> Match:
     divided = plain(make_layout(*(_divide(operand, wanted, i) for i in (0, 1))))
     steps: dict[Path, tuple[int, int]] = {}
     for path in ((0, 0), (0, 1), (1, 0), (1, 1)):
@@ -170,8 +193,8 @@ def plain(layout: Layout | ComposedLayout) -> Layout:
 def _divide(operand: Layout, wanted: Form, i: int) -> Layout:
     """Mode i split into (chunk, rest), each a single step where that is possible."""
     extent, chunk = size(operand, mode=[i]), wanted.chunk[i]
-    if i == wanted.major.contiguous_mode and extent < chunk:
-        chunk = extent  # an operand narrower than the swizzled row: the hardware reads only the part it needs
+    if extent < chunk:
+        chunk = extent  # an operand smaller than the piece: the hardware reads only the part it needs
     if extent % chunk:
         raise _failure(operand, wanted, (i,), f"an extent that is a multiple of {chunk}", f"extent {extent}")
     try:

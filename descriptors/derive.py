@@ -1,60 +1,98 @@
-"""From a tile specification to the descriptor of every operand in it: five steps of layout algebra.
+"""From a tile to the descriptor of every operand in it: five steps of layout algebra.
 
-1. ``smem_tile``    the canonical atom repeated over the tile (``tile_to_shape``), in elements;
+1. ``smem_tile``    the canonical atom repeated over the tile (``tile_to_shape``), in elements; or any layout;
 2. ``partitioned``  the tile cut into what one instruction reads (``zipped_divide``): ((MN, K), rest);
 3. ``recast``       the same in 16-byte units (``recast_layout`` to 128 bits), the unit of the descriptor's fields;
 4. ``canonical``    one operand in canonical form (``match``), whose two free steps are LBO and SBO;
 5. ``advance``      the rest of step 3: from subtile to its offset from the first, in 16-byte units.
 
 No stride is written by hand: every number comes out of the algebra and the tables of ``atoms`` and ``canonical``.
-Source: article "Blackwell MMA SMEM Descriptor", sections 3.5 and 4.5; CUTLASS ``make_umma_desc`` and
+Before the steps the operand is checked against the tables of instructions; after them the result is proved.
+Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLASS ``make_umma_desc`` and
 ``DescriptorIterator`` in ``include/cute/atom/mma_traits_sm100.hpp``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from typing import Literal, cast
 
 from descriptors import canonical
+from descriptors.advance import SMEM_BYTES
+from descriptors.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.atoms import canonical_atom, smem_tile
-from descriptors.canonical import plain
-from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, as_swizzle_mode
+from descriptors.canonical import form, plain
+from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.explicit import Given, as_unit
+from descriptors.legality import MODES, Legality
+from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, choose
+from descriptors.operand_legality import check_operand_tile
+from descriptors.partition import in_16_bytes, partition
 from descriptors.record import Derivation, SmemDescriptor, architecture
-from layoutalg import ComposedLayout, Layout, recast_layout, size, zipped_divide
+from layoutalg import ComposedLayout
 
-#: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
-SMEM_BYTES = 227 * 1024
+__all__ = ["SMEM_BYTES", "derive"]
+
+_OPERANDS: dict[str, Literal["A", "B"]] = {"A": "A", "B": "B"}
 
 
 def derive(
-    tile: Sequence[int],
-    dtype: str | ElementType,
-    major: str | Major,
-    swizzle: str | SwizzleMode,
-    mma: Sequence[int],
+    tile: Sequence[int] | None = None,
+    dtype: str | ElementType | None = None,
+    major: str | Major | None = None,
+    swizzle: str | SwizzleMode | None = None,
+    mma: Sequence[int] | None = None,
     order: Sequence[int] | None = None,
     arch: str = "sm100",
+    *,
+    layout: Given | None = None,
+    unit: str = "elements",
+    operand: Literal["A", "B"] | None = None,
+    cp: str | None = None,
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    legality: Legality = "strict",
+    capacity: int | None = SMEM_BYTES,
+    verify: bool = True,
 ) -> Derivation:
-    """Derive the shared-memory descriptor of a tile of canonical atoms, and every step towards it.
+    """Derive the shared-memory descriptor of a tile, and every step towards it.
 
-    Law: with the tile at address ``a``, the operand of subtile (i, j) is described by the descriptor with start address
-    ``a + offsets_bytes()[i][j]``, all its other fields unchanged.
+    Law: with the tile at an aligned address ``a``, the operand of subtile (i, j) is described by the descriptor with
+    start address ``a + descriptor.start_address + offsets_bytes()[i][j]``, all its other fields unchanged.
 
     Args:
-        tile: extents (MN, K), or (MN, K, stages), in elements.
-        dtype: name of the element type: f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8.
-        major: ``"K"`` or ``"MN"``: the contiguous dimension.
-        swizzle: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``.
-        mma: extents (MN, K) that one instruction reads, in elements.
+        tile: extents (MN, K), or (MN, K, stages), in elements: a tile of canonical atoms. Or give ``layout``.
+        dtype: name of the element type: f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 e2m1_unpacksmem s8 u8.
+        major: ``"K"`` or ``"MN"``: the contiguous dimension. An explicit layout tells it by itself.
+        swizzle: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``. An explicit layout that is
+            composed with a swizzle tells it by itself; for a plain one the default is none.
+        mma: extents (MN, K) that one instruction reads from this shared memory, in elements: (M, K) of an A operand,
+            (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Without it, ``layout`` must be partitioned:
+            ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
         order: position of each tile mode in the stacking order of the atoms. Default: the contiguous dimension last,
             so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
+        layout: an explicit tile instead of ``tile``: a layout (MN, K, stages...), plain or after a swizzle; its
+            notation; or a pair of a layout and an offset, as ``local_tile`` and ``slice_and_offset`` return.
+        unit: what the layout counts: ``"elements"``, ``"bytes"``, or ``"cute"`` for elements with a swizzle on bytes.
+        operand: ``"A"`` (MN is M) or ``"B"`` (MN is N); either if left out.
+        cp: a shape of ``tcgen05.cp``, such as ``"128x256b"``, instead of ``mma``.
+        kind: the kind of instruction, for its legality; found from the type if left out.
+        cta_group: 1 or 2, for its legality; either if left out.
+        sparse: whether the instruction is a sparse one, for its legality.
+        legality: ``"strict"`` takes the operands that every source allows, ``"lenient"`` those that any does, ``"off"``
+            any operand that divides the tile.
+        capacity: bytes of shared memory that the tile must fit; None to derive tiles of any size, whose
+            ``advance_report`` then says how far they reach.
+        verify: whether to prove the result: every address of every subtile by the read model. Needs numpy.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, the atom does not divide the tile or the operand the
-            tile, the operand has no canonical form, or the tile exceeds shared memory.
+            tile, or the tile exceeds shared memory.
+        IllegalError: if no instruction reads such an operand.
+        NotCanonicalError: if the operand has no canonical form; the mode that fails is named.
+        ProofError: if the words do not read the tile.
         LayoutError: if a step of the algebra has no result.
 
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), order=(0, 1), arch="sm100")
@@ -64,86 +102,90 @@ def derive(
     ((8,8),(1,2)):((8,64),(0,1)) (2,(4,2)):(512,(2,1024))
     >>> hex(d.descriptor.encode())
     '0x4000404000010000'
+    >>> hex(derive(layout=d.smem_tile, dtype="bf16", mma=(64, 16)).descriptor.encode())
+    '0x4000404000010000'
     """
-    element, contiguous, mode = as_element_type(dtype), as_major(major), as_swizzle_mode(swizzle)
-    name = architecture(arch)
-    extents, operand = _extents("tile", tile, (2, 3)), _extents("mma", mma, (2,))
-    stacking = _order(order, contiguous, len(extents))
-    _check_capacity(extents, element)
-    atom = canonical_atom(contiguous, mode).in_elements(element)
-    tiled = smem_tile(atom, extents, stacking)
-    _check_partition(extents, operand)
-    partitioned = zipped_divide(tiled, operand)
-    recast = _recast(partitioned, element, contiguous)
+    element, name, counted = as_element_type(dtype), architecture(arch), as_unit(unit)
+    strict = choose("legality", legality, {mode: mode for mode in MODES})
+    if operand is not None:
+        operand = choose("derive: operand", operand, _OPERANDS)
+    if kind is not None and not isinstance(kind, str):
+        raise DescriptorError(f"derive: kind must be a name, found {brief(kind)}")
+    if cta_group is not None:
+        cta_group = as_integer(cta_group, "derive: cta_group", minimum=1, maximum=2)
+    for what, flag in (("sparse", sparse), ("verify", verify)):
+        if not isinstance(flag, bool):
+            raise DescriptorError(f"derive: {what} must be True or False, found {brief(flag)}")
+    if (tile is None) == (layout is None):
+        raise DescriptorError(f"derive: give either a tile or a layout, found {'neither' if tile is None else 'both'}")
+    reads = instruction_extents(mma, cp, element, name)
+    given = (
+        specified(tile, element, major, swizzle, reads, order, capacity)
+        if layout is None
+        else explicit(layout, element, major, swizzle, reads, order, counted, capacity)
+    )
+    if strict == "off":
+        pass
+    elif cp is not None:
+        _check_copy(given.major, cp)
+    else:
+        check_operand_tile(
+            name, element, given.major, given.swizzle, given.reads,
+            kind=kind, matrix=operand, cta_group=cta_group, sparse=sparse, legality=cast(Legality, strict),
+        )  # fmt: skip
+    made = _steps(given, element, name, operand, "mma" if cp is None else f"tcgen05.cp.{cp}", capacity)
+    if verify:
+        _prove(made)
+    return made
+
+
+def _steps(
+    given: TileSpec, element: ElementType, arch: str, operand: str | None, instruction: str, capacity: int | None
+) -> Derivation:
+    """The five steps."""
+    wanted = form(given.major, given.swizzle)
+    atom = canonical_atom(given.major, given.swizzle).in_elements(element)
+    tile = smem_tile(atom, given.extents, given.order) if given.layout is None else given.layout
+    partitioned = partition(tile, given.reads)
+    recast = in_16_bytes(partitioned, element, wanted)
     first, rest = plain(recast)
-    found = canonical.match(first, contiguous, mode)
-    descriptor = SmemDescriptor(name, found.leading_byte_offset, found.stride_byte_offset, mode)
+    found = canonical.match(first, given.major, given.swizzle)
+    start = 16 * recast.offset if isinstance(recast, ComposedLayout) else 0
+    descriptor = SmemDescriptor(
+        arch, found.leading_byte_offset, found.stride_byte_offset, given.swizzle, start_address=start
+    )
     descriptor.encode()  # raises here if a field cannot hold its value or the architecture lacks the swizzle
     return Derivation(
-        tile=extents,
-        mma=(operand[0], operand[1]),
-        order=stacking,
+        tile=given.extents,
+        mma=given.reads,
+        order=given.order,
         element=element,
-        major=contiguous,
-        swizzle=mode,
+        major=given.major,
+        swizzle=given.swizzle,
         atom=atom,
-        smem_tile=tiled,
+        smem_tile=tile,
         partitioned=partitioned,
         recast=recast,
         match=found,
         advance=rest,
         descriptor=descriptor,
+        operand=operand,
+        instruction=instruction,
+        capacity=capacity,
     )
 
 
-def _recast(partitioned: Layout | ComposedLayout, element: ElementType, major: Major) -> Layout | ComposedLayout:
-    """The partitioned tile in 16-byte units; an operand that ends within such a unit has none."""
-    extent = size(plain(partitioned)[0], mode=[major.contiguous_mode])
-    if extent % element.per_16_bytes:
+def _prove(derivation: Derivation) -> None:
+    from descriptors.verify import verify
+
+    proof = verify(derivation)
+    if not proof.ok:
+        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {derivation.smem_tile}", proof)
+
+
+def _check_copy(major: Major, cp: str) -> None:
+    if major is not Major.K:
+        # The copy has no transpose qualifier, in contrast to the instruction descriptor of tcgen05.mma.
         raise DescriptorError(
-            f"derive: an operand must be a multiple of {element.per_16_bytes} {element} elements (16 bytes) along "
-            f"{major}, found {extent}; partitioned = {partitioned}"
+            f"derive: tcgen05.cp.{cp} must read a K-major tile (PTX ISA 9.1, tcgen05.cp), found {major}"
         )
-    return recast_layout(128, element.storage_bits, partitioned)
-
-
-def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
-    modes = "(MN, K)" if ranks == (2,) else "(MN, K) or (MN, K, stages)"
-    if not isinstance(value, (tuple, list)) or len(value) not in ranks:
-        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}")
-    return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
-
-
-def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
-    if value is None:
-        # Atoms stacked along the other dimension first leave the contiguous one, which no TMA box of a swizzled tile
-        # can cross, for last: the boxes are then as large as they can be (article, sections 3.1 and 4.1).
-        return (0, 1, 2)[:modes] if major is Major.K else (1, 0, 2)[:modes]
-    if not isinstance(value, (tuple, list)) or len(value) != modes:
-        raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
-    order = tuple(as_integer(position, "derive: a position in order") for position in value)
-    if sorted(order) != list(range(modes)):
-        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {_text(order)}")
-    return order
-
-
-def _check_capacity(extents: tuple[int, ...], element: ElementType) -> None:
-    needed = prod(extents) * element.storage_bits // 8
-    if needed > SMEM_BYTES:
-        raise DescriptorError(
-            f"derive: a tile must fit {SMEM_BYTES} bytes of shared memory, needs {brief(needed)}; "
-            f"tile = {_text(extents)}, dtype = {element}"
-        )
-
-
-def _check_partition(extents: tuple[int, ...], operand: tuple[int, ...]) -> None:
-    for i, part in enumerate(operand):
-        if extents[i] % part:
-            raise DescriptorError(
-                f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}; "
-                f"tile = {_text(extents)}, mma = {_text(operand)}"
-            )
-
-
-def _text(extents: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, extents))})"

@@ -54,16 +54,43 @@ class NotCanonicalError(DescriptorError):
 
     Attributes:
         form: text of the nearest canonical form, in 16-byte units.
-        mode: path of the mode that fails, as in ``layout[0][1]``.
-        expected: what the form demands of that mode.
+        mode: path of the mode that fails, as in ``layout[0][1]``; None where it is the swizzle.
+        expected: what the form demands there.
         found: what the layout has there.
-        layout: the layout, in CuTe notation and 16-byte units.
+        layout: the layout, in CuTe notation.
+        fits: other forms of the same major that the layout does have.
     """
 
-    def __init__(self, *, form: str, mode: tuple[int, ...], expected: str, found: str, layout: str) -> None:
+    def __init__(
+        self,
+        *,
+        form: str,
+        mode: tuple[int, ...] | None,
+        expected: str,
+        found: str,
+        layout: str,
+        fits: tuple[str, ...] = (),
+    ) -> None:
         self.form, self.mode, self.expected, self.found, self.layout = form, mode, expected, found, layout
-        path = f"({','.join(map(str, mode))})"
-        super().__init__(f"canonical: mode {path} must have {expected}, has {found}; layout = {layout}, form = {form}")
+        self.fits = fits
+        if mode is None:
+            rule = f"the swizzle must be {expected}, is {found}"
+        else:
+            rule = f"mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
+        other = f"; forms that it has: {', '.join(fits)}" if fits else ""
+        super().__init__(f"canonical: {rule}; layout = {layout}, form = {form}{other}")
+
+
+class ProofError(DescriptorError):
+    """Descriptor words that do not read the tile they were derived from.
+
+    Attributes:
+        proof: the report of the comparison, element by element.
+    """
+
+    def __init__(self, message: str, proof: object) -> None:
+        self.proof = proof
+        super().__init__(message)
 
 
 def brief(value: object, limit: int = 60) -> str:
@@ -108,4 +135,13 @@ def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**
     return number
 
 
-__all__ = ["ChoiceError", "DescriptorError", "FieldError", "LayoutError", "NotCanonicalError", "as_integer", "brief"]
+__all__ = [
+    "ChoiceError",
+    "DescriptorError",
+    "FieldError",
+    "LayoutError",
+    "NotCanonicalError",
+    "ProofError",
+    "as_integer",
+    "brief",
+]

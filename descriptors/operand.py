@@ -163,6 +163,10 @@ _ALIGNMENT_BYTES = {
 }
 
 
+_MAJORS = {str(one): one for one in Major}
+_MODES = {str(one): one for one in SwizzleMode}
+
+
 def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     """The choice that ``value`` is, or names (in either case of letters).
 
@@ -173,7 +177,10 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     Major.MN
     """
     for name, choice in choices.items():
-        if value is choice or (isinstance(value, str) and value.casefold() == name.casefold()):
+        # Equal is enough: a value that came from another process is not the very same.
+        if isinstance(value, type(choice)) and value == choice:
+            return choice
+        if isinstance(value, str) and value.casefold() == name.casefold():
             return choice
     raise ChoiceError(what, value, choices)
 
@@ -196,7 +203,7 @@ def as_major(value: object) -> Major:
     Raises:
         ChoiceError: if there is none.
     """
-    return choose("operand: major", value, {str(one): one for one in Major})
+    return value if isinstance(value, Major) else choose("operand: major", value, _MAJORS)
 
 
 def as_swizzle_mode(value: object) -> SwizzleMode:
@@ -205,4 +212,4 @@ def as_swizzle_mode(value: object) -> SwizzleMode:
     Raises:
         ChoiceError: if there is none.
     """
-    return choose("operand: swizzle", value, {str(one): one for one in SwizzleMode})
+    return value if isinstance(value, SwizzleMode) else choose("operand: swizzle", value, _MODES)

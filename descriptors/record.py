@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from descriptors import sm90, sm100
+from descriptors.advance import SMEM_BYTES, AdvanceReport, report
 from descriptors.bitfield import Word
 from descriptors.canonical import Match
+from descriptors.errors import DescriptorError, as_integer
 from descriptors.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
-from layoutalg import ComposedLayout, Layout, size
+from layoutalg import ComposedLayout, Layout, cosize, size
 
 #: The descriptor word of each architecture.
 WORDS: Mapping[str, Word] = {"sm90": sm90.SMEM_DESCRIPTOR, "sm100": sm100.SMEM_DESCRIPTOR}
+
+#: Bytes of a row of the swizzle pattern, in which the base offset counts.
+_ROW_BYTES = 128
+
+#: The most subtiles that a table lists; a tile in shared memory has fewer.
+_MOST_SUBTILES = 1 << 18
 
 #: A nested table: a number, or a tuple of tables.
 Table = int | tuple["Table", ...]
@@ -74,7 +82,13 @@ class SmemDescriptor:
             FieldError: if an offset is no multiple of 16 bytes or too large for its field.
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
-        return self.word.encode({name: value for name, value in asdict(self).items() if name != "arch"})
+        return self.word.encode(
+            start_address=self.start_address,
+            leading_byte_offset=self.leading_byte_offset,
+            stride_byte_offset=self.stride_byte_offset,
+            base_offset=self.base_offset,
+            swizzle=self.swizzle,
+        )
 
     def at(self, start_address: int) -> SmemDescriptor:
         """The same descriptor for an operand that starts elsewhere, in bytes.
@@ -89,9 +103,9 @@ class Derivation:
     """Every step from a tile to its descriptors. Layouts with a swizzle are ``ComposedLayout``; ``plain`` strips it.
 
     Args:
-        tile: extents (MN, K) or (MN, K, stages), in elements.
+        tile: extents (MN, K), then those of the stages if there are any, in elements.
         mma: extents (MN, K) of what one instruction reads, in elements.
-        order: position of each tile mode in the stacking order of the atoms.
+        order: position of each tile mode in the stacking order of the atoms; () for an explicit layout.
         element: the element type.
         major: the contiguous dimension.
         swizzle: the swizzle mode.
@@ -102,6 +116,9 @@ class Derivation:
         match: step 4: the canonical form with its layout, offsets and don't-cares.
         advance: step 5, in 16-byte units.
         descriptor: the descriptor of the first subtile of a tile at shared-memory address 0.
+        operand: ``"A"`` or ``"B"``; None for either.
+        instruction: ``"mma"``, or ``"tcgen05.cp.SHAPE"``: what reads the tile.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not.
     """
 
     tile: tuple[int, ...]
@@ -117,6 +134,9 @@ class Derivation:
     match: Match
     advance: Layout
     descriptor: SmemDescriptor
+    operand: str | None = None
+    instruction: str = "mma"
+    capacity: int | None = SMEM_BYTES
 
     @property
     def canonical(self) -> Layout:
@@ -140,15 +160,74 @@ class Derivation:
     def offsets_bytes(self) -> Table:
         """Start address of every subtile relative to the first, in bytes: ``table[mn][k]``, then stages if there are.
 
+        Raises:
+            DescriptorError: if there are more subtiles than any shared memory holds.
+
         >>> from descriptors import derive
         >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offsets_bytes()[1]
         (8192, 8224, 8256, 8288, 24576, 24608, 24640, 24672)
         """
+        if size(self.advance) > _MOST_SUBTILES:
+            raise DescriptorError(f"derive: a table must list at most {_MOST_SUBTILES} subtiles, found {self.advance}")
         return _table(tuple(self.advance), 0)
 
-    def words(self) -> Table:
-        """The descriptor word of every subtile of a tile at address 0, in the shape of ``offsets_bytes``."""
-        return _map(lambda offset: self.descriptor.at(offset).encode(), self.offsets_bytes())
+    def descriptor_at(self, base: int) -> SmemDescriptor:
+        """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
+
+        Args:
+            base: address of the tile, in bytes. Away from the pattern's alignment the base offset is set.
+
+        Raises:
+            DescriptorError: if the address is no multiple of 16 bytes, or of 128 where there is a swizzle.
+
+        Source: PTX ISA 9.1, tcgen05 and wgmma matrix descriptors, base offset: (pattern start >> 7) & 7.
+
+        >>> from descriptors import derive
+        >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+        >>> d.descriptor_at(0x1080).base_offset, d.descriptor_at(0x1400).base_offset
+        (1, 0)
+        """
+        step = 16 if self.swizzle is SwizzleMode.NONE else _ROW_BYTES
+        base = as_integer(base, "derive: the base address")
+        if base % step:
+            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes, found {base}")
+        rows = base // _ROW_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
+        return replace(self.descriptor, start_address=self.descriptor.start_address + base, base_offset=rows)
+
+    def words(self, base: int = 0) -> Table:
+        """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
+
+        Raises:
+            DescriptorError: as ``descriptor_at``; FieldError if a subtile starts beyond the 14-bit field.
+        """
+        first = self.descriptor_at(base)
+        # Only the start address differs: the other fields are encoded once.
+        field, others = first.word["start_address"], first.at(0).encode()
+
+        def word(offset: int) -> int:
+            return others | field.store(first.start_address + offset, first.word.name) << field.low
+
+        return _map(word, self.offsets_bytes())
+
+    def advance_report(self, base: int = 0) -> AdvanceReport:
+        """Whether every subtile's start fits its field, and all that is read lies in shared memory.
+
+        Args:
+            base: address of the tile, in bytes.
+
+        Raises:
+            DescriptorError: as ``descriptor_at``.
+        """
+        first = self.descriptor_at(base)
+        return report(
+            self.advance,
+            base=base,
+            start=first.start_address - base,
+            reach=16 * cosize(self.canonical),
+            span=self.swizzle.span_bytes,
+            alignment=self.swizzle.alignment_bytes,
+            capacity=SMEM_BYTES if self.capacity is None else self.capacity,
+        )
 
 
 def _table(modes: tuple[Layout, ...], units: int) -> Table:

@@ -7,21 +7,31 @@ by field and the offset of every subtile. ``as_record`` holds the same facts as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain, repeat
 from typing import Any
 
 from descriptors.atoms import canonical_atom
 from descriptors.bitfield import span
 from descriptors.canonical import LEADING, STRIDE, plain
-from descriptors.operand import Major, SwizzleMode
+from descriptors.explain import chunk_meaning, names, step_meanings, unread_because
+from descriptors.operand import SwizzleMode
 from descriptors.record import Derivation, Table
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 #: Columns of the advance table on one line.
 _COLUMNS = 16
 
+#: Subtiles that the story lists at most; the record has them all.
+_MOST_LISTED = 4096
 
-def tell(derivation: Derivation) -> str:
+
+def tell(derivation: Derivation, base: int = 0) -> str:
     """The whole derivation as a person would explain it, in lines that need no terminal.
+
+    Args:
+        derivation: what ``derive`` returned.
+        base: address of the tile, in bytes.
 
     >>> from descriptors import derive
     >>> story = tell(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
@@ -29,28 +39,36 @@ def tell(derivation: Derivation) -> str:
     Shared-memory descriptor (sm100) of an operand: bf16, K-major, swizzle 128B, 64x16 out of a 128x128 tile
     """
     d = derivation
+    what = {None: "an operand", "A": "an A operand", "B": "a B operand"}[d.operand]
     title = (
-        f"Shared-memory descriptor ({d.arch}) of an operand: {d.element}, {d.major}-major, swizzle {d.swizzle}, "
-        f"{_times(d.mma)} out of a {_times(d.tile)} tile\n"
-        "MN is M of an A operand and N of a B operand."
+        f"Shared-memory descriptor ({d.arch}) of {what if d.instruction == 'mma' else d.instruction}: {d.element}, "
+        f"{d.major}-major, swizzle {d.swizzle}, {_times(d.mma)} out of a {_times(d.tile)} tile"
     )
-    parts = (_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d), _descriptor(d), _offsets(d))
+    if d.operand is None and d.instruction == "mma":
+        title += "\nMN is M of an A operand and N of a B operand."
+    parts = (_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d, base), _descriptor(d, base), _offsets(d))
     return "\n\n".join([title, *("\n".join(part) for part in parts)])
 
 
-def as_record(derivation: Derivation) -> dict[str, Any]:
+def as_record(derivation: Derivation, base: int = 0) -> dict[str, Any]:
     """The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
+
+    Args:
+        derivation: what ``derive`` returned.
+        base: address of the tile, in bytes.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     >>> as_record(d)["descriptor"]["word"]
     '0x4000404000010000'
     """
-    d = derivation
-    word, encoded = d.descriptor.word, d.descriptor.encode()
+    d, report = derivation, derivation.advance_report(base)
+    word, encoded = d.descriptor.word, d.descriptor_at(base).encode()
     values = word.decode(encoded)
     return {
         "arch": d.arch,
+        "operand": d.operand,
+        "instruction": d.instruction,
         "dtype": d.element.name,
         "major": str(d.major),
         "swizzle": str(d.swizzle),
@@ -73,6 +91,8 @@ def as_record(derivation: Derivation) -> dict[str, Any]:
             "word": word_text(encoded),
         },
         "alignment_bytes": d.swizzle.alignment_bytes,
+        "base": base,
+        "reach": {**asdict(report), "fits_field": report.fits_field, "fits_memory": report.fits_memory},
         "offsets_bytes": d.offsets_bytes(),
     }
 
@@ -93,35 +113,42 @@ def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
 
 
 def _tile(d: Derivation) -> Iterator[str]:
-    names = ("MN", "K", "stage")
-    yield f"1. The shared-memory tile: one canonical atom, repeated over {_times(d.tile)} {d.element} elements"
-    name, width = canonical_atom(d.major, d.swizzle).name, _bits(d.element.storage_bits)
-    yield f"   atom         {d.atom}   {name}, in elements of {width}"
+    dims = chain(names(d), repeat("stage"))
+    if d.order:
+        yield f"1. The shared-memory tile: one canonical atom, repeated over {_times(d.tile)} {d.element} elements"
+        name, width = canonical_atom(d.major, d.swizzle).name, _bits(d.element.storage_bits)
+        yield f"   atom         {d.atom}   {name}, in elements of {width}"
+        labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
+    else:
+        yield f"1. The shared-memory tile: the layout given, {_times(d.tile)} {d.element} elements"
+        labels = repeat(())
     yield f"   smem_tile    {d.smem_tile}"
-    labels = (("in an atom", "atoms"), ("in an atom", "atoms"), ("stages",))
-    yield from _modes(zip(names, plain(d.smem_tile), labels, strict=False), d.element.storage_bits)
-    first = sorted(range(len(d.order)), key=d.order.__getitem__)
-    yield f"   Atoms are stacked along {', then along '.join(names[i] for i in first)}."
-    if isinstance(d.atom, ComposedLayout):
-        yield f"   {d.atom.outer} then permutes element offsets; on byte addresses it is {d.swizzle.swizzle}."
+    yield from _modes(zip(dims, plain(d.smem_tile), labels, strict=False), d.element.storage_bits)
+    if d.order:
+        order = sorted(range(len(d.order)), key=d.order.__getitem__)
+        yield f"   Atoms are stacked along {', then along '.join((*names(d), 'stage')[i] for i in order)}."
+    if isinstance(d.smem_tile, ComposedLayout) and d.swizzle is not SwizzleMode.NONE:
+        yield f"   {d.smem_tile.outer} then permutes element offsets; on byte addresses it is {d.swizzle.swizzle}."
 
 
 def _partition(d: Derivation) -> Iterator[str]:
-    yield f"2. The tile cut into what one MMA instruction reads: zipped_divide by ({d.mma[0]},{d.mma[1]})"
+    reader = "MMA instruction" if d.instruction == "mma" else d.instruction
+    yield f"2. The tile cut into what one {reader} reads: zipped_divide by ({d.mma[0]},{d.mma[1]})"
     yield f"   partitioned  {d.partitioned}"
-    yield from _halves(plain(d.partitioned), d.element.storage_bits)
+    yield from _halves(d, plain(d.partitioned), d.element.storage_bits)
 
 
 def _recast(d: Derivation) -> Iterator[str]:
     yield f"3. The same in 16-byte units, the unit of the descriptor: {d.element.per_16_bytes} elements recast to one"
     yield f"   recast       {d.recast}"
-    yield from _halves(plain(d.recast), 128)
+    yield from _halves(d, plain(d.recast), 128)
 
 
-def _halves(partitioned: Layout, unit_bits: int) -> Iterator[str]:
+def _halves(d: Derivation, partitioned: Layout, unit_bits: int) -> Iterator[str]:
     operand, rest = partitioned
-    names = ("operand MN", "operand K", "subtiles MN", "subtiles K", "stages")
-    yield from _modes(((name, mode, ()) for name, mode in zip(names, (*operand, *rest), strict=False)), unit_bits)
+    told = [f"{part} {name}" for part in ("operand", "subtiles") for name in names(d)]
+    modes = zip(chain(told, repeat("stages")), (*operand, *rest), repeat(()), strict=False)
+    yield from _modes(modes, unit_bits)
 
 
 def _canonical(d: Derivation) -> Iterator[str]:
@@ -129,34 +156,26 @@ def _canonical(d: Derivation) -> Iterator[str]:
     rows: list[tuple[str, Layout, tuple[str, ...]]] = []
     yield f"4. One operand in the canonical form {d.match.form}, in 16-byte units: logical_divide"
     yield f"   canonical    {d.canonical}"
-    for i, name in enumerate(("MN", "K")):
+    for i, name in enumerate(names(d)):
         rows.append((f"{name} chunk", d.canonical[i][0], ()))
         rows.append((f"{name} rest", d.canonical[i][1], ()))
-    yield f"   A chunk is {_chunk(d)}; the descriptor tells the steps from chunk to chunk."
+    yield f"   A chunk is {chunk_meaning(d)}; the descriptor tells the steps from chunk to chunk."
     for line, path in zip(_modes(rows, 128), ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True):
         yield line + roles.get(path, "")
 
 
-def _chunk(d: Derivation) -> str:
-    """The piece of an operand that the hardware finds its way in by itself."""
-    rows = d.match.form.chunk
-    if d.major is Major.K:
-        return f"{rows[0]} rows of 16 bytes, {d.swizzle.span_bytes} bytes apart"
-    if d.swizzle is SwizzleMode.NONE:
-        return f"16 bytes along MN by {rows[1]} k"
-    return f"a swizzle atom, {d.swizzle.span_bytes} bytes along MN by {rows[1]} k"
-
-
-def _advance(d: Derivation) -> Iterator[str]:
+def _advance(d: Derivation, base: int) -> Iterator[str]:
     yield "5. From the first subtile to the others: what to add to the start-address field, in 16-byte units"
     yield f"   advance      {d.advance}"
     yield f"   {size(d.advance)} subtiles share one descriptor but for its start address, the lowest field of the word."
+    yield f"   Tile at {base}: {d.advance_report(base)}."
 
 
-def _descriptor(d: Derivation) -> Iterator[str]:
-    word, encoded, notes = d.descriptor.word, d.descriptor.encode(), _meanings(d)
+def _descriptor(d: Derivation, base: int) -> Iterator[str]:
+    first = d.descriptor_at(base)
+    word, encoded, notes = first.word, first.encode(), _meanings(d)
     values = word.decode(encoded)
-    yield "Descriptor of the first subtile, for a tile at address 0"
+    yield f"Descriptor of the first subtile, for a tile at address {base}"
     rows = [("field", "bits", "value", "in the word", "")]
     for field in word.fields:
         stored = (encoded & field.mask) >> field.low
@@ -173,28 +192,29 @@ def _descriptor(d: Derivation) -> Iterator[str]:
 
 def _meanings(d: Derivation) -> dict[str, str]:
     """What each field says about this operand, and whether the hardware looks at it."""
-    rows = 4 if d.swizzle is SwizzleMode.B128_BASE32B else 8
-    if d.major is Major.K:
-        leading, stride = "step to the next 16 bytes along K", "step to the next 8 rows along MN"
-    elif d.swizzle is SwizzleMode.NONE:
-        leading, stride = "step to the next 8 k", "step to the next 16 bytes along MN"
-    else:
-        leading, stride = "step to the next atom along MN", f"step to the next {rows} k"
-    notes = {"start_address": "moves from subtile to subtile", LEADING: leading, STRIDE: stride}
-    for name in d.dont_care:
-        notes[name] += (
-            "; unused in this mode" if name in d.match.form.unread else "; never taken, the operand ends before it"
-        )
+    notes = {"start_address": "moves from subtile to subtile"}
+    for name, meaning in step_meanings(d).items():
+        because = unread_because(d, name)
+        notes[name] = f"{meaning}; {because}" if because else meaning
     return notes
 
 
 def _offsets(d: Derivation) -> Iterator[str]:
-    yield "Start address of subtile (mn, k) relative to the first, in bytes"
-    yield from offset_table(d.offsets_bytes())
+    mn, k = (name.lower() for name in names(d))
+    yield f"Start address of subtile ({mn}, {k}) relative to the first, in bytes"
+    if size(d.advance) > _MOST_LISTED:
+        yield f"   {size(d.advance)} subtiles are too many to list."
+    else:
+        yield from offset_table(d.offsets_bytes(), mn)
 
 
-def offset_table(table: Table, title: str = "") -> Iterator[str]:
+def offset_table(table: Table, mn: str = "mn", stage: str = "") -> Iterator[str]:
     """Lines of a table of offsets, mn down and k across; a table for each stage where there are stages.
+
+    Args:
+        table: nested as ``Derivation.offsets_bytes``.
+        mn: name of the first dimension.
+        stage: the stages chosen already, of a tile with several modes of stages.
 
     >>> print("\\n".join(offset_table(((0, 32), (8192, 8224)))))
        mn \\ k     0     1
@@ -204,14 +224,16 @@ def offset_table(table: Table, title: str = "") -> Iterator[str]:
     assert isinstance(table, tuple)
     first = table[0]
     if isinstance(first, tuple) and isinstance(first[0], tuple):
-        for stage in range(len(first[0])):
-            yield f"   stage {stage}"
-            yield from offset_table(tuple(tuple(cell[stage] for cell in row) for row in table))  # type: ignore[union-attr,index]
+        for i in range(len(first[0])):
+            chosen = tuple(tuple(cell[i] for cell in row) for row in table)  # type: ignore[union-attr,index]
+            yield from offset_table(chosen, mn, f"{stage},{i}" if stage else str(i))
         return
+    if stage:
+        yield f"   stage ({stage})" if "," in stage else f"   stage {stage}"
     columns = len(first) if isinstance(first, tuple) else 1
     for start in range(0, columns, _COLUMNS):
         stop = min(start + _COLUMNS, columns)
-        rows = [("mn \\ k", *map(str, range(start, stop)))]
+        rows = [(f"{mn} \\ k", *map(str, range(start, stop)))]
         for i, row in enumerate(table):
             assert isinstance(row, tuple)
             rows.append((str(i), *map(str, row[start:stop])))

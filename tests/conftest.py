@@ -38,6 +38,10 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
-    """Say it again below a failure, where the header is out of sight or left out."""
+    """Say what passing tests have to tell (``record_property("note", ...)``), and below a failure the seed again."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, text in report.user_properties:
+            if name == "note":
+                terminalreporter.write_line(str(text))
     if exitstatus == pytest.ExitCode.TESTS_FAILED:
         terminalreporter.write_line(f"repeat this run with --hypothesis-seed={config.getoption('hypothesis_seed')}")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, NotCanonicalError, match
-from descriptors.canonical import LEADING, STRIDE, Form, form
+from descriptors import DescriptorError, NotCanonicalError
+from descriptors.canonical import LEADING, STRIDE, Form, form, match
 from descriptors.operand import Major, SwizzleMode
 from layoutalg import Layout, make_identity_layout, parse_layout, size
 
@@ -120,7 +120,21 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
     assert (error.mode, error.expected, error.found) == (mode, expected, found)
     assert (error.form, error.layout) == (str(wanted), text)
     path = ",".join(map(str, mode))
-    assert str(error) == f"canonical: mode ({path}) must have {expected}, has {found}; layout = {text}, form = {wanted}"
+    told = f"canonical: mode ({path}) must have {expected}, has {found}; layout = {text}, form = {wanted}"
+    assert str(error) == told + (f"; forms that it has: {', '.join(error.fits)}" if error.fits else "")
+
+
+def test_the_forms_that_a_layout_does_have_are_named() -> None:
+    with pytest.raises(NotCanonicalError) as caught:
+        match(Layout((64, 2), (4, 1)), Major.K, SwizzleMode.B128)
+    assert caught.value.fits == ("K-major 64B",)
+
+
+@pytest.mark.parametrize(
+    ("extents", "layout"), [((4, 2), "((4,1),(1,2)):((8,0),(0,1))"), ((1, 1), "((1,1),(1,1)):((0,0),(0,0))")]
+)
+def test_an_operand_of_fewer_rows_than_a_piece_matches(extents: tuple[int, int], layout: str) -> None:
+    assert str(match(Layout(extents, (8, 1)), Major.K, SwizzleMode.B128).layout) == layout
 
 
 @pytest.mark.parametrize("text", ["64:1", "(8,8,2):(8,64,1)", "(64):(1)", "S<3,0,3> o 0 o (64,2):(8,1)"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from hypothesis import strategies as st
 
 import descriptors
 import layoutalg
-from descriptors import DescriptorError, NotCanonicalError, SmemDescriptor, derive, oracle, plain
-from descriptors.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
+from descriptors import DescriptorError, IllegalError, NotCanonicalError, SmemDescriptor, derive, plain
+from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.read_model import read_addresses, read_bit_addresses
 from descriptors.record import Derivation
 from layoutalg import LayoutError, offsets, size
@@ -23,6 +22,9 @@ from layoutalg import LayoutError, offsets, size
 INSTRUCTION_K = {32: 8, 16: 16, 8: 32, 4: 64}
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
+
+#: The algebra alone: any operand that divides its tile, proved by the tests themselves.
+ALGEBRA: dict[str, Any] = {"legality": "off", "verify": False}
 
 
 @st.composite
@@ -55,7 +57,7 @@ def tiles(draw: st.DrawFn) -> dict[str, Any]:
 def derive_or_none(arguments: dict[str, Any]) -> Derivation | None:
     """The derivation, or None for the tiles that have none: too large, or stacked so that a step is not single."""
     try:
-        return derive(**arguments)
+        return derive(**{**ALGEBRA, **arguments})
     except NotCanonicalError as error:
         # A group of 4 k is half an atom of 32-byte pieces: stacked along MN first, k takes two steps.
         assert arguments["swizzle"] == "128B_BASE32B"
@@ -182,47 +184,6 @@ def test_equal_derivations_are_equal_and_frozen() -> None:
         derive(**GOOD).tile = (1, 1)  # type: ignore[misc]
 
 
-@pytest.mark.skipif(not oracle.available(), reason="the CuTe DSL is not installed")
-def test_the_words_are_those_of_the_cute_compiler(pytestconfig: pytest.Config) -> None:
-    from descriptors.oracle.words import WordRequest, descriptor_words
-
-    seed = pytestconfig.getoption("hypothesis_seed", None)
-    chooser = random.Random(seed)
-    wgmma = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8"}
-    derived = []
-    while len(derived) < 48:
-        found = derive_or_none(_random_arguments(chooser))
-        if found is not None and (found.arch == "sm100" or found.element.name in wgmma):
-            derived.append(found)
-    requests = [
-        WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
-        for d in derived
-    ]
-    for d, answer in zip(derived, descriptor_words(requests), strict=True):
-        if answer.status == "rejected":
-            continue  # an operand that the compiler has no instruction for
-        assert answer.status == "ok", answer.text
-        assert answer.word is not None
-        assert hex(answer.word) == hex(d.descriptor.encode()), (seed, d)
-
-
-def _random_arguments(chooser: random.Random) -> dict[str, Any]:
-    element: ElementType = chooser.choice(sorted(ELEMENT_TYPES.values(), key=str))
-    major = chooser.choice([*Major])
-    modes = [mode for mode in SwizzleMode if mode is not SwizzleMode.B128_BASE32B or major is Major.MN]
-    mode = chooser.choice(modes)
-    arch = "sm100" if mode is SwizzleMode.B128_BASE32B else chooser.choice(["sm90", "sm100"])
-    tile = chooser.choice([(128, 128), (64, 256), (256, 256), (256, 128)])
-    mma = (chooser.choice([32, 64]), INSTRUCTION_K[element.storage_bits])
-    span = mode.span_bytes * 8 // element.storage_bits
-    if span > tile[major.contiguous_mode]:
-        mode = SwizzleMode.NONE
-    return {
-        "tile": tile, "dtype": element.name, "major": major.value, "swizzle": mode.value, "mma": mma,
-        "order": chooser.choice([(0, 1), (1, 0)]), "arch": arch,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -233,7 +194,10 @@ def _random_arguments(chooser: random.Random) -> dict[str, Any]:
         ({"mma": (64, 24)}, "derive: tile extent 1 must be a multiple of the mma's 24, found 128; tile = (128,128), "),
         ({"mma": (256, 16)}, "derive: tile extent 0 must be a multiple of the mma's 256, found 128; "),
         ({"mma": (64, 4)}, "derive: an operand must be a multiple of 8 bf16 elements (16 bytes) along K, found 4; "),
-        ({"mma": (4, 16)}, "canonical: mode (0) must have an extent that is a multiple of 8, has extent 4; "),
+        (
+            {"tile": (120, 128), "mma": (12, 16)},
+            "canonical: mode (0) must have an extent that is a multiple of 8, has extent 12; ",
+        ),
         ({"mma": (64, 128)}, "canonical: mode (1,1) must have a single stride, has (8,2):(1,1024); "),
         ({"dtype": "bf17"}, "operand: dtype must be one of f16, bf16, tf32, "),
         ({"major": "M"}, "operand: major must be one of K, MN, found 'M'"),
@@ -241,7 +205,17 @@ def _random_arguments(chooser: random.Random) -> dict[str, Any]:
         ({"arch": "sm80"}, "derive: arch must be one of sm90, sm100, found 'sm80'"),
         ({"order": (0, 0)}, "derive: order must be a permutation of 0..1, found (0,0)"),
         ({"order": (0, 1, 2)}, "derive: order must have one position for each of 2 modes, found (0, 1, 2)"),
-        ({"swizzle": "128B_BASE32B"}, "atom: a K-major operand must have swizzle none, 32B, 64B, 128B, found "),
+        ({"swizzle": "128B_BASE32B"}, "canonical: a K-major operand must have another swizzle, found 128B_BASE32B"),
+        ({"operand": "C"}, "derive: operand must be one of A, B, found 'C'"),
+        ({"legality": "loose"}, "legality must be one of strict, lenient, off, found 'loose'"),
+        ({"tile": None}, "derive: give either a tile or a layout, found neither"),
+        ({"mma": None}, "derive: mma must be (MN, K), found None"),
+        ({"layout": "(128,128):(128,1)"}, "derive: give either a tile or a layout, found both"),
+        ({"cp": "128x256b"}, "derive: give either mma or cp, found both; "),
+        ({"mma": None, "cp": "128x512b"}, "derive: cp must be one of 128x256b, 4x256b, 128x128b, "),
+        ({"mma": None, "cp": "128x256b", "arch": "sm90"}, "derive: tcgen05.cp must have arch sm100, found sm90"),
+        ({"capacity": 1024}, "derive: a tile must fit 1024 bytes of shared memory, needs 32768; "),
+        ({"capacity": "all"}, "derive: capacity must be an integer, found 'all'"),
         ({"tile": (1024, 128)}, "derive: a tile must fit 232448 bytes of shared memory, needs 262144; "),
         (
             {"tile": (2**60, 2**60)},
@@ -264,14 +238,58 @@ def _random_arguments(chooser: random.Random) -> dict[str, Any]:
 )
 def test_a_wrong_argument_is_refused_with_the_reason(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DescriptorError) as caught:
-        derive(**{**GOOD, **wrong})
+        derive(**{**GOOD, **ALGEBRA, **wrong})
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"mma": (64, 128)}, "legality: an operand must be 32, 64, 128 by 16 (A) or 8..256 step 8 by 16 (B), "),
+        ({"mma": (64, 128), "operand": "A"}, "legality: an operand must be 32, 64, 128 by 16 (A), found 64 by 128; "),
+        (
+            {"mma": (32, 16), "operand": "A", "arch": "sm90"},
+            "legality: an operand must be 64 by 16 (A), found 32 by 16",
+        ),
+        ({"mma": (8, 16), "operand": "A"}, "legality: an operand must be 32, 64, 128 by 16 (A), found 8 by 16"),
+        ({"dtype": "tf32", "mma": (64, 8), "major": "MN"}, "legality: swizzle must be 128B_BASE32B, found 128B; sm100"),
+        (
+            {"dtype": "e4m3", "mma": (64, 32), "major": "MN", "arch": "sm90"},
+            "legality: major must be K, found MN; sm90 f8 e4m3",
+        ),
+        ({"dtype": "e2m1", "mma": (64, 64), "major": "MN", "tile": (256, 128)}, "legality: major must be K, found MN"),
+        ({"swizzle": "128B_BASE32B"}, "legality: swizzle must be none, 32B, 64B, 128B, found 128B_BASE32B; sm100 f16"),
+        ({"kind": "tf32"}, "legality: dtype must be tf32, found bf16; "),
+        ({"cta_group": 3}, "derive: cta_group must be at most 2, found 3"),
+        ({"cta_group": 2, "arch": "sm90"}, "legality: cta_group must be 1"),
+        ({"major": "MN", "mma": None, "cp": "128x256b"}, "derive: tcgen05.cp.128x256b must read a K-major tile "),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_what_no_instruction_reads_is_refused_unless_legality_is_off(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError) as caught:
+        derive(**{**GOOD, **wrong})
+    assert str(caught.value).startswith(message)
+
+
+def test_an_operand_of_b_may_have_what_one_of_a_may_not() -> None:
+    assert derive(**{**GOOD, "mma": (8, 16), "operand": "B"}) == dataclasses.replace(
+        derive(**{**GOOD, "mma": (8, 16)}), operand="B"
+    )
+
+
+def test_lenient_takes_what_one_source_allows() -> None:
+    wide = {"dtype": "e2m3", "major": "MN", "mma": (128, 32)}
+    with pytest.raises(IllegalError) as caught:
+        derive(**{**GOOD, **wide})
+    assert caught.value.lenient
+    assert derive(**{**GOOD, **wide, "legality": "lenient"}).major is Major.MN
+
+
 def test_the_mode_that_fails_is_an_attribute_of_the_error() -> None:
     with pytest.raises(NotCanonicalError) as caught:
-        derive(**{**GOOD, "mma": (64, 128)})
+        derive(**{**GOOD, "mma": (64, 128), "legality": "off"})
     assert (caught.value.mode, caught.value.expected) == ((1, 1), "a single stride")
 
 
@@ -289,9 +307,14 @@ junk = st.one_of(
 )
 
 
-@given(name=st.sampled_from(["tile", "dtype", "major", "swizzle", "mma", "order", "arch"]), value=junk)
+NAMES = (
+    "tile dtype major swizzle mma order arch layout unit operand cp kind cta_group sparse legality capacity verify"
+).split()
+
+
+@given(name=st.sampled_from(NAMES), value=junk)
 def test_no_argument_whatever_gives_anything_but_a_derivation_or_a_typed_error(name: str, value: Any) -> None:
     try:
-        derive(**{**GOOD, name: value})
+        derive(**{**GOOD, name: value, **({"tile": None} if name == "layout" else {})})
     except (DescriptorError, LayoutError) as error:
         assert 0 < len(str(error)) < 600

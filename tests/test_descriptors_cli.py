@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from descriptors import derive
-from descriptors.cli import main
+from descriptors.cli import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[1]
 ARGUMENTS = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "128x128", "--mma", "64x16"]
@@ -154,8 +154,112 @@ def test_the_command_runs_as_a_module_and_without_a_terminal() -> None:
 def test_the_command_loads_no_heavy_library() -> None:
     code = (
         "import sys; from descriptors.cli import main; "
-        f"main(['derive', *{ARGUMENTS!r}]); "
+        f"main(['derive', *{ARGUMENTS!r}, '--no-verify']); "
         "sys.exit(sorted({'numpy', 'sympy', 'cutlass', 'rich'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["derive", *ARGUMENTS, "--arch", "sm90"]) == 0
+    assert (
+        capsys.readouterr().out.splitlines()[-1]
+        == "proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)"
+    )
+    assert main(["derive", *ARGUMENTS, "--no-verify"]) == 0
+    assert "proved" not in capsys.readouterr().out
+    assert main(["derive", *ARGUMENTS, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["proof"]["elements"] == 16384
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--layout", "S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))", "--mma", "64x16"], "0x4000404000010000"),
+        (["--layout", "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)", "--unit", "cute"], "0x4000404000010000"),
+        (["--layout", "(64,64):(64,1)", "--swizzle", "128B", "--mma", "64x16", "--operand", "B"], "subtiles N"),
+        (["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--cp", "128x256b"], "tcgen05.cp.128x256b"),
+        (
+            ["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--base", "0x1080"],
+            "at address 4224",
+        ),
+        (
+            ["--tile", "128x64x16", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--capacity", "262144"],
+            "262144 bytes",
+        ),
+        (
+            ["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--explain"],
+            "SBO, the stride byte",
+        ),
+        (["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--emit", "cuda"], "kSubtiles"),
+        (
+            ["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x32", "--legality", "off"],
+            "64x32 out of",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_every_way_to_say_what_is_read(options: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["derive", "--dtype", "bf16", *options]) == 0
+    told = capsys.readouterr()
+    assert words in told.out
+    assert told.err == ""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--layout", "S<3,4,3> o 0 o (64,64):(64,1)", "--mma", "64x16"],
+        ["--layout", "(64,64", "--mma", "64x16"],
+        ["--layout", "(64,64):(64,1)"],
+        ["--layout", "(64,64):(64,1)", "--tile", "64x64", "--mma", "64x16"],
+        ["--mma", "64x16"],
+        [*ARGUMENTS[2:], "--base", "64"],
+        [*ARGUMENTS[2:], "--base", "x"],
+        [*ARGUMENTS[2:], "--base", "9" * 5000],
+        [*ARGUMENTS[2:], "--base", "0x40000"],
+        [*ARGUMENTS[2:], "--capacity", "some"],
+        [*ARGUMENTS[2:], "--emit", "fortran"],
+        [*ARGUMENTS[2:], "--emit", "cuda", "--json"],
+        [*ARGUMENTS[2:], "--operand", "C"],
+        [*ARGUMENTS[2:], "--unit", "bits"],
+        [*ARGUMENTS[2:], "--legality", "loose"],
+        [*ARGUMENTS[2:], "--cta-group", "3"],
+        [*ARGUMENTS[2:], "--kind", "f32"],
+        [*ARGUMENTS[2:], "--cp", "128x256b"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_description_is_one_line_and_status_2(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["derive", "--dtype", "bf16", *options]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert told.err.startswith("descriptors: ")
+
+
+def test_match_tells_the_form_or_the_mode_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"]) == 0
+    told = capsys.readouterr().out
+    assert "LBO        16 bytes  (changes nothing)" in told
+    assert "canonical  ((8,8),(1,2)):((8,64),(0,1))" in told
+    assert main(["match", "(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stride_byte_offset"] == 1024
+    assert main(["match", "(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "64B"]) == 2
+    assert "mode (0,0) must have stride 4, has stride 8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_is_there_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    assert f"Usage: descriptors {name} " in capsys.readouterr().out
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    code = (
+        "import sys; from descriptors.cli import main; main(['--help']); "
+        "sys.exit(sorted(m for m in sys.modules if m.endswith('_cli')) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(name in done.stdout for name in COMMANDS)

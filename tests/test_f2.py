@@ -30,8 +30,8 @@ from layoutalg import (
     slice_and_offset,
 )
 from layoutalg.f2 import NotLinearError, fit_f2, to_f2, to_f2_affine
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.f2_layouts import every_swizzle, from_f2
+from layoutalg.f2_matrix import F2Matrix
 from layoutalg.int_tuple import weakly_congruent
 
 

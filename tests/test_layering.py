@@ -20,15 +20,32 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Lowest first. The package itself ("layoutalg") is the public face, `__init__`.
 LAYOUTALG = """
-    errors value leaf polynomial basis int_tuple swizzle layout modes notation
+    errors value polynomial leaf basis int_tuple swizzle layout modes notation
     coalesce jumps composition slicing swizzled_slice complement inverse divide ordered products tiling recast offsets
-    banks draw draw.grid draw.text draw.html
+    memory symbols banks f2_matrix f2 f2_layouts bank_ranks swizzle_search linear_layout linear_conversion
+    draw draw.grid draw.text draw.html
 """.split()
-LAYOUTALG_TOP = ["layoutalg", "layoutalg.expression", "layoutalg.answers", "layoutalg.cli", "layoutalg.__main__"]
+LAYOUTALG_TOP = [
+    "layoutalg",
+    "layoutalg.expression",
+    "layoutalg.answers",
+    "layoutalg.analysis_cli",
+    "layoutalg.cli",
+    "layoutalg.__main__",
+]
 DESCRIPTORS = """
-    errors bitfield operand atoms shapes sm90 sm100 canonical read_model record derive verify emit story oracle article
+    errors oracle bitfield operand atoms shapes sm90 sm100 canonical explicit partition instruction_words
+    legality operand_legality idesc matching arguments
+    read_model advance record placement verify explain lattice
+    emit.recipe emit.cuda emit.ptx emit.python emit.cutedsl emit
+    tma.tables tma.model tma.record tma.planner tma
+    derive symbolic formula_text formulas story article
+    remarks decode candidates picture diff debug_record producer search atlas_files atlas
 """.split()
-DESCRIPTORS_TOP = ["descriptors", "descriptors.cli", "descriptors.__main__"]
+DESCRIPTORS_TOP = """
+    descriptors descriptors.shapes_cli descriptors.derive_cli descriptors.formulas_cli descriptors.emit_cli
+    descriptors.debug_cli descriptors.search_cli descriptors.atlas_cli descriptors.cli descriptors.__main__
+""".split()
 
 FLOORS = [
     *(f"layoutalg.{room}" for room in LAYOUTALG),

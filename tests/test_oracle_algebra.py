@@ -32,7 +32,7 @@ def test_every_operation_is_drawn_and_judged() -> None:
 
 @needs_oracle
 def test_random_cases_agree_with_the_dsl_wherever_its_answer_satisfies_the_definition(
-    capsys: pytest.CaptureFixture[str],
+    record_property: Callable[[str, object], None],
 ) -> None:
     drawn = cases(SEED, NUMBER)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -41,8 +41,8 @@ def test_random_cases_agree_with_the_dsl_wherever_its_answer_satisfies_the_defin
         kind, finding = compare(case, answer)
         counts[case.operation][kind] += 1
         findings += [finding] if finding else []
-    with capsys.disabled():
-        print(f"\noracle: CuTe DSL {oracle.version()}, LAYOUTALG_SEED={SEED}, {len(drawn)} cases\n{summary(counts)}")
+    head = f"oracle: CuTe DSL {oracle.version()}, LAYOUTALG_SEED={SEED}, {len(drawn)} cases"
+    record_property("note", f"{head}\n{summary(counts)}")
     shown = "\n".join(map(str, findings[:40]))
     assert sum(counts[operation][STAYS_SWIZZLED] for operation in SLICES) <= 3
     assert not findings, f"LAYOUTALG_SEED={SEED}: {len(findings)} of {len(drawn)} cases\n{shown}"

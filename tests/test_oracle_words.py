@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_refused_request_leaves_the_others_of_its_batch_alone() -> None:
     assert answers[0] == answers[2] == answers[5]
 
 
-def test_derivations_agree_with_the_compiler_layout_by_layout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_derivations_agree_with_the_compiler_layout_by_layout(record_property: Callable[[str, object], None]) -> None:
     chooser = random.Random(SEED)
     derived: list[Derivation] = []
     while len(derived) < NUMBER:
@@ -73,8 +74,8 @@ def test_derivations_agree_with_the_compiler_layout_by_layout(capsys: pytest.Cap
     ]
     answers = descriptor_words(requests)
     rejected = sum(answer.status == "rejected" for answer in answers)
-    with capsys.disabled():
-        print(f"\noracle: LAYOUTALG_SEED={SEED}, {len(derived)} descriptors, {rejected} refused by the compiler")
+    told = f"{len(derived)} descriptors, {rejected} refused by the compiler"
+    record_property("note", f"oracle: LAYOUTALG_SEED={SEED}, {told}")
     wrong = [
         f"{difference}\n    {request}"
         for d, request, answer in zip(derived, requests, answers, strict=True)

@@ -1,0 +1,139 @@
+"""The arguments of a derivation, checked and made one thing: a tile, and what one instruction reads of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from descriptors import shapes
+from descriptors.canonical import plain
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.explicit import contiguous_major, explicit_tile, tile_of_partition
+from descriptors.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+from descriptors.partition import Tile
+from layoutalg import ComposedLayout, cosize, size
+
+
+class TileSpec(NamedTuple):
+    """What both ways to give a tile come to.
+
+    Args:
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        reads: extents (MN, K) that one instruction reads, in elements.
+        extents: extents of the tile, in elements.
+        order: position of each mode in the stacking order of the atoms; () for an explicit layout.
+        layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
+    """
+
+    major: Major
+    swizzle: SwizzleMode
+    reads: tuple[int, int]
+    extents: tuple[int, ...]
+    order: tuple[int, ...]
+    layout: Tile | None
+
+
+def specified(
+    tile: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
+    capacity: object,
+) -> TileSpec:  # fmt: skip
+    """A tile of canonical atoms.
+
+    Raises:
+        DescriptorError: if an argument is malformed, or the tile larger than the capacity.
+
+    >>> from descriptors.operand import as_element_type
+    >>> specified((128, 64), as_element_type("bf16"), "MN", "64B", (64, 16), None, None).order
+    (1, 0)
+    """
+    contiguous, mode = as_major(major), as_swizzle_mode(swizzle)
+    extents = _extents("tile", tile, (2, 3))
+    if reads is None:
+        raise DescriptorError("derive: mma must be (MN, K), found None")
+    stacking = _order(order, contiguous, len(extents))
+    _check_capacity(size(extents), element, capacity, f"tile = {_text(extents)}, dtype = {element}")
+    return TileSpec(contiguous, mode, reads, extents, stacking, None)
+
+
+def explicit(
+    given: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
+    unit: str, capacity: object,
+) -> TileSpec:  # fmt: skip
+    """An explicit layout, partitioned already if nothing says what one instruction reads.
+
+    Raises:
+        DescriptorError: if it is no tile, or larger than the capacity.
+
+    >>> from descriptors.operand import as_element_type
+    >>> text = "S<3,3,3> o 0 o ((64,16),1,4):((64,1),0,16)"
+    >>> explicit(text, as_element_type("bf16"), None, None, None, None, "elements", None).reads
+    (64, 16)
+    """
+    if order is not None:
+        raise DescriptorError(f"derive: an explicit layout must come without an order, found {brief(order)}")
+    tile, mode = explicit_tile(given, element, swizzle, unit)
+    if reads is None:
+        tile, reads = tile_of_partition(tile)
+    rows = plain(tile)
+    if len(rows) < 2:
+        raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {tile}")
+    contiguous = contiguous_major(rows, element) if major is None else as_major(major)
+    start = tile.offset if isinstance(tile, ComposedLayout) else 0
+    _check_capacity(start + cosize(rows), element, capacity, f"layout = {tile}")
+    return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
+
+
+def instruction_extents(mma: object, cp: object, element: ElementType, arch: str) -> tuple[int, int] | None:
+    """What one instruction reads, in elements; None if only the layout can tell.
+
+    Raises:
+        DescriptorError: if it is malformed, unknown, or given twice.
+
+    >>> from descriptors.operand import as_element_type
+    >>> instruction_extents(None, "128x256b", as_element_type("bf16"), "sm100")
+    (128, 16)
+    """
+    if cp is None:
+        if mma is None:
+            return None
+        mn, k = _extents("mma", mma, (2,))
+        return mn, k
+    if mma is not None:
+        raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
+    if arch != "sm100":
+        raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
+    row = choose("derive: cp", cp, {row.shape: row for row in shapes.COPIES})
+    return row.lanes, row.bits // element.storage_bits
+
+
+def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    modes = "(MN, K)" if ranks == (2,) else "(MN, K) or (MN, K, stages)"
+    if not isinstance(value, (tuple, list)) or len(value) not in ranks:
+        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}")
+    return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
+
+
+def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
+    if value is None:
+        # Atoms stacked along the other dimension first leave the contiguous one, which no TMA box of a swizzled tile
+        # can cross, for last: the boxes are then as large as they can be (article, sections 3.1 and 4.1).
+        return (0, 1, 2)[:modes] if major is Major.K else (1, 0, 2)[:modes]
+    if not isinstance(value, (tuple, list)) or len(value) != modes:
+        raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
+    order = tuple(as_integer(position, "derive: a position in order") for position in value)
+    if sorted(order) != list(range(modes)):
+        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {_text(order)}")
+    return order
+
+
+def _check_capacity(elements: int, element: ElementType, capacity: object, about: str) -> None:
+    if capacity is None:
+        return
+    limit = as_integer(capacity, "derive: capacity", minimum=16)
+    needed = elements * element.storage_bits // 8
+    if needed > limit:
+        raise DescriptorError(f"derive: a tile must fit {limit} bytes of shared memory, needs {brief(needed)}; {about}")
+
+
+def _text(extents: tuple[int, ...]) -> str:
+    return f"({','.join(map(str, extents))})"

@@ -1,0 +1,278 @@
+"""The commands ``descriptors derive`` and ``descriptors match``, and the options that describe an operand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+
+def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
+    """A callback that reads ``128x128`` or ``0,1``."""
+
+    def read(_: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+        if text is None:
+            return None
+        parts = text.split(separator)
+        # Sixteen digits are more than any extent has, and far from what int() refuses to read.
+        if not all(part.isascii() and part.isdigit() and len(part) <= 16 for part in parts):
+            shown = text if len(text) <= 40 else text[:37] + "..."
+            example = separator.join(("128", "128") if separator == "x" else ("0", "1"))
+            raise click.BadParameter(f"must be numbers like {example}, found {shown!r}", param=parameter)
+        return tuple(map(int, parts))
+
+    return read
+
+
+def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    """A callback that reads ``128x128``; with ``--symbolic`` the text stays, for its extents are expressions."""
+    return text if context.params.get("symbolic") else numbers("x")(context, parameter, text)
+
+
+def address(_: click.Context, parameter: click.Parameter, text: str) -> int:
+    """A callback that reads a number of bytes, decimal or hexadecimal."""
+    try:
+        if len(text) <= 20:
+            return int(text, 0)
+    except ValueError:
+        pass
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    raise click.BadParameter(f"must be a number of bytes like 1024 or 0x400, found {shown!r}", param=parameter)
+
+
+def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A callback that reads a number of bytes or ``none``."""
+    return None if text is None or text.casefold() == "none" else address(context, parameter, text)
+
+
+def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """Names that an option takes, for the shell's completion; the tables are read only when it asks."""
+    from descriptors.explicit import UNITS
+    from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+    from descriptors.record import WORDS
+    from descriptors.shapes import COPIES
+
+    choices: dict[str, Iterable[str]] = {
+        "dtype": ELEMENT_TYPES,
+        "major": map(str, Major),
+        "swizzle": map(str, SwizzleMode),
+        "arch": WORDS,
+        "unit": UNITS,
+        "operand": ("A", "B"),
+        "cp": (row.shape for row in COPIES),
+        "emit": ("cuda", "ptx", "cutedsl", "python"),
+    }
+    return [name for name in choices[parameter.name or ""] if name.casefold().startswith(begun.casefold())]
+
+
+_OPERAND = (
+    click.option(
+        "--dtype",
+        required=True,
+        shell_complete=complete,
+        help="f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8 (e2m1 is packed, e2m1_unpacksmem is not).",
+    ),
+    click.option(
+        "--major",
+        shell_complete=complete,
+        help="K or MN: the dimension that is contiguous in shared memory. A layout tells it by itself.",
+    ),
+    click.option(
+        "--swizzle",
+        shell_complete=complete,
+        help="none, 32B, 64B, 128B or 128B_BASE32B. A swizzled layout tells it by itself.",
+    ),
+    click.option(
+        "--unit",
+        default="elements",
+        show_default=True,
+        shell_complete=complete,
+        help="What a layout counts: elements, bytes, or cute (elements, but the swizzle on bytes, as CuTe prints).",
+    ),
+)
+
+
+def operand_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that describe an operand: ``--dtype --major --swizzle --unit``."""
+    for option in reversed(_OPERAND):
+        function = option(function)
+    return function
+
+
+@click.command()
+@operand_options
+@click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
+@click.option("--layout", help="Instead of --tile any layout (MN, K, stages...) in CuTe's notation, swizzled or not.")
+@click.option(
+    "--mma",
+    callback=numbers("x"),
+    help="MNxK that one instruction reads, in elements. Without it the layout is partitioned: ((MN,K), subtiles...).",
+)
+@click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
+@click.option(
+    "--order",
+    callback=numbers(","),
+    help="Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
+)
+@click.option(
+    "--arch", default="sm100", shell_complete=complete, show_default=True, help="sm90 (wgmma) or sm100 (tcgen05)."
+)
+@click.option("--operand", shell_complete=complete, help="A (MN is M) or B (MN is N).  [default: either]")
+@click.option("--kind", help="Kind of the instruction, as in descriptors shapes.  [default: by the type]")
+@click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs that share the instruction.  [default: either]")
+@click.option("--sparse", is_flag=True, help="The instruction is a sparse one.")
+@click.option(
+    "--legality",
+    default="strict",
+    show_default=True,
+    help="strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
+)
+@click.option("--base", default="0", callback=address, show_default=True, help="Address of the tile, in bytes.")
+@click.option(
+    "--capacity",
+    default=str(227 * 1024),
+    callback=capacity,
+    show_default=True,
+    help="Bytes of shared memory that the tile must fit, or none.",
+)
+@click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof, element by element, of the words.")
+@click.option("--json", "as_json", is_flag=True, help="Write the whole record as JSON.")
+@click.option(
+    "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
+)
+@click.option(
+    "--emit",
+    shell_complete=complete,
+    help="Write the code that builds and moves the descriptor: cuda ptx cutedsl python.",
+)
+@click.option(
+    "--symbolic",
+    is_flag=True,
+    is_eager=True,  # --tile is read with symbols then
+    help='Closed forms for a tile with symbols for positive integers: --tile "64*m x 64*k" (or 64*m,64*k).',
+)
+@click.option(
+    "--format", "form", default="text", show_default=True, help="Of the closed forms: text, latex, python or json."
+)
+@click.pass_context
+def derive(
+    context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    symbolic: bool, form: str, **given: Any,
+) -> None:  # fmt: skip
+    """Derive the descriptors of a shared-memory tile, show every step, and prove them.
+
+    \b
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16
+    descriptors derive --dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16 --order 1,0
+    descriptors derive --dtype e4m3 --major K --swizzle 64B --tile 128x64 --mma 64x32 --arch sm90 --json
+    descriptors derive --dtype bf16 --unit cute --layout "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)"
+    descriptors derive --dtype u8 --major K --swizzle none --tile 128x64 --cp 128x256b
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic
+
+    The steps: the tile of canonical atoms, its partition into what one MMA instruction reads, the same in 16-byte
+    units, the canonical form whose two free steps are LBO and SBO, and the offset of each operand in the tile. Then
+    every address that the tensor core reads is compared with the place where the tile has that element.
+    """
+    from descriptors.derive import derive as derive_tile
+
+    _check_options(context, symbolic)
+    if symbolic:
+        click.echo(_closed_forms(given, form))
+        return
+    if as_json + explained + (emit is not None) > 1:
+        raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
+    made = derive_tile(**given, verify=False)
+    made.descriptor_at(base)  # an address that no tile can have is refused before anything is told
+    proof = None if unproved else _proof(made, base)
+    if emit is not None:
+        from descriptors.emit import emit as write
+
+        click.echo(write(made, emit), nl=False)
+    elif explained:
+        from descriptors.explain import explain
+
+        click.echo(explain(made))
+    elif as_json:
+        from descriptors.story import as_record
+
+        click.echo(json.dumps({**as_record(made, base), "proof": None if proof is None else _proof_record(proof)}))
+    else:
+        from descriptors.story import tell
+
+        click.echo(tell(made, base))
+        if proof is not None:
+            click.echo(f"\n{proof} (read model: {proof.evidence})")
+
+
+def _check_options(context: click.Context, symbolic: bool) -> None:
+    """Refuse what the closed forms do not depend on, and ``--format`` without them."""
+    taken = {"tile", "dtype", "major", "swizzle", "mma", "order", "arch", "legality", "symbolic", "form"}
+    source = context.get_parameter_source
+    for option in context.command.params:
+        name = option.name or ""
+        if source(name) is click.core.ParameterSource.COMMANDLINE and (
+            name not in taken if symbolic else name == "form"
+        ):
+            raise click.UsageError(f"{option.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
+
+
+def _closed_forms(given: dict[str, Any], form: str) -> str:
+    from descriptors.formula_text import write_formulas
+    from descriptors.symbolic import derive_symbolic, parse_tile
+
+    tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
+    return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
+
+
+def _proof(made: Any, base: int) -> Any:
+    """The report of a proof that holds."""
+    from descriptors.errors import ProofError
+    from descriptors.verify import verify
+
+    proof = verify(made, bases=(base,))
+    if not proof.ok:
+        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {made.smem_tile}", proof)
+    return proof
+
+
+def _proof_record(proof: Any) -> dict[str, Any]:
+    return {"ok": proof.ok, "elements": proof.elements, "subtiles": proof.subtiles, "evidence": proof.evidence}
+
+
+@click.command()
+@operand_options
+@click.argument("layout")
+@click.option("--json", "as_json", is_flag=True, help="Write the match as JSON.")
+def match(layout: str, as_json: bool, **given: Any) -> None:
+    """Match the LAYOUT of one operand (MN, K) with its canonical form, or say which mode fails.
+
+    \b
+    descriptors match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
+    descriptors match "S<3,3,3> o 0 o (64,16):(64,1)" --dtype bf16
+    descriptors match "S<3,4,3> o 0 o (64,16):(64,1)" --dtype bf16 --unit cute
+    """
+    from descriptors.matching import match as match_layout
+
+    found = match_layout(layout, **given)
+    if as_json:
+        record = {
+            "form": str(found.form),
+            "canonical": str(found.layout),
+            "leading_byte_offset": found.leading_byte_offset,
+            "stride_byte_offset": found.stride_byte_offset,
+            "dont_care": found.dont_care,
+        }
+        click.echo(json.dumps(record))
+        return
+    click.echo(f"form       {found.form}, in 16-byte units")
+    click.echo(f"canonical  {found.layout}")
+    for short, name in (("LBO", "leading_byte_offset"), ("SBO", "stride_byte_offset")):
+        unread = "  (changes nothing)" if name in found.dont_care else ""
+        click.echo(f"{short}        {getattr(found, name)} bytes{unread}")
+
+
+#: The commands that the group registers.
+commands = [derive, match]

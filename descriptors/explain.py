@@ -1,0 +1,123 @@
+"""What the fields of a derived descriptor mean, in words: which steps LBO and SBO are, and what nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptors.bitfield import span
+from descriptors.canonical import LEADING, STRIDE
+from descriptors.errors import DescriptorError, brief
+from descriptors.operand import Major, SwizzleMode
+from descriptors.record import Derivation
+from layoutalg import size
+
+
+def names(d: Derivation) -> tuple[str, str]:
+    """What the two dimensions of the operand are called: M or N where it is known to be A or B, and K.
+
+    >>> from descriptors import derive
+    >>> names(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), operand="B"))
+    ('N', 'K')
+    """
+    return {"A": "M", "B": "N"}.get(d.operand or "", "MN"), "K"
+
+
+def step_meanings(d: Derivation) -> dict[str, str]:
+    """The step that each of the two offsets is, for this operand.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
+    >>> step_meanings(d)["leading_byte_offset"]
+    'step to the next atom along MN'
+    """
+    mn, k = names(d)
+    rows = 4 if d.swizzle is SwizzleMode.B128_BASE32B else 8
+    if d.major is Major.K:
+        leading, stride = f"step to the next 16 bytes along {k}", f"step to the next 8 rows along {mn}"
+    elif d.swizzle is SwizzleMode.NONE:
+        leading, stride = "step to the next 8 k", f"step to the next 16 bytes along {mn}"
+    else:
+        leading, stride = f"step to the next atom along {mn}", f"step to the next {rows} k"
+    return {LEADING: leading, STRIDE: stride}
+
+
+def unread_because(d: Derivation, field: str) -> str:
+    """Why a field changes nothing; empty where it does.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> unread_because(d, "leading_byte_offset"), unread_because(d, "stride_byte_offset")
+    ('unused in this mode', '')
+    """
+    if field not in d.dont_care:
+        return ""
+    return "unused in this mode" if field in d.match.form.unread else "never taken, the operand ends before it"
+
+
+def chunk_meaning(d: Derivation) -> str:
+    """The piece of an operand in which the hardware finds its way by itself.
+
+    >>> from descriptors import derive
+    >>> chunk_meaning(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    '8 rows of 16 bytes, 128 bytes apart'
+    """
+    rows = d.match.form.chunk
+    if d.major is Major.K:
+        return f"{rows[0]} rows of 16 bytes, {d.swizzle.span_bytes} bytes apart"
+    mn = names(d)[0]
+    if d.swizzle is SwizzleMode.NONE:
+        return f"16 bytes along {mn} by {rows[1]} k"
+    return f"a swizzle atom, {d.swizzle.span_bytes} bytes along {mn} by {rows[1]} k"
+
+
+def explain(derivation: Derivation) -> str:
+    """What LBO and SBO mean for this operand, which bits nobody reads, and how the descriptor moves, in words.
+
+    Raises:
+        DescriptorError: if it is given something else.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> print(explain(d).splitlines()[2])
+    SBO, the stride byte offset, is 1024 bytes: step to the next 8 rows along MN; taken 7 times.
+    """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"explain: the operand must be a derivation, found {brief(derivation)}")
+    return "\n".join(_sentences(derivation))
+
+
+def _sentences(d: Derivation) -> Iterator[str]:
+    what = {None: "An operand", "A": "An A operand", "B": "A B operand"}[d.operand]
+    extents = "x".join(map(str, d.mma))
+    yield (
+        f"{what} of {extents} {d.element}, {d.major}-major, swizzle {d.swizzle}: a grid of pieces, each "
+        f"{chunk_meaning(d)}; the hardware walks from piece to piece by two steps, LBO and SBO."
+    )
+    meanings = step_meanings(d)
+    for name, short, path in ((LEADING, "LBO", d.match.form.leading), (STRIDE, "SBO", d.match.form.stride)):
+        taken, because = size(d.canonical[path[0]][path[1]]) - 1, unread_because(d, name)
+        end = because or f"taken {taken} time{'s' if taken != 1 else ''}"
+        yield (
+            f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
+        )
+    yield _masks(d)
+    if d.swizzle is not SwizzleMode.NONE:
+        yield (
+            f"Swizzle {d.swizzle} permutes absolute byte addresses, by {d.swizzle.swizzle}: the tile must start at a "
+            f"multiple of {d.swizzle.alignment_bytes} bytes, or base_offset must say by how many rows of 128 bytes it "
+            "does not. A start address inside an atom needs nothing else."
+        )
+    yield f"One word for all but the start address: {d.advance_report()}."
+
+
+def _masks(d: Derivation) -> str:
+    """Which bits of the word change nothing."""
+    word = d.descriptor.word
+    if d.dont_care:
+        fields = ", ".join(f"{name} {span(word[name])}" for name in d.dont_care)
+        told = f"The hardware does not look at {fields}: words of two tools may differ in 0x{d.dont_care_mask():016x}."
+    else:
+        told = "Every field matters: words of two tools must agree in all of them."
+    unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
+    known = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
+    return f"{told} The bits of no field, 0x{unnamed:016x}, are {known}."

@@ -1,0 +1,249 @@
+"""Explicit layouts as tiles: any layout of the algebra, its unit, its swizzle mode, its contiguous dimension.
+
+A tile need not be a canonical atom repeated: a hand-made layout, a slice of a larger tile, one stage of a pipelined
+buffer, or what ``partition_A`` made of one can be described just as well if it has a canonical form. Offsets and
+swizzle may be counted in one of three units, which differ for every type that is not one byte wide:
+
+- ``"elements"``: coordinates, offsets and swizzle in elements; 128B on a 16-bit type is ``S<3,3,3>``;
+- ``"bytes"``: offsets and swizzle in bytes (coordinates of bytes or of elements); 128B is ``S<3,4,3>``;
+- ``"cute"``: the layout in elements, the swizzle on byte addresses, as CuTe's C++ and DSL print shared-memory layouts;
+  128B is ``S<3,4,3>``.
+
+Source: CUTLASS ``include/cute/swizzle_layout.hpp``, ``include/cute/pointer_swizzle.hpp``.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    Swizzle,
+    coalesce,
+    composition,
+    flatten,
+    make_layout,
+    parse_layout,
+    recast_layout,
+    size,
+)
+
+UNITS = ("elements", "bytes", "cute")
+
+#: What can be given for a layout: the layout itself or its notation, or a pair with what is added to its offsets, as
+#: ``slice_and_offset`` and ``local_tile`` return it.
+Given = Layout | ComposedLayout | str | tuple[Layout | ComposedLayout, int]
+
+
+def as_unit(unit: object) -> str:
+    """The unit with this name.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    return choose("derive: unit", unit, {name: name for name in UNITS})
+
+
+def explicit_tile(
+    given: object, element: ElementType, swizzle: object = None, unit: str = "elements"
+) -> tuple[Layout | ComposedLayout, SwizzleMode]:
+    """A layout as a tile counted in elements, and its swizzle mode.
+
+    Law: the tile maps each coordinate to the place that the given layout does.
+
+    Args:
+        given: a plain layout, a swizzle after one, notation of either, or a pair of such a layout and an integer that
+            is added after the swizzle.
+        element: the element type.
+        swizzle: name of the swizzle mode; for a plain layout "none" if left out, for a swizzled one its own.
+        unit: one of ``UNITS``.
+
+    Raises:
+        NotCanonicalError: if the swizzle is none that the hardware has; the nearest one is named.
+        DescriptorError: if it is no such layout, or its swizzle is not the mode that ``swizzle`` says.
+        LayoutError: if the notation is wrong.
+
+    >>> from descriptors.operand import as_element_type
+    >>> tile, mode = explicit_tile("S<3,4,3> o 0 o (8,64):(64,1)", as_element_type("bf16"), unit="cute")
+    >>> print(tile, mode)
+    S<3,3,3> o 0 o (8,64):(64,1) 128B
+    """
+    layout, added = _split(given)
+    permutation, offset, rows = _parts(layout)
+    bits = 8 if unit == "bytes" else element.storage_bits
+    if unit == "bytes":
+        rows = recast_layout(element.storage_bits, 8, rows)
+    mode = None if permutation is None else recognise(permutation, 8 if unit == "cute" else bits, layout)
+    wanted = None if swizzle is None else as_swizzle_mode(swizzle)
+    if mode is not None and wanted is not None and mode is not wanted:
+        raise DescriptorError(f"derive: the layout's swizzle must be {wanted}, is {mode}; layout = {layout}")
+    mode = mode or wanted or SwizzleMode.NONE
+    start = offset + _folded(added, bits, mode, layout)
+    if start * bits % element.storage_bits:
+        raise DescriptorError(f"derive: an offset must be whole {element} elements, found {start} bytes")
+    start = start * bits // element.storage_bits
+    if mode.swizzle is None and start == 0:
+        return rows, mode
+    return ComposedLayout(swizzle_on_elements(mode, element), start, rows), mode
+
+
+def swizzle_on_elements(mode: SwizzleMode, element: ElementType) -> Swizzle:
+    """The permutation of a mode, on offsets counted in elements.
+
+    >>> from descriptors.operand import as_element_type
+    >>> print(swizzle_on_elements(SwizzleMode.B64, as_element_type("e2m1")))
+    S<2,5,3>
+    """
+    swizzle = mode.swizzle
+    if swizzle is None:
+        return Swizzle(0, 4, 3)  # as CuTe writes it
+    return Swizzle(swizzle.bits, swizzle.base - _shift(element.storage_bits), swizzle.shift)
+
+
+def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
+    """The swizzle mode of a swizzle on offsets counted in a unit.
+
+    Args:
+        swizzle: the permutation of offsets.
+        unit_bits: bits of one unit of those offsets.
+        layout: where it stands, for the error message.
+
+    Raises:
+        NotCanonicalError: naming the nearest mode, if the hardware has no such swizzle.
+
+    >>> recognise(Swizzle(3, 3, 3), 16, "")
+    SwizzleMode.B128
+    """
+    if swizzle.bits == 0:
+        return SwizzleMode.NONE
+    base = swizzle.base + _shift(unit_bits)
+    modes = [mode for mode in SwizzleMode if mode.swizzle is not None]
+
+    def distance(mode: SwizzleMode) -> tuple[int, int]:
+        have = mode.swizzle
+        assert have is not None
+        wrong = (have.bits != swizzle.bits, have.base != base, have.shift != swizzle.shift)
+        return sum(wrong), abs(have.bits - swizzle.bits) + abs(have.base - base) + abs(have.shift - swizzle.shift)
+
+    nearest = min(modes, key=distance)
+    if distance(nearest) == (0, 0):
+        return nearest
+    have = nearest.swizzle
+    assert have is not None
+    expected = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
+    if unit_bits != 8 and any(mode.swizzle == swizzle for mode in modes):
+        expected += f" ({swizzle} on byte addresses has unit 'cute')"
+    raise NotCanonicalError(
+        form=f"{nearest}, {have} on bytes",
+        mode=None,
+        expected=expected,
+        found=f"{swizzle}, on bytes {_text(swizzle.bits, base, swizzle.shift)}",
+        layout=str(layout),
+    )
+
+
+def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, tuple[int, int]]:
+    """The tile (MN, K, ...) and the operand's extents of a partition ``((MN, K), MN subtiles, K subtiles, ...)``.
+
+    Raises:
+        DescriptorError: if the first mode does not have two.
+
+    >>> tile, operand = tile_of_partition(Layout(((64, 16), 2, 4), ((64, 1), 4096, 16)))
+    >>> print(tile, operand)
+    ((64,2),(16,4)):((64,4096),(1,16)) (64, 16)
+    """
+    inner = partitioned
+    while isinstance(inner, ComposedLayout):
+        inner = inner.inner
+    if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
+        raise DescriptorError(
+            "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
+            f"found {partitioned}"
+        )
+    operand, rest = inner[0], list(inner)[1:]
+    modes = [make_layout(mode, step) for mode, step in zip(operand, rest, strict=False)]
+    modes += list(operand)[len(modes) :]
+    tile = make_layout(*modes, *rest[2:])
+    extents = size(operand, mode=[0]), size(operand, mode=[1])
+    if isinstance(partitioned, ComposedLayout):
+        return ComposedLayout(partitioned.outer, partitioned.offset, tile), extents
+    return tile, extents
+
+
+def contiguous_major(tile: Layout, element: ElementType) -> Major:
+    """The dimension of a plain tile whose elements lie side by side, 16 bytes at least.
+
+    Raises:
+        DescriptorError: if neither or both are contiguous.
+
+    >>> from descriptors.operand import as_element_type
+    >>> contiguous_major(Layout((64, 16), (1, 64)), as_element_type("bf16"))
+    Major.MN
+    """
+    found = []
+    for major in Major:
+        run = next(iter(flatten(coalesce(tile[major.contiguous_mode]))), None)
+        if run is not None and run.stride == 1 and size(run) >= element.per_16_bytes:
+            found.append(major)
+    if len(found) != 1:
+        what = "both are" if found else "neither is"
+        raise DescriptorError(
+            f"derive: one dimension must be contiguous over {element.per_16_bytes} {element} elements (16 bytes) to "
+            f"tell the major from the layout, {what}; layout = {tile}"
+        )
+    return found[0]
+
+
+def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
+    layout, added = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
+    if isinstance(layout, str):
+        layout = parse_layout(layout)
+    if not isinstance(layout, (Layout, ComposedLayout)) or isinstance(added, bool) or not isinstance(added, int):
+        raise DescriptorError(
+            f"derive: layout must be a layout, its notation, or a pair of a layout and an offset, found {brief(given)}"
+        )
+    return layout, added
+
+
+def _parts(layout: Layout | ComposedLayout) -> tuple[Swizzle | None, int, Layout]:
+    """The swizzle, the inner offset and the plain layout of a layout."""
+    swizzle, offset, inner = None, 0, layout
+    if isinstance(inner, ComposedLayout) and isinstance(inner.outer, Swizzle):
+        swizzle, offset, inner = inner.outer, inner.offset, inner.inner
+    if isinstance(inner, ComposedLayout) and isinstance(inner.outer, Layout) and inner.offset == 0:
+        try:  # a layout after a layout: one layout, where the algebra has it
+            inner = composition(inner.outer, inner.inner)
+        except LayoutError as error:
+            raise DescriptorError(f"derive: a layout must be plain, or a swizzle after a plain one; {error}") from error
+    strides = [leaf.stride for leaf in flatten(inner)] if isinstance(inner, Layout) else [None]
+    if not isinstance(inner, Layout) or not isinstance(offset, int) or not all(isinstance(s, int) for s in strides):
+        raise DescriptorError(
+            f"derive: a layout must be plain with integer strides, or a swizzle after such a one, found {layout}"
+        )
+    if not isinstance(inner.shape, tuple) or len(inner) < 1:
+        raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {layout}")
+    return swizzle, offset, inner
+
+
+def _folded(added: int, unit_bits: int, mode: SwizzleMode, layout: object) -> int:
+    """What is added after the swizzle, added before it instead: the same where it is whole periods of the pattern."""
+    if mode.swizzle is not None and added * unit_bits % (8 * mode.alignment_bytes):
+        raise DescriptorError(
+            f"derive: what is added after a {mode} swizzle must be a multiple of {mode.alignment_bytes} bytes, found "
+            f"{added} units of {unit_bits} bits; layout = {layout}"
+        )
+    return added
+
+
+def _shift(unit_bits: int) -> int:
+    """How far the base of a swizzle moves from bytes to a unit: its log2 in bytes, -1 for 4 bits."""
+    return round(log2(unit_bits)) - 3
+
+
+def _text(bits: int, base: int, shift: int) -> str:
+    """A swizzle that may have a negative base, which no ``Swizzle`` holds."""
+    return f"S<{bits},{base},{shift}>"

@@ -1,0 +1,134 @@
+"""Steps 2 and 3 of a derivation: a tile cut into operands, and counted in 16-byte units.
+
+The tensor core fetches 16 bytes at a time, so that an operand has canonical form only if its elements lie in whole such
+units: contiguous along the major dimension, and every other step a multiple of 16 bytes. ``in_16_bytes`` checks that,
+naming the mode that fails, before it recasts; a recast alone also accepts units that are only partly used.
+Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS ``make_umma_desc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.canonical import Form, plain
+from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.operand import ElementType
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    coalesce,
+    flatten,
+    make_layout,
+    recast_layout,
+    size,
+    zipped_divide,
+)
+
+Tile = Layout | ComposedLayout
+
+
+def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
+    """The tile as ``((MN, K), (MN subtiles, K subtiles, stages...))``.
+
+    Args:
+        tile: modes (MN, K, ...), in elements.
+        operand: extents (MN, K) of what one instruction reads, in elements.
+
+    Raises:
+        DescriptorError: if the operand does not divide the tile, or not between its atoms.
+
+    >>> print(partition(Layout((128, 64), (64, 1)), (64, 16)))
+    ((64,16),(2,4)):((64,1),(4096,16))
+    """
+    extents = [size(mode) for mode in plain(tile)]
+    for i, part in enumerate(operand):
+        if extents[i] % part:
+            raise DescriptorError(
+                f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}; "
+                f"tile = ({','.join(map(str, extents))}), mma = ({operand[0]},{operand[1]})"
+            )
+    try:
+        cut: Tile = zipped_divide(tile, operand)
+    except LayoutError as error:
+        raise DescriptorError(
+            f"derive: every operand must be the same part of the tile, found that one ends inside an atom or mode; "
+            f"tile = {tile}, mma = ({operand[0]},{operand[1]})"
+        ) from error
+    return cut
+
+
+def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
+    """The partitioned tile in 16-byte units.
+
+    Args:
+        partitioned: what ``partition`` returned, in elements.
+        element: the element type.
+        form: the canonical form that the operand shall have.
+
+    Raises:
+        DescriptorError: if the operand ends, or a subtile starts, within 16 bytes.
+        NotCanonicalError: if the operand's elements do not fill whole 16-byte units.
+
+    >>> from descriptors.canonical import form
+    >>> from descriptors.operand import as_element_type
+    >>> cut = Layout(((64, 16), (2, 4)), ((64, 1), (4096, 16)))
+    >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
+    ((64,2),(2,4)):((8,1),(512,2))
+    """
+    whole = element.per_16_bytes
+    operand, rest = plain(partitioned)
+    contiguous = form.major.contiguous_mode
+    extent = size(operand, mode=[contiguous])
+    if extent % whole:
+        raise DescriptorError(
+            f"derive: an operand must be a multiple of {whole} {element} elements (16 bytes) along "
+            f"{form.major}, found {extent}; partitioned = {partitioned}"
+        )
+
+    def failure(mode: tuple[int, ...], expected: str, found: str) -> NotCanonicalError:
+        return NotCanonicalError(form=str(form), mode=mode, expected=expected, found=found, layout=str(operand))
+
+    first, *others = flatten(coalesce(operand[contiguous]))
+    if first.stride != 1 or size(first) % whole:
+        expected = f"{whole} contiguous {element} elements (16 bytes) first"
+        raise failure((contiguous,), expected, str(operand[contiguous]))
+    other = 1 - contiguous
+    for path, step in (*_steps(others, contiguous), *_steps(flatten(operand[other]), other)):
+        if step % whole:
+            raise failure(path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements")
+    for i, subtiles in enumerate(rest):
+        for _, step in _steps(flatten(subtiles), i):
+            if step % whole:
+                raise DescriptorError(
+                    f"derive: every subtile must start at a multiple of 16 bytes ({whole} {element} elements), found a "
+                    f"step of {step} elements; partitioned = {partitioned}"
+                )
+    if isinstance(partitioned, ComposedLayout) and partitioned.offset % whole:
+        raise DescriptorError(
+            f"derive: a tile must start at a multiple of 16 bytes ({whole} {element} elements), found offset "
+            f"{partitioned.offset}; partitioned = {partitioned}"
+        )
+    return _recast(partitioned, element, contiguous)
+
+
+def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:
+    try:
+        recast: Tile = recast_layout(128, element.storage_bits, partitioned)
+    except LayoutError:
+        # A contiguous run written as modes that are not whole units each, like (12,2):(1,12), is one mode after all.
+        operand, rest = plain(partitioned)
+        modes = [coalesce(mode) if i == contiguous else mode for i, mode in enumerate(operand)]
+        merged: Any = make_layout(make_layout(*modes), rest)
+        if isinstance(partitioned, ComposedLayout):
+            merged = ComposedLayout(partitioned.outer, partitioned.offset, merged)
+        recast = recast_layout(128, element.storage_bits, merged)
+    return recast
+
+
+def _steps(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The strides that are taken at all, with the mode they belong to."""
+    for leaf in modes:
+        if size(leaf) != 1:  # an extent with symbols counts as taken, even where they may make it 1
+            yield (mode,), leaf.stride

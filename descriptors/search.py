@@ -1,0 +1,395 @@
+"""The inverse problem: every way to lay a tile out in shared memory that the tensor core reads, ranked by its costs.
+
+A candidate is a major, a swizzle mode and a stacking order of the canonical atoms. Each is checked against the tables
+of instructions, derived, and *proved* (``verify``) at the address of every stage; one that fails any of these is
+refused with the reason. Those that are left are measured: ``COLUMNS`` says what each number means.
+
+Law: every finding is proved; findings are sorted by ``Finding.rank``, and ties keep the order of enumeration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from descriptors.advance import SMEM_BYTES, WINDOW_BYTES
+from descriptors.arguments import instruction_extents
+from descriptors.atoms import canonical_atom
+from descriptors.derive import derive
+from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.legality import Legality, as_mode, kind_row
+from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
+from descriptors.placement import address_bits, stored_addresses
+from descriptors.producer import Producer, as_producer, moves, stores
+from descriptors.record import Derivation, architecture
+from descriptors.tma import TmaError, TmaPlan, tma_plan
+from descriptors.verify import Report, verify
+from layoutalg import size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: What each column of a ``Finding`` means.
+COLUMNS: Mapping[str, str] = {
+    "boxes": "TMA copies (boxes of a tensor map of rank 2) that fill one stage; none if no such copies can",
+    "wavefronts": "wavefronts of shared memory that the producer's plain stores take for one stage",
+    "conflicts": "those of them that are bank conflicts: beyond one for each phase of a store",
+    "store_bytes": "bytes of each of those stores, a lane",
+    "alignment_bytes": "what the address of every stage must be a multiple of",
+    "padding_bytes": "bytes of all stages that hold no element of the tile, where it was rounded up to whole atoms",
+    "slack_bytes": "bytes skipped before the tile at worst, if what comes before ends at any multiple of 16",
+    "waste_bytes": "all that alignment costs: padding and slack",
+    "total_bytes": "shared memory of all stages, padding included, from an aligned start",
+    "fits": "whether the total is within the shared memory given",
+    "carries": "whether a subtile of a stage starts past the 14-bit field, so that adding to the word would carry",
+}
+
+_FIRST = ("fits", "carries")
+#: What findings are sorted by, the first that differs decides: what fits, then the fewest, then what has an answer.
+#: Ties keep the order of enumeration: K before MN, the widest swizzle first, the default stacking order first.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "tma": (*_FIRST, "boxes", "waste_bytes", "wavefronts"),
+    "stores": (*_FIRST, "wavefronts", "waste_bytes", "boxes"),
+}
+
+_SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
+_OPERANDS: dict[str, Literal["A", "B"]] = {"A": "A", "B": "B"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A way to lay the tile out, proved, and what it costs. ``COLUMNS`` says what the numbers mean.
+
+    Args:
+        derivation: of one stage, padded if that was asked for; its words are those of stage 0 at address 0.
+        orders: the stacking orders that give this very layout: one, or both where atoms lie along one dimension only.
+        proof: the comparison of every address, at every stage that the start address can name.
+        plan: the tensor copies of one stage, proved too; None if none can fill it.
+        plan_refused: why not; empty otherwise.
+        stores_refused: why no plain stores can fill it; empty otherwise.
+        stages, stage_bytes: how many there are, and the bytes of one.
+        key: names of the columns that it is sorted by.
+        command: the command that derives it again.
+    """
+
+    derivation: Derivation
+    orders: tuple[tuple[int, ...], ...]
+    proof: Report
+    plan: TmaPlan | None
+    plan_refused: str
+    stores_refused: str
+    wavefronts: int | None
+    conflicts: int | None
+    store_bytes: int | None
+    stages: int
+    stage_bytes: int
+    alignment_bytes: int
+    padding_bytes: int
+    slack_bytes: int
+    total_bytes: int
+    fits: bool
+    carries: bool
+    key: tuple[str, ...]
+    command: str
+
+    @property
+    def major(self) -> Major:
+        """The contiguous dimension."""
+        return self.derivation.major
+
+    @property
+    def swizzle(self) -> SwizzleMode:
+        """The swizzle mode."""
+        return self.derivation.swizzle
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The stacking order of the atoms that was derived."""
+        return self.derivation.order
+
+    @property
+    def word(self) -> int:
+        """The descriptor word of the first subtile of a tile at address 0."""
+        return self.derivation.descriptor.encode()
+
+    @property
+    def boxes(self) -> int | None:
+        """How many tensor copies fill one stage."""
+        return None if self.plan is None else len(self.plan.boxes)
+
+    @property
+    def waste_bytes(self) -> int:
+        """All bytes that alignment costs."""
+        return self.padding_bytes + self.slack_bytes
+
+    @property
+    def rank(self) -> tuple[tuple[bool, int], ...]:
+        """The sort key: for each column of ``key`` whether there is no answer, then the cost."""
+        costs = {name: (not self.fits if name == "fits" else getattr(self, name)) for name in self.key}
+        return tuple((cost is None, int(cost or 0)) for cost in costs.values())
+
+    def record(self) -> dict[str, Any]:
+        """Everything a program needs, as plain data: the choice, all columns, the word, and the command."""
+        d = self.derivation
+        return {
+            "major": str(d.major), "swizzle": str(d.swizzle), "order": list(d.order),
+            "orders": [list(order) for order in self.orders],
+            **{name: getattr(self, name) for name in COLUMNS},
+            "stages": self.stages, "stage_bytes": self.stage_bytes,
+            "box": None if self.plan is None else list(self.plan.box),
+            "tma_refused": self.plan_refused or None, "stores_refused": self.stores_refused or None,
+            "smem_tile": str(d.smem_tile), "word": f"{self.word:#018x}",
+            "leading_byte_offset": d.descriptor.leading_byte_offset,
+            "stride_byte_offset": d.descriptor.stride_byte_offset,
+            "dont_care": list(d.dont_care), "proved_elements": self.proof.elements,
+            "proved_at": list(self.proof.bases), "evidence": self.proof.evidence, "command": self.command,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A candidate without a descriptor, and the reason.
+
+    Args:
+        major, swizzle: the candidate.
+        orders: the stacking orders that were refused with this reason.
+        reason: as the error says it.
+    """
+
+    major: Major
+    swizzle: SwizzleMode
+    orders: tuple[tuple[int, ...], ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """All candidates: what was found, best first, and what was refused."""
+
+    findings: tuple[Finding, ...]
+    refusals: tuple[Refusal, ...]
+    key: tuple[str, ...]
+
+
+class _Request(NamedTuple):
+    """The arguments, checked."""
+
+    tile: tuple[int, int]
+    pad: bool
+    element: ElementType
+    producer: Producer
+    stages: int
+    smem: int
+    key: tuple[str, ...]
+    given: dict[str, Any]  # what goes on to derive
+
+
+def search(
+    tile: Sequence[int], dtype: str | ElementType, mma: Sequence[int], arch: str = "sm100", **options: Any
+) -> tuple[Finding, ...]:
+    """Every way to lay a tile out that the tensor core reads, best first; ``survey`` has the refused ones too.
+
+    Law: every finding is proved, and they are sorted by ``Finding.rank``, ties in the order of enumeration.
+
+    Args:
+        tile, dtype, mma, arch, options: those of ``survey``.
+
+    Raises:
+        DescriptorError: as ``survey``.
+
+    >>> best = search(tile=(128, 64), dtype="bf16", mma=(64, 16), major="K")
+    >>> [(str(one.swizzle), one.boxes, one.wavefronts, one.waste_bytes) for one in best[:3]]
+    [('128B', 1, 128, 1008), ('64B', 2, 256, 496), ('32B', 4, 512, 240)]
+    >>> hex(best[0].word), best[0].proof.ok
+    ('0x4000404000010000', True)
+    """
+    return survey(tile, dtype, mma, arch, **options).findings
+
+
+def survey(
+    tile: Sequence[int],
+    dtype: str | ElementType,
+    mma: Sequence[int],
+    arch: str = "sm100",
+    *,
+    major: str | Major | None = None,
+    operand: Literal["A", "B"] | None = None,
+    stages: int = 1,
+    smem: int = SMEM_BYTES,
+    producer: Producer = "tma",
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    pad: bool = False,
+    legality: Legality = "strict",
+) -> Survey:
+    """Derive, prove and measure every (major, swizzle, stacking order) of a tile.
+
+    Args:
+        tile: extents (MN, K) of one stage, in elements.
+        dtype: name of the element type.
+        mma: extents (MN, K) that one instruction reads, in elements.
+        arch: ``"sm90"`` or ``"sm100"``.
+        major: only this one; both if left out.
+        stages: copies of the tile, each at an aligned address.
+        smem: bytes of shared memory that they should fit; what does not fit is ranked last.
+        producer: who fills the tile, see ``descriptors.producer``: ``"tma"``, ``"rows"``, ``"columns"``, or a
+            thread-value layout or its notation. What it is decides the order: ``KEYS``.
+        operand, kind, cta_group, sparse, legality: as for ``derive``.
+        pad: whether to round the tile up, where a candidate needs it, to whole atoms and operands. The boxes then fill
+            all of it, plain stores only the elements of the tile.
+
+    Raises:
+        DescriptorError: if an argument is unknown or malformed, or a thread-value layout leaves the tile. A tile that
+            only some candidates refuse is no error, nor one that all do.
+
+    >>> both = survey(tile=(128, 32), dtype="bf16", mma=(64, 16), producer="rows")
+    >>> len(both.findings), [str(one.swizzle) for one in both.refusals]
+    (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
+    >>> print(both.refusals[0].reason)
+    derive: tile extent 1 must be a multiple of the atom's 64, found 32; tile = (128,32), atom = (8,64):(64,1)
+    """
+    extents, element = _tile(tile), as_element_type(dtype)
+    who = as_producer(producer, extents)
+    if kind is not None:
+        kind_row(architecture(arch), kind)
+    for what, flag in (("sparse", sparse), ("pad", pad)):
+        if not isinstance(flag, bool):
+            raise DescriptorError(f"search: {what} must be True or False, found {brief(flag)}")
+    given = {
+        "dtype": element.name,
+        "arch": architecture(arch),
+        "mma": instruction_extents(mma, None, element, architecture(arch)),
+        "operand": None if operand is None else choose("search: operand", operand, _OPERANDS),
+        "kind": kind,
+        "cta_group": None if cta_group is None else as_integer(cta_group, "search: cta_group", minimum=1, maximum=2),
+        "sparse": sparse,
+        "legality": as_mode(legality),
+    }
+    if given["mma"] is None:
+        raise DescriptorError("search: mma must be (MN, K), found None")
+    count = as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16)
+    room = as_integer(smem, "search: smem", minimum=16)
+    key = KEYS["tma" if who == "tma" else "stores"]
+    request = _Request(extents, pad, element, who, count, room, key, given)
+    findings, refusals = list[Finding](), list[Refusal]()
+    for one in Major if major is None else (as_major(major),):
+        for swizzle in _SWIZZLES:
+            _measure_orders(request, one, swizzle, findings, refusals)
+    return Survey(tuple(sorted(findings, key=lambda finding: finding.rank)), tuple(refusals), key)
+
+
+def _measure_orders(
+    request: _Request, major: Major, swizzle: SwizzleMode, findings: list[Finding], refusals: list[Refusal]
+) -> None:
+    """Add what comes of the two stacking orders; one entry where they come to the same."""
+    made, refused = list[tuple[Derivation, Any, list[tuple[int, ...]]]](), dict[str, list[tuple[int, ...]]]()
+    for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
+        try:
+            d = derive(
+                tile=_padded(request, major, swizzle), major=major, swizzle=swizzle, order=order, capacity=None,
+                verify=False, **request.given,
+            )  # fmt: skip
+            bits = stored_addresses(d.smem_tile, d.element).astype("int64") * address_bits(d.element)
+        except (DescriptorError, LayoutError) as error:
+            refused.setdefault(str(error), []).append(order)
+            continue
+        same = next((orders for _, other, orders in made if (bits == other).all()), None)
+        if same is None:
+            made.append((d, bits, [order]))
+        else:
+            same.append(order)
+    for d, bits, orders in made:
+        found = _finding(request, d, bits, tuple(orders))
+        if found.proof.ok:
+            findings.append(found)
+        else:
+            refused.setdefault(f"search: the words must read the tile, {found.proof}", []).extend(orders)
+    refusals.extend(Refusal(major, swizzle, tuple(orders), reason) for reason, orders in refused.items())
+
+
+def _padded(request: _Request, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:
+    """The tile, rounded up to whole atoms and operands if that was asked for."""
+    if not request.pad:
+        return request.tile
+    units = zip(canonical_atom(major, swizzle).in_elements(request.element), request.given["mma"], strict=True)
+    mn, k = (
+        -(-n // lcm(size(atom), read)) * lcm(size(atom), read)
+        for n, (atom, read) in zip(request.tile, units, strict=True)
+    )
+    return mn, k
+
+
+def _finding(request: _Request, d: Derivation, bits: NDArray[np.int64], orders: tuple[tuple[int, ...], ...]) -> Finding:
+    """A candidate proved and measured."""
+    plan, plan_refused = _plan(d)
+    by_tma = request.producer == "tma" and plan is not None
+    alignment = plan.alignment_bytes if by_tma and plan else d.swizzle.alignment_bytes
+    (mn, k), stage = request.tile, size(d.tile) * d.element.storage_bits // 8
+    # Stages lie back to back: an atom is as large as its pattern, and without a swizzle as what a tensor copy demands.
+    last = (request.stages - 1) * stage
+    carries = not d.advance_report(base=last).fits_field
+    bases = [base for base in range(0, last + 1, stage) if base + stage <= WINDOW_BYTES]
+    stored = stores(bits[:mn, :k], moves(request.producer, request.tile, d.major, d.element), d.element)
+    total, empty = last + stage, stage - mn * k * d.element.storage_bits // 8
+    return Finding(
+        derivation=d,
+        orders=orders,
+        proof=verify(d, bases=bases),
+        plan=plan,
+        plan_refused=plan_refused,
+        stores_refused=""
+        if stored
+        else f"a plain store must move whole bytes, of padded types whole containers; dtype = {d.element}",
+        wavefronts=None if stored is None else stored.wavefronts,
+        conflicts=None if stored is None else stored.conflicts,
+        store_bytes=None if stored is None else stored.store_bytes,
+        stages=request.stages,
+        stage_bytes=stage,
+        alignment_bytes=alignment,
+        padding_bytes=request.stages * empty,
+        slack_bytes=alignment - 16,
+        total_bytes=total,
+        fits=total <= request.smem,
+        carries=carries,
+        key=request.key,
+        command=_command(request, d, total),
+    )
+
+
+def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:
+    try:
+        plan = tma_plan(d)
+        plan.verify()
+    except TmaError as error:
+        return None, str(error)
+    return plan, ""
+
+
+def _tile(tile: object) -> tuple[int, int]:
+    if not isinstance(tile, (tuple, list)) or len(tile) != 2:
+        raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}")
+    mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
+    return mn, k
+
+
+def _command(request: _Request, d: Derivation, total: int) -> str:
+    """The command that derives it, with its stages if the start address can name them all."""
+    staged = request.stages > 1 and total <= WINDOW_BYTES
+    given, shown = request.given, total if staged or request.stages == 1 else total // request.stages
+    words = [
+        f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",
+        f"--tile {'x'.join(map(str, (*d.tile, request.stages) if staged else d.tile))}",
+        f"--mma {d.mma[0]}x{d.mma[1]} --order {','.join(map(str, (*d.order, 2) if staged else d.order))}",
+        f"--arch {d.arch}",
+        f"--operand {given['operand']}" if given["operand"] else "",
+        f"--kind {given['kind']}" if given["kind"] else "",
+        f"--cta-group {given['cta_group']}" if given["cta_group"] else "",
+        "--sparse" if given["sparse"] else "",
+        f"--legality {given['legality']}" if given["legality"] != "strict" else "",
+        "--capacity none" if shown > SMEM_BYTES else "",
+    ]
+    return " ".join(word for word in words if word)

@@ -1,0 +1,126 @@
+"""The command `descriptors search`: a table for people, JSON for programs, and reasons for what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from descriptors.errors import DescriptorError
+from descriptors.search import COLUMNS, KEYS, search
+from descriptors.search_cli import commands, table
+
+ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
+(COMMAND,) = commands
+
+
+def run(*arguments: str) -> object:
+    """The exit status; an error of ours is raised."""
+    return COMMAND.main([*arguments], standalone_mode=False)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    assert run(*arguments) == status
+    output = capsys.readouterr()
+    assert output.err == ""
+    return output.out
+
+
+def test_the_table_has_a_row_for_each_finding_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, *ARGUMENTS)
+    found = search(tile=(128, 64), dtype="bf16", mma=(64, 16))
+    lines = out.splitlines()
+    assert lines[0] == ("bf16 tile 128x64, 1 stage, mma 64x16, sm100, producer tma, 232448 bytes of shared memory")
+    rows = [line.split() for line in lines[3 : 3 + len(found)]]
+    assert lines[2].split()[:6] == ["#", "major", "swizzle", "order", "boxes", "wavefronts"]
+    for i, (row, one) in enumerate(zip(rows, found, strict=True), 1):
+        order = "any" if len(one.orders) > 1 else f"{one.order[0]},{one.order[1]}"
+        assert row[:6] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes), str(one.wavefronts)]
+        assert row[-1] == f"{one.word:#018x}" and row[-3:-1] == ["yes", "no"]
+    assert found[0].command in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
+    assert all(meaning in out for meaning in COLUMNS.values())
+    assert out.isascii() and "\x1b" not in out
+    assert not [line for line in lines if line != line.rstrip() or len(line) > 150]
+
+
+def test_refusals_come_last_and_short_and_all_shows_them_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    tf32 = ["--tile", "64x32", "--dtype", "tf32", "--mma", "64x8"]
+    short, whole = told(capsys, *tf32), told(capsys, *tf32, "--all")
+    assert "refused: 10 candidates" in short and "and 1 more (--all)" in short and "..." in short
+    assert "more (--all)" not in whole and "..." not in whole.partition("refused")[2]
+    assert whole.count("legality: swizzle must be 128B_BASE32B") == 4
+    assert short.index("refused:") > short.index("sorted by")
+
+
+def test_top_shows_the_best_and_says_how_many_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, *ARGUMENTS, "--top", "2")
+    assert "the best 2 of 15" in out and "\n3 " not in out
+    record = json.loads(told(capsys, *ARGUMENTS, "--top", "2", "--json"))
+    assert (len(record["findings"]), record["found"]) == (2, 15)
+
+
+def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads(told(capsys, *ARGUMENTS, "--stages", "4", "--producer", "rows", "--json"))
+    found = search(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=4, producer="rows")
+    assert record["sorted_by"] == list(KEYS["stores"]) and record["columns"] == dict(COLUMNS)
+    assert record["request"]["stages"] == 4 and record["request"]["tile"] == [128, 64]
+    for entry, one in zip(record["findings"], found, strict=True):
+        assert entry == json.loads(json.dumps(one.record()))
+        assert {name: entry[name] for name in COLUMNS} == {name: getattr(one, name) for name in COLUMNS}
+        assert int(entry["word"], 16) == one.word and entry["command"] == one.command
+        assert entry["proved_elements"] == 128 * 64 and entry["proved_at"] == [0, 16384, 32768, 49152]
+    assert {entry["swizzle"] for entry in record["refused"]} == {"128B_BASE32B"}
+
+
+def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns")
+    assert "no boxes: tma: " in out and "no stores: a plain store must move whole bytes" in out
+    first = out.splitlines()[3].split()
+    assert first[4:8] == ["-", "-", "-", "-"]
+
+
+def test_padding_is_offered_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads(told(capsys, "--tile", "128x48", "--dtype", "bf16", "--mma", "64x16", "--pad", "--json"))
+    assert {entry["padding_bytes"] for entry in record["findings"]} == {0, 128 * 16 * 2}
+    assert "--tile 128x64 " in next(one["command"] for one in record["findings"] if one["padding_bytes"])
+
+
+def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x24"]
+    out = told(capsys, *arguments, status=1)
+    assert "nothing found\n" in out and "more (--all)" not in out
+    uneven = ["--tile", "96x48", "--dtype", "bf16", "--mma", "64x16"]
+    assert "nothing found; --pad would" in told(capsys, *uneven, status=1)
+    assert json.loads(told(capsys, *arguments, "--json", status=1))["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--dtype", "bf17"], "dtype must be one of"),
+        (["--producer", "(32,8"], "producer must be tma, rows, columns or a layout"),
+        (["--tile", "128"], "tile must be (MN, K)"),
+        (["--stages", "0"], "stages must be at least 1"),
+        (["--smem", "3"], "smem must be at least 16"),
+        (["--arch", "sm80"], "arch must be one of"),
+    ],
+)
+def test_bad_input_is_a_typed_error(arguments: list[str], message: str) -> None:
+    with pytest.raises(DescriptorError) as error:
+        run(*ARGUMENTS, *arguments)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("arguments", [["--tile", "128by64"], ["--top", "0"], ["--smem", "much"], ["--stages", "x"]])
+def test_options_that_are_no_numbers_are_usage_errors(arguments: list[str]) -> None:
+    assert CliRunner().invoke(COMMAND, [*ARGUMENTS, *arguments]).exit_code == 2
+
+
+def test_the_help_shows_commands_and_explains_the_producer() -> None:
+    text = CliRunner().invoke(COMMAND, ["--help"]).output
+    assert "descriptors search --tile 128x64" in text and "--producer" in text and "Exit status 1" in text
+
+
+def test_a_table_of_nothing_is_its_heading() -> None:
+    assert len(table(())) == 1
