@@ -9,6 +9,7 @@ from layoutalg.int_tuple import text
 from layoutalg.layout import ComposedLayout, Layout
 from layoutalg.modes import size
 from layoutalg.swizzle import Swizzle
+from layoutalg.symbols import prove, symbols_of
 
 #: The most offsets that one answer holds.
 MOST_CELLS = 1 << 20
@@ -83,6 +84,9 @@ def difference(first: Any, second: Any) -> str:
     """How two values differ, in one line; empty if they do not."""
     if not all(isinstance(value, (Layout, ComposedLayout)) for value in (first, second)):
         return "" if first == second else f"{shown(first)} is not {shown(second)}"
+    if symbols_of(first) or symbols_of(second):
+        proof = prove(first, second)
+        return "" if proof else str(proof)
     if size(first) != size(second):
         return f"sizes differ: {size(first)} and {size(second)}"
     if first == second:

@@ -171,16 +171,23 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
     (14, 8)
     """
-    layout = need_layout(layout, "cosize")
+    if type(layout) is not Layout:
+        layout = need_layout(layout, "cosize")
     if mode is not None:
         layout = _at(layout, mode, "cosize")
     if isinstance(layout, ComposedLayout):
         return _cosize_composed(layout)
-    if not has_basis(layout):
-        reach = 0
-        for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+    reach = 1
+    strides = flatten_tuple(layout.stride)
+    for s, d in zip(flatten_tuple(layout.shape), strides, strict=True):
+        if type(d) is int:
+            reach += (s - 1) * (d if d >= 0 else -d)
+        elif isinstance(d, ScaledBasis):
+            break
+        else:
             reach += (s - 1) * abs(d)
-        return reach + 1
+    else:
+        return reach
     spans: dict[Any, int] = {}
     for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)

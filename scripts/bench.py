@@ -135,6 +135,7 @@ def process_seconds(commands: dict[str, list[str]], repeats: int) -> dict[str, f
     """Wall time of whole processes, median; the commands take turns, so that a busy moment hits all of them."""
     samples: dict[str, list[float]] = {name: [] for name in commands}
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules are cached where a package is installed
     broken = set()
     for turn in range(repeats + 1):
         for name, command in commands.items():
@@ -156,6 +157,7 @@ def measure_processes(repeats: int, with_dsl: bool) -> dict[str, float | None]:
         "python": [python, "-c", "pass"],
         "import layoutalg": [python, "-c", "import layoutalg"],
         "import descriptors": [python, "-c", "import descriptors"],
+        "layoutalg --help": [python, "-m", "layoutalg", "--help"],
         "descriptors derive": [python, "-m", "descriptors", "derive", *DERIVE],
     }
     if with_dsl:
@@ -164,6 +166,42 @@ def measure_processes(repeats: int, with_dsl: bool) -> dict[str, float | None]:
             str(ROOT / "scripts" / "lib" / "bench_derivation.py"),
         ]
     return process_seconds(commands, repeats)
+
+
+def measure_whole_layouts(repeats: int) -> list[dict[str, Any]]:
+    """All offsets of 4096 x 4096 layouts, beside one numpy expression of the same result, in turns."""
+    import numpy as np
+
+    from layoutalg import ComposedLayout, Layout, Swizzle, offsets
+
+    plain = Layout((4096, 4096), (4096, 1))
+    nested = Layout(((8, 512), (64, 64)), ((64, 512), (1, 8 * 64 * 512)))
+    swizzled = ComposedLayout(Swizzle(3, 4, 3), 0, plain)
+    rows, columns = np.arange(4096, dtype=np.int32) * 4096, np.arange(4096, dtype=np.int32)
+    inner = np.array([nested(0, i) for i in range(4096)], dtype=np.int32)
+    outer = np.array([nested(i, 0) for i in range(4096)], dtype=np.int32)
+
+    def bare_swizzle() -> Any:
+        values = np.add.outer(rows, columns)
+        return values ^ (values & 0b1110000000) >> 3
+
+    pairs: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
+        ("plain", lambda: offsets(plain), lambda: np.add.outer(rows, columns)),
+        ("nested", lambda: offsets(nested), lambda: np.add.outer(outer, inner)),
+        ("swizzled", lambda: offsets(swizzled), bare_swizzle),
+    ]
+    found = []
+    for name, mine, bare in pairs:
+        if not np.array_equal(mine(), bare()):
+            raise SystemExit(f"bench: the offsets of the {name} layout must be those of numpy, found others")
+        times: dict[str, list[float]] = {"layoutalg": [], "numpy": []}
+        for _ in range(repeats):
+            for side, function in (("layoutalg", mine), ("numpy", bare)):
+                started = time.perf_counter()
+                function()
+                times[side].append(time.perf_counter() - started)
+        found.append({"layout": name, **{side: statistics.median(samples) for side, samples in times.items()}})
+    return found
 
 
 # ---- the run ----
@@ -244,6 +282,12 @@ def report(result: dict[str, Any]) -> Iterator[str]:
                 f"operations; slower than it in {slower}"
             )
     yield ""
+    for row in result["whole layouts"]:
+        yield (
+            f"all offsets of 4096 x 4096, {row['layout']}: {1e3 * row['layoutalg']:.1f} ms; bare numpy "
+            f"{1e3 * row['numpy']:.1f} ms; {row['layoutalg'] / row['numpy']:.2f} of it"
+        )
+    yield ""
     bare = result["processes"]["python"]
     for name, seconds in result["processes"].items():
         more = f", {1e3 * (seconds - bare):.1f} ms beyond bare python" if seconds and bare and name != "python" else ""
@@ -266,6 +310,8 @@ def main() -> None:
         dsl_worker(json.load(sys.stdin), options.repeats, options.least)
         return
     result = {"seed": options.seed, "repeats": options.repeats, **measure_operations(options)}
+    say("whole layouts")
+    result["whole layouts"] = [] if options.only else measure_whole_layouts(options.repeats)
     say("whole processes")
     result["processes"] = measure_processes(options.repeats, bool(result["versions"]["cute-dsl"]))
     result["versions"] |= {

@@ -219,3 +219,9 @@ def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixtu
     assert main(tile) == 0
     assert "lane=1 -> (2, 0)" in capsys.readouterr().out
     assert main([*tile[:4], "lane=x"]) == 2
+
+
+def test_same_proves_layouts_with_symbols_for_all_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["same", "(8,m):(1,8)", "8*m:1"]) == 0
+    assert main(["same", "(8,m):(1,8)", "(8,m):(1,4*m)"]) == 1
+    assert "for m = 3 at index 8 the offsets are 8 and 12" in capsys.readouterr().out
