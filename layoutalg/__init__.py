@@ -27,22 +27,7 @@ from layoutalg.int_tuple import product
 from layoutalg.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
 from layoutalg.layout import ComposedLayout, Layout
 from layoutalg.memory import gather, scatter, strided_view
-from layoutalg.modes import (
-    append,
-    cosize,
-    depth,
-    flatten,
-    get,
-    group_modes,
-    is_congruent,
-    is_weakly_congruent,
-    leading_dim,
-    make_layout,
-    prepend,
-    rank,
-    select,
-    size,
-)
+from layoutalg.modes import cosize, depth, get, is_congruent, is_weakly_congruent, leading_dim, rank, size
 from layoutalg.notation import parse_int_tuple, parse_layout
 from layoutalg.offsets import offsets
 from layoutalg.ordered import make_composed_layout, make_identity_layout, make_layout_like, make_ordered_layout
@@ -56,6 +41,7 @@ from layoutalg.products import (
     zipped_product,
 )
 from layoutalg.recast import downcast, recast_layout, upcast
+from layoutalg.regroup import append, flatten, group_modes, make_layout, prepend, select
 from layoutalg.slicing import crd2idx, dice, idx2crd, slice_, slice_and_offset
 from layoutalg.swizzle import Swizzle
 from layoutalg.symbols import prove, substitute, symbols_of

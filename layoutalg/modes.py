@@ -1,6 +1,6 @@
-"""Looking at and rearranging the modes of shapes and layouts: size, rank, get, select, group_modes and their kin.
+"""Looking at the modes of shapes and layouts: size, cosize, rank, depth, get and their kin.
 
-None of these changes the function of a layout except by choosing among or regrouping its modes. Each works on an int
+Each works on an int
 tuple, a :class:`Layout` and a :class:`ComposedLayout` (through its inner layout) alike. A ``mode`` is an index or a
 path of them: ``[1, 0]`` is mode 0 of mode 1.
 Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuTe DSL 4.8.1.
@@ -8,7 +8,7 @@ Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from layoutalg.basis import ScaledBasis
@@ -24,7 +24,7 @@ from layoutalg.int_tuple import (
     tuple_depth,
     weakly_congruent,
 )
-from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted
+from layoutalg.layout import ComposedLayout, Layout, has_basis
 from layoutalg.leaf import as_int, as_leaf, divides, need_int
 from layoutalg.swizzle import Swizzle
 
@@ -60,51 +60,7 @@ def need_plain(value: object, operation: str) -> Layout:
     raise LayoutError(f"{operation}: the operand must be a plain layout, found {safe_text(value)}")
 
 
-def make_layout(*parts: Any, stride: IntTuple = None) -> AnyLayout:
-    """A layout from a shape and a stride, or the concatenation of layouts as the modes of one.
-
-    Args:
-        parts: a shape, or a shape and a stride; or layouts, of which at most one is composed, and that the first.
-        stride: the stride of a shape, also by name as in the DSL.
-
-    Raises:
-        LayoutError: as :class:`Layout`; or if a composed layout is concatenated to another.
-
-    >>> print(make_layout((8, 4), stride=(4, 1)), make_layout(Layout(8, 4), Layout(4, 1)))
-    (8,4):(4,1) (8,4):(4,1)
-    """
-    if len(parts) == 1 and type(parts[0]) is tuple and parts[0] and _all_layouts(parts[0]):
-        parts = parts[0]
-    if parts and _all_layouts(parts):
-        if stride is not None:
-            raise LayoutError("make_layout: a stride goes with a shape, found it beside layouts")
-        return concatenate(parts)
-    if not 1 <= len(parts) <= 2 or (len(parts) == 2 and stride is not None):
-        raise LayoutError(f"make_layout: takes a shape and a stride, or layouts, found {safe_text(parts)}")
-    return Layout(parts[0], parts[1] if len(parts) == 2 else stride)
-
-
-def _all_layouts(parts: Iterable[object]) -> bool:
-    return all(isinstance(part, (Layout, ComposedLayout)) for part in parts)
-
-
-def concatenate(parts: Iterable[AnyLayout]) -> AnyLayout:
-    """Layouts as the modes of one layout: ``(A, B)(a, b) == A(a) + B(b)``.
-
-    A composed layout can only be the first: what follows is added to its inner offset, before its outer function.
-
-    Raises:
-        LayoutError: for a composed layout in a later place.
-    """
-    parts = tuple(parts)
-    if parts and isinstance(parts[0], ComposedLayout):
-        first = parts[0]
-        return ComposedLayout(first.outer, first.offset, concatenate((first.inner, *parts[1:])))
-    plain = [need_plain(part, "make_layout") for part in parts]
-    return trusted(tuple(part.shape for part in plain), tuple(part.stride for part in plain))
-
-
-def _at(value: Any, mode: Mode, operation: str) -> Any:
+def at_path(value: Any, mode: Mode, operation: str) -> Any:
     """Follow a path of modes into a shape or layout."""
     if mode is None:
         return value
@@ -137,7 +93,7 @@ def size(value: Any, mode: Mode = None) -> int:
     >>> size(Layout((2, (3, 4)))), size((2, (3, 4)), mode=[1, 0])
     (24, 3)
     """
-    return product(shape_of(_at(value, mode, "size")))
+    return product(shape_of(at_path(value, mode, "size")))
 
 
 def rank(value: Any, mode: Mode = None) -> int:
@@ -146,7 +102,7 @@ def rank(value: Any, mode: Mode = None) -> int:
     >>> rank(Layout((2, (3, 4)))), rank(7)
     (2, 1)
     """
-    shape = shape_of(_at(value, mode, "rank"))
+    shape = shape_of(at_path(value, mode, "rank"))
     return len(shape) if type(shape) is tuple else 1
 
 
@@ -156,7 +112,7 @@ def depth(value: Any, mode: Mode = None) -> int:
     >>> depth(Layout((2, (3, 4)))), depth(7)
     (2, 0)
     """
-    return tuple_depth(shape_of(_at(value, mode, "depth")))
+    return tuple_depth(shape_of(at_path(value, mode, "depth")))
 
 
 def cosize(layout: AnyLayout, mode: Mode = None) -> int:
@@ -174,7 +130,7 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     if type(layout) is not Layout:
         layout = need_layout(layout, "cosize")
     if mode is not None:
-        layout = _at(layout, mode, "cosize")
+        layout = at_path(layout, mode, "cosize")
     if isinstance(layout, ComposedLayout):
         return _cosize_composed(layout)
     reach = 1
@@ -243,125 +199,12 @@ def get(value: T, mode: Mode) -> T:
     >>> print(get(Layout((2, (3, 4))), [1, 1]))
     4:6
     """
-    return _at(value, mode, "get")  # type: ignore[no-any-return]
+    return at_path(value, mode, "get")  # type: ignore[no-any-return]
 
 
-def select(value: T, modes: int | Sequence[int]) -> T:
-    """The given top-level modes, in the given order, as a tuple of modes even where it is one.
-
-    Raises:
-        LayoutError: if there is no such mode.
-
-    >>> print(select(Layout((2, 3, 4)), [2, 0]), select((2, 3, 4), [1]))
-    (4,2):(6,1) (3,)
-    """
-    picked: list[Any] = list(modes) if isinstance(modes, (list, tuple, range)) else [modes]
-    return _rebuild(value, lambda parts: tuple(_at(parts, mode, "select") for mode in picked))  # type: ignore[no-any-return]
-
-
-def flatten(value: T) -> T:
-    """The same leaves in one flat tuple; an integer mode stays as it is.
-
-    >>> print(flatten(Layout((2, (3, 4)))))
-    (2,3,4):(1,2,6)
-    """
-    if isinstance(value, (Layout, ComposedLayout)):
-        return through(_flatten_layout, value)
-    return flatten_tuple(value) if type(value) is tuple else value  # type: ignore[return-value]
-
-
-def _flatten_layout(layout: Layout) -> Layout:
-    if type(layout.shape) is not tuple:
-        return layout
-    return trusted(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
-
-
-def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Any:
-    """Apply one arrangement of top-level parts to a tuple, or to the shape and stride of a layout."""
-    if isinstance(value, (Layout, ComposedLayout)):
-
-        def both(layout: Layout) -> Layout:
-            shape, stride = _modes(layout.shape), _modes(layout.stride)
-            return trusted(arrange(shape), arrange(stride))
-
-        return through(both, value)
-    return arrange(_modes(value))
-
-
-def _modes(value: IntTuple) -> tuple[Any, ...]:
+def modes_of(value: IntTuple) -> tuple[Any, ...]:
+    """The top-level modes of an int tuple; an integer counts as the tuple of itself."""
     return value if type(value) is tuple else (value,)
-
-
-def append(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
-    """Add a mode at the end, once, or until the rank is ``up_to_rank``.
-
-    Args:
-        value: a shape or layout.
-        elem: what to add: an int tuple to a shape, a plain layout to a layout.
-        up_to_rank: repeat until this rank; a value that has it already stays as it is.
-
-    Raises:
-        LayoutError: if a layout and an int tuple are mixed.
-
-    >>> print(append(Layout((4, 8)), Layout(3, 7)))
-    (4,8,3):(1,4,7)
-    """
-    return _extended(value, elem, up_to_rank, "append")
-
-
-def prepend(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
-    """Add a mode at the front, once, or until the rank is ``up_to_rank``; otherwise as :func:`append`.
-
-    >>> print(prepend(Layout((4, 8)), Layout(3, 7)))
-    (3,4,8):(7,1,4)
-    """
-    return _extended(value, elem, up_to_rank, "prepend")
-
-
-def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> Any:
-    present = rank(value)
-    times = 1 if up_to_rank is None else max(0, as_int(up_to_rank, f"{operation}: up_to_rank") - present)
-    if up_to_rank is not None and times > 4096:
-        raise LayoutError(f"{operation}: up_to_rank must be at most the rank plus 4096, found {up_to_rank}")
-
-    def joined(old: Any, new: Any) -> tuple[Any, ...]:
-        extra = (new,) * times
-        return (*_modes(old), *extra) if operation == "append" else (*extra, *_modes(old))
-
-    if isinstance(value, (Layout, ComposedLayout)):
-        added = need_plain(elem, operation)
-        if not times:
-            return value
-        return through(lambda a: trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), value)
-    return joined(value, elem) if times else value
-
-
-def group_modes(value: T, begin: int, end: int | None = None) -> T:
-    """Make modes ``[begin, end)`` the sub-modes of one mode, in their place.
-
-    Args:
-        value: a shape or layout.
-        begin: the first mode of the group.
-        end: one past the last; a negative one counts from the rank; ``None`` is the rank.
-
-    Raises:
-        LayoutError: unless ``0 <= begin < end <= rank``.
-
-    >>> print(group_modes(Layout((2, 3, 4, 5)), 1, 3))
-    (2,(3,4),5):(1,(2,6),24)
-    """
-    total = rank(value)
-    begin = as_int(begin, "group_modes: begin")
-    end = total if end is None else as_int(end, "group_modes: end")
-    end += total if end < 0 else 0
-    if not 0 <= begin < end <= total:
-        raise LayoutError(
-            f"group_modes: must have 0 <= begin < end <= {total}, found begin {begin} and end {end}; "
-            f"operand = {text(value)}"
-        )
-    if type(shape_of(value)) is not tuple:
-        return select(value, [0])  # an integer counts as the tuple of itself
-    return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]))  # type: ignore[no-any-return]
 
 
 def is_congruent(a: Any, b: Any) -> bool:
@@ -394,7 +237,7 @@ def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | No
     layout = Layout(shape, stride)
     if has_basis(layout):
         raise LayoutError(f"leading_dim: strides must be integers; layout = {layout}")
-    path = _unit_path(_modes(layout.shape), _modes(layout.stride))
+    path = _unit_path(modes_of(layout.shape), modes_of(layout.stride))
     if path is None:
         return None
     return path[0] if len(path) == 1 else path

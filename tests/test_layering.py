@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Lowest first. The package itself ("layoutalg") is the public face, `__init__`.
 LAYOUTALG = """
-    errors value polynomial leaf basis int_tuple swizzle layout modes notation
+    errors value polynomial leaf basis int_tuple swizzle layout modes regroup notation
     coalesce jumps composition slicing swizzled_slice complement inverse divide ordered products tiling recast offsets
     memory symbols banks f2_matrix f2 f2_layouts bank_ranks swizzle_search linear_layout linear_conversion
     draw draw.grid draw.text draw.html
