@@ -52,7 +52,9 @@ def right_inverse_plain(layout: Layout) -> Layout:
             modes.setdefault(d, (s, index))
         index *= s
     offset = 1
-    while (mode := _mode_of_stride(offset, modes)) is not None:
+    symbolic = has_symbols(flatten_tuple((flat.shape, flat.stride)))  # an extent's symbols get into the next offset
+    next_mode = _mode_by_proof if symbolic else dict.get
+    while (mode := next_mode(modes, offset)) is not None:
         s, index = mode
         extents.append(s)
         strides.append(index)
@@ -60,11 +62,9 @@ def right_inverse_plain(layout: Layout) -> Layout:
     return from_flat(*merge(tuple(extents), tuple(strides)))
 
 
-def _mode_of_stride(offset: Any, modes: dict[Any, tuple[Any, Any]]) -> tuple[Any, Any] | None:
-    """The mode with this stride."""
-    if has_symbols((offset, *modes)):
-        return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
-    return modes.get(offset)
+def _mode_by_proof(modes: dict[Any, tuple[Any, Any]], offset: Any) -> tuple[Any, Any] | None:
+    """The mode with this stride, where strides hold symbols: each that might be equal must be decided."""
+    return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
 
 
 def left_inverse(layout: AnyLayout) -> AnyLayout:
