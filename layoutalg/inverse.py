@@ -111,8 +111,10 @@ def left_inverse_plain(layout: Layout) -> Layout:
                 f"left_inverse: stride {d} must be a multiple of {previous} and at least {previous * count}, the mode "
                 f"below it; layout = {layout}"
             )
-        if d != previous * count:
-            need_steps(s)  # a mode that is never stepped along would leave no gap
+        if d != previous * count:  # a mode that is never stepped along would leave no gap, nor weigh in one
+            need_steps(s)
+            if weight:
+                need_steps(count)
         extents.append(d // previous)
         strides.append(weight)
         previous, count, weight = d, s, index

@@ -16,7 +16,7 @@ from typing import Any
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import flatten_tuple, unflatten
 from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled, trusted
-from layoutalg.leaf import as_int, ceil_div, divides, is_one, surely_less
+from layoutalg.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 from layoutalg.modes import L, need_layout
 from layoutalg.swizzle import Swizzle
 
@@ -134,8 +134,11 @@ def _downcast(layout: Layout, n: int) -> Layout:
     _need_integers(layout, "downcast")
     extents = list(flatten_tuple(layout.shape))
     strides = list(flatten_tuple(layout.stride))
-    unit = [i for i, d in enumerate(strides) if d == 1]
+    unit = [i for i, d in enumerate(strides) if equal(d, 1)]
     real = [i for i in unit if not is_one(extents[i])]
+    if len(real) > 1 or (real and real[0] != unit[0]):
+        for i in real:  # one that turns out to have extent 1 does not count
+            need_steps(extents[i])
     if len(real) > 1:
         raise NotDivisibleError(f"downcast: at most one mode may have stride 1, found {len(real)}; layout = {layout}")
     # A mode of extent 1 is contiguous only if none else is: its stride is never used to step.
