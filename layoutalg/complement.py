@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from layoutalg.coalesce import filtered, from_flat, merge
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
-from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.layout import ComposedLayout, Layout, need_integer_strides
 from layoutalg.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
 from layoutalg.modes import need_plain
 
@@ -40,8 +40,7 @@ def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
     """
     layout = need_plain(layout, "complement")
     target = _target(cotarget)
-    if has_basis(layout):
-        raise LayoutError(f"complement: strides must be integers; layout = {layout}")
+    need_integer_strides(layout, "complement")
     extents, strides = filtered(layout)
     gaps: list[Any] = []
     steps: list[Any] = []

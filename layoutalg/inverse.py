@@ -14,7 +14,7 @@ from layoutalg.complement import refuse_overlap
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.jumps import Function
-from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled
+from layoutalg.layout import ComposedLayout, Layout, is_swizzled, need_integer_strides
 from layoutalg.leaf import divides, equal, has_symbols, need_int, need_steps
 from layoutalg.modes import AnyLayout, cosize, need_layout, need_plain, size
 from layoutalg.swizzle import Swizzle
@@ -41,7 +41,7 @@ def right_inverse(layout: AnyLayout) -> AnyLayout:
 
 def right_inverse_plain(layout: Layout) -> Layout:
     """:func:`right_inverse` of a plain layout."""
-    _need_integers(layout, "right_inverse")
+    need_integer_strides(layout, "right_inverse")
     extents: list[Any] = []
     strides: list[Any] = []
     modes: dict[Any, tuple[Any, Any]] = {}
@@ -88,7 +88,7 @@ def left_inverse(layout: AnyLayout) -> AnyLayout:
 
 def left_inverse_plain(layout: Layout) -> Layout:
     """:func:`left_inverse` of a plain layout."""
-    _need_integers(layout, "left_inverse")
+    need_integer_strides(layout, "left_inverse")
     flat = coalesce_plain(layout)
     modes = []
     index = 1
@@ -238,16 +238,10 @@ def _linear_part(layout: AnyLayout) -> tuple[Layout, int]:
         inner: Any = layout.inner
         # Below the lowest bit that is read, a swizzle changes nothing.
         limit = 1 << (swizzle.source_mask & -swizzle.source_mask).bit_length() - 1 if swizzle.bits else size(inner)
-        return _need_integers(inner, "max_common_layout"), min(limit, size(inner))
-    return _need_integers(layout, "max_common_layout"), size(layout)
+        return need_integer_strides(inner, "max_common_layout"), min(limit, size(inner))
+    return need_integer_strides(layout, "max_common_layout"), size(layout)
 
 
 def _flat_extended(layout: Layout) -> tuple[list[Any], list[Any]]:
     extents, strides = merge(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
     return (extents, strides) if extents else ([1], [0])
-
-
-def _need_integers(layout: Layout, operation: str) -> Layout:
-    if has_basis(layout):
-        raise LayoutError(f"{operation}: strides must be integers; layout = {layout}")
-    return layout

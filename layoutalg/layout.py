@@ -223,6 +223,13 @@ def has_basis(layout: Layout) -> bool:
     return _has_basis(layout.stride)
 
 
+def need_integer_strides(layout: Layout, operation: str) -> Layout:
+    """The layout itself, unless it has basis strides, which the operation has no meaning for: then a LayoutError."""
+    if _has_basis(layout.stride):
+        raise LayoutError(f"{operation}: strides must be integers; layout = {layout}")
+    return layout
+
+
 def _has_basis(stride: IntTuple) -> bool:
     if type(stride) is tuple:
         for item in stride:

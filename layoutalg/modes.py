@@ -24,7 +24,7 @@ from layoutalg.int_tuple import (
     tuple_depth,
     weakly_congruent,
 )
-from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.layout import ComposedLayout, Layout, need_integer_strides
 from layoutalg.leaf import as_int, as_leaf, divides, need_int
 from layoutalg.swizzle import Swizzle
 
@@ -235,8 +235,7 @@ def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | No
     (1, (1, 0), None)
     """
     layout = Layout(shape, stride)
-    if has_basis(layout):
-        raise LayoutError(f"leading_dim: strides must be integers; layout = {layout}")
+    need_integer_strides(layout, "leading_dim")
     path = _unit_path(modes_of(layout.shape), modes_of(layout.stride))
     if path is None:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple, product, safe_text
-from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.layout import ComposedLayout, Layout, need_integer_strides
 from layoutalg.leaf import LIMIT, need_int
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
@@ -108,8 +108,7 @@ def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[i
 
 def integer_leaves(layout: Layout) -> list[tuple[int, int]]:
     """The flat extents and strides of a layout, as numbers."""
-    if has_basis(layout):
-        raise LayoutError(f"offsets: strides must be integers; layout = {layout}")
+    need_integer_strides(layout, "offsets")
     what = "offsets: an extent or stride"
     pairs = zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True)
     return [(need_int(s, what), need_int(d, what)) for s, d in pairs]

@@ -12,7 +12,7 @@ from typing import Any
 from layoutalg.basis import ScaledBasis
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
-from layoutalg.layout import ComposedLayout, Layout, has_basis, trusted, valid_shape
+from layoutalg.layout import ComposedLayout, Layout, need_integer_strides, trusted, valid_shape
 from layoutalg.leaf import as_int, is_one
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
@@ -81,8 +81,7 @@ def make_layout_like(layout: AnyLayout) -> Layout:
     need_layout(layout, "make_layout_like")
     if isinstance(layout, ComposedLayout):
         return make_layout_like(layout.inner)
-    if has_basis(layout):
-        raise LayoutError(f"make_layout_like: strides must be integers; layout = {layout}")
+    need_integer_strides(layout, "make_layout_like")
     return _compact(layout.shape, [stride if stride != 0 else None for stride in flatten_tuple(layout.stride)])
 
 

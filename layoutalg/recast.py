@@ -15,7 +15,7 @@ from typing import Any
 
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import flatten_tuple, unflatten
-from layoutalg.layout import ComposedLayout, Layout, has_basis, is_swizzled, trusted
+from layoutalg.layout import ComposedLayout, Layout, is_swizzled, need_integer_strides, trusted
 from layoutalg.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 from layoutalg.modes import L, need_layout
 from layoutalg.swizzle import Swizzle
@@ -79,7 +79,7 @@ def upcast(layout: L, n: int) -> L:
 
 
 def _upcast(layout: Layout, n: int) -> Layout:
-    _need_integers(layout, "upcast")
+    need_integer_strides(layout, "upcast")
     extents: list[Any] = []
     strides: list[Any] = []
     inside = 0  # the largest position in a unit that the modes reach together
@@ -131,7 +131,7 @@ def downcast(layout: L, n: int) -> L:
 
 
 def _downcast(layout: Layout, n: int) -> Layout:
-    _need_integers(layout, "downcast")
+    need_integer_strides(layout, "downcast")
     extents = list(flatten_tuple(layout.shape))
     strides = list(flatten_tuple(layout.stride))
     unit = [i for i, d in enumerate(strides) if equal(d, 1)]
@@ -156,11 +156,6 @@ def _count(n: Any, operation: str) -> int:
     if count < 1:
         raise LayoutError(f"{operation}: n must be positive, found {count}")
     return count
-
-
-def _need_integers(layout: Layout, operation: str) -> None:
-    if has_basis(layout):
-        raise LayoutError(f"{operation}: strides must be integers; layout = {layout}")
 
 
 def _swizzle_of(layout: ComposedLayout, n: int, operation: str) -> tuple[Swizzle, int]:

@@ -7,14 +7,14 @@ result may keep a mode that turns out to have extent 1, or two that turn out to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product as cartesian
 from typing import Any
 
 from layoutalg.basis import ScaledBasis
 from layoutalg.coalesce import coalesce
 from layoutalg.errors import LayoutError, UndecidedError
-from layoutalg.int_tuple import flatten_tuple, safe_text
+from layoutalg.int_tuple import safe_text
 from layoutalg.layout import ComposedLayout, Layout
 from layoutalg.leaf import Polynomial, as_leaf
 from layoutalg.modes import AnyLayout, need_layout, size
@@ -70,25 +70,20 @@ def symbols_of(value: Any) -> list[str]:
     >>> symbols_of(parse_layout("(8*m,64*k):(64,1)"))
     ['k', 'm']
     """
-    if isinstance(value, Layout):
-        return symbols_of((value.shape, value.stride))
-    if isinstance(value, ComposedLayout):
-        return symbols_of((symbols_of_parts(value.outer), value.offset, symbols_of_parts(value.inner)))
-    names: set[str] = set()
-    for leaf in flatten_tuple(value):
-        number = getattr(leaf, "value", leaf)
-        if isinstance(number, Polynomial):
-            names |= number.symbols()
-    return sorted(names)
+    return sorted({name for number in _polynomials(value) for name in number.symbols()})
 
 
-def symbols_of_parts(value: Any) -> Any:
-    """The numbers of a part of a composed layout, as an int tuple; none for a swizzle."""
-    if isinstance(value, Layout):
-        return (value.shape, value.stride)
-    if isinstance(value, ComposedLayout):
-        return (symbols_of_parts(value.outer), value.offset, symbols_of_parts(value.inner))
-    return ()
+def _polynomials(value: Any) -> Iterator[Polynomial]:
+    """Every number with symbols in a value; a swizzle has none."""
+    if isinstance(value, Polynomial):
+        yield value
+    elif isinstance(value, ScaledBasis):
+        yield from _polynomials(value.value)
+    elif isinstance(value, (Layout, ComposedLayout)):
+        yield from _polynomials(value.fields())
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _polynomials(item)
 
 
 class Proof(Value):

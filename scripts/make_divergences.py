@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "scripts" / "lib")]
 
 from cases import spelled, spelled_value  # noqa: E402
+from generated import write_or_check  # noqa: E402
 
 SOURCE = ROOT / "tests" / "vectors" / "divergences.json"
 PAGE = ROOT / "docs" / "divergences.md"
@@ -85,19 +86,9 @@ def row_of(row: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    text = page(json.loads(SOURCE.read_text(encoding="utf-8")))
-    if arguments == ["--check"]:
-        current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-        print(
-            f"{PAGE.relative_to(ROOT)} is {'up to date' if current else 'out of date: run scripts/make_divergences.py'}"
-        )
-        return 0 if current else 1
-    if arguments:
-        print(__doc__, file=sys.stderr)
-        return 2
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)}")
-    return 0
+    return write_or_check(
+        PAGE, page(json.loads(SOURCE.read_text(encoding="utf-8"))), "make_divergences.py", __doc__, arguments
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
+
+from generated import write_or_check  # noqa: E402
 
 from descriptors.formula_text import write_formulas  # noqa: E402
 from descriptors.formulas import LEGEND, formulas, write_table  # noqa: E402
@@ -54,17 +56,7 @@ def page() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    text = page()
-    if arguments == ["--check"]:
-        current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-        print(f"{PAGE.relative_to(ROOT)} is {'up to date' if current else 'out of date: run scripts/make_formulas.py'}")
-        return 0 if current else 1
-    if arguments:
-        print(__doc__, file=sys.stderr)
-        return 2
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)}")
-    return 0
+    return write_or_check(PAGE, page(), "make_formulas.py", __doc__, arguments)
 
 
 if __name__ == "__main__":

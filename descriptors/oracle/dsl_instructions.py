@@ -1,20 +1,15 @@
 """The worker's half of `descriptors.oracle.instructions`: MMA operations of the DSL, and the PTX made from them.
 
 Every word is compiled in a kernel of its own, with constant addresses, so that the compiler folds the instruction
-descriptor to one constant. Run as ``python -m descriptors.oracle.dsl_instructions``, questions on standard input.
-"""
+descriptor to one constant."""
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from descriptors.oracle.worker import run_isolated
-
-__all__ = ["main"]
+__all__ = ["prepare"]
 
 _TYPES = {
     "f16": "Float16",
@@ -174,14 +169,8 @@ def _tensor_memory(dtype: Any, address: int) -> Any:
 _ANSWERS: dict[str, Callable[[dict[str, Any]], Any]] = {"fields": _fields, "accepts": _accepts, "words": _word}
 
 
-def main() -> None:
-    """Answer the questions on standard input, one JSON line each."""
-    questions = json.load(sys.stdin)
+def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
+    """Import the DSL and return the function that answers questions."""
     from cutlass import cute  # noqa: F401 - imported once here, for every child to inherit
 
-    for status, value in run_isolated(questions, _work, each_s=60.0, batch=500):
-        sys.stdout.write(json.dumps((status, value)) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    return _work

@@ -9,17 +9,12 @@ i8): acceptance is evidence of the wider reading, refusal of the narrower one.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from descriptors.oracle import OracleError, require
+from descriptors.oracle import OracleError
+from descriptors.oracle.service import ask
 
 __all__ = ["InstructionRequest", "InstructionWord", "accepted", "field_positions", "instruction_words"]
 
@@ -135,35 +130,8 @@ def _grouped(ask: str, requests: Sequence[InstructionRequest]) -> list[tuple[str
     return replies
 
 
-def _ask(questions: list[dict[str, Any]], target: str, limit_s: float = 600.0) -> list[tuple[str, Any]]:
-    """One round with a worker process of its own, in which the DSL believes to compile for ``target``."""
-    require()
-    if not questions:
-        return []
-    root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
-    environment = {**os.environ, "PYTHONPATH": path, "CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_ARCH": target}
-    command = [sys.executable, "-m", "descriptors.oracle.dsl_instructions"]
-    with tempfile.TemporaryDirectory() as scratch:
-        # The DSL keeps its PTX where it was started, under one name: two at once would read each other's.
-        environment["CUTE_DSL_DUMP_DIR"] = scratch
-        try:
-            done = subprocess.run(
-                command,
-                input=json.dumps(questions),
-                capture_output=True,
-                text=True,
-                timeout=limit_s,
-                cwd=scratch,
-                env=environment,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise OracleError(f"oracle: {len(questions)} questions must end in {limit_s} s, found no end") from error
-    replies = [(status, value) for status, value in map(json.loads, done.stdout.splitlines())]
-    if done.returncode or len(replies) != len(questions):
-        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise OracleError(
-            f"oracle: the worker must answer {len(questions)} questions, found {len(replies)}: {reason[:200]}"
-        )
-    return replies
+def _ask(questions: list[dict[str, Any]], target: str) -> list[tuple[str, Any]]:
+    """The replies of a worker in which the DSL believes to compile for ``target``."""
+    return [
+        (reply.status, reply.value) for reply in ask("instructions", questions, each_s=60.0, batch=500, target=target)
+    ]

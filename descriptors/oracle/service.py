@@ -32,15 +32,24 @@ class Reply:
     value: Any
 
 
-def ask(kind: str, questions: Sequence[object], *, each_s: float, batch: int, limit_s: float = 600.0) -> list[Reply]:
+def ask(
+    kind: str,
+    questions: Sequence[object],
+    *,
+    each_s: float,
+    batch: int,
+    limit_s: float = 600.0,
+    target: str | None = None,
+) -> list[Reply]:
     """Return one reply a question, in order.
 
     Args:
-        kind: which module of the worker answers: ``algebra`` or ``words``.
+        kind: which module of the worker answers: a name in its table.
         questions: plain data that JSON can carry.
         each_s: seconds a single question may take before its child is killed (status ``timeout``).
         batch: how many questions a forked child answers before the next child takes over.
         limit_s: seconds the whole round may take.
+        target: what the DSL believes to compile for (``sm_100a``), where a question does not say it itself.
 
     Raises:
         OracleUnavailableError: if the CuTe DSL is not installed.
@@ -59,7 +68,7 @@ def ask(kind: str, questions: Sequence[object], *, each_s: float, batch: int, li
                 capture_output=True,
                 text=True,
                 timeout=limit_s,
-                env=_environment(),
+                env=_environment(target, scratch),
                 cwd=scratch,
                 check=False,
             )
@@ -75,11 +84,13 @@ def ask(kind: str, questions: Sequence[object], *, each_s: float, batch: int, li
     return replies
 
 
-def _environment() -> dict[str, str]:
+def _environment(target: str | None, scratch: str) -> dict[str, str]:
     """The environment of the worker: this very copy of the package first, and the DSL's own log kept quiet."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
-    return {**os.environ, "PYTHONPATH": path, "CUTE_DSL_LOG_LEVEL": "50"}
+    chosen = {"CUTE_DSL_ARCH": target} if target else {}
+    quiet = {"CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_DUMP_DIR": scratch}
+    return {**os.environ, "PYTHONPATH": path, **quiet, **chosen}
 
 
 def _replies(lines: str) -> Iterator[Reply]:

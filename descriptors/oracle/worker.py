@@ -26,6 +26,7 @@ _ANSWERERS = {
     "algebra": "descriptors.oracle.dsl_algebra",
     "words": "descriptors.oracle.dsl_words",
     "emitted": "descriptors.oracle.dsl_emitted",
+    "instructions": "descriptors.oracle.dsl_instructions",
 }
 
 
