@@ -1,7 +1,8 @@
 """The worker's half of `descriptors.oracle.instructions`: MMA operations of the DSL, and the PTX made from them.
 
 Every word is compiled in a kernel of its own, with constant addresses, so that the compiler folds the instruction
-descriptor to one constant."""
+descriptor to one constant.
+"""
 
 from __future__ import annotations
 
