@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from layoutalg.basis import E, ScaledBasis
 from layoutalg.coalesce import coalesce, filter, filter_zeros
 from layoutalg.complement import complement
+from layoutalg.composed import ComposedLayout
 from layoutalg.composition import composition
+from layoutalg.cosize import cosize
 from layoutalg.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
 from layoutalg.errors import (
     CoordinateError,
@@ -25,9 +27,9 @@ from layoutalg.errors import (
 )
 from layoutalg.int_tuple import product
 from layoutalg.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
-from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.layout import Layout
 from layoutalg.memory import gather, scatter, strided_view
-from layoutalg.modes import cosize, depth, get, is_congruent, is_weakly_congruent, leading_dim, rank, size
+from layoutalg.modes import depth, get, is_congruent, is_weakly_congruent, leading_dim, rank, size
 from layoutalg.notation import parse_int_tuple, parse_layout
 from layoutalg.offsets import offsets
 from layoutalg.ordered import make_composed_layout, make_identity_layout, make_layout_like, make_ordered_layout

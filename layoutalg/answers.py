@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import text
-from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.layout import Layout
 from layoutalg.modes import size
 from layoutalg.swizzle import Swizzle
 from layoutalg.symbols import prove, symbols_of

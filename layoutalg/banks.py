@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import safe_text
-from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.layout import Layout
 from layoutalg.leaf import as_int
 from layoutalg.modes import size
 from layoutalg.value import Value

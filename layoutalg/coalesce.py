@@ -8,15 +8,11 @@ Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter, filter_zeros).
 
 from __future__ import annotations
 
-from typing import Any
-
 from layoutalg.errors import LayoutError
+from layoutalg.flat import filtered, from_flat, merge
 from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text
 from layoutalg.layout import Layout, trusted
 from layoutalg.modes import L, need_layout, through
-
-#: Parallel lists of extents and strides.
-Flat = tuple[list[Any], list[Any]]
 
 
 def coalesce(layout: L, target_profile: IntTuple = None) -> L:
@@ -61,30 +57,6 @@ def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
     parts = [_by_profile(mode, part) for mode, part in zip(layout, profile, strict=False)]
     parts += [layout[mode] for mode in range(len(profile), len(layout))]
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
-
-
-def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
-    """Drop the modes of extent 1 and join every mode to the one before it that it continues."""
-    extents: list[Any] = []
-    strides: list[Any] = []
-    for s, d in zip(shape, stride, strict=True):
-        if s == 1:
-            continue
-        if extents and extents[-1] * strides[-1] == d:
-            extents[-1] *= s
-        else:
-            extents.append(s)
-            strides.append(d)
-    return extents, strides
-
-
-def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
-    """The layout of flat modes: an integer shape for one mode, ``1:0`` for none."""
-    if len(extents) == 1:
-        return trusted(extents[0], strides[0])
-    if not extents:
-        return trusted(1, 0)
-    return trusted(tuple(extents), tuple(strides))
 
 
 def filter_zeros(layout: L, target_profile: IntTuple = None) -> L:
@@ -134,9 +106,3 @@ def filter(layout: L) -> L:  # CuTe's name
 def filter_plain(layout: Layout) -> Layout:
     """:func:`filter` of a plain layout."""
     return from_flat(*filtered(layout))
-
-
-def filtered(layout: Layout) -> Flat:
-    """The coalesced flat modes of a layout without those of stride 0."""
-    kept = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if d != 0]
-    return merge(tuple([s for s, _ in kept]), tuple([d for _, d in kept]))

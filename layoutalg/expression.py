@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import safe_text
-from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.layout import Layout
 from layoutalg.notation import Parser, Token
 from layoutalg.swizzle import Swizzle
 

@@ -19,10 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.f2_matrix import F2Matrix
 from layoutalg.int_tuple import IntTuple, flatten_tuple, text
-from layoutalg.layout import ComposedLayout, Layout, has_basis
+from layoutalg.layout import Layout, has_basis
 from layoutalg.leaf import as_int, need_int
 from layoutalg.modes import AnyLayout, need_layout, size
 from layoutalg.swizzle import Swizzle

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from layoutalg.coalesce import from_flat, merge
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.f2 import clash
 from layoutalg.f2_matrix import F2Matrix
+from layoutalg.flat import from_flat, merge
 from layoutalg.int_tuple import IntTuple, product, text
-from layoutalg.layout import ComposedLayout, Layout, trusted, valid_shape
+from layoutalg.layout import Layout, trusted, valid_shape
 from layoutalg.modes import AnyLayout
 from layoutalg.swizzle import Swizzle
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.coalesce import coalesce_plain, from_flat, merge
+from layoutalg.coalesce import coalesce_plain
 from layoutalg.complement import refuse_overlap
+from layoutalg.composed import ComposedLayout, is_swizzled
+from layoutalg.cosize import cosize
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
+from layoutalg.flat import from_flat, merge
 from layoutalg.int_tuple import flatten_tuple
 from layoutalg.jumps import Function
-from layoutalg.layout import ComposedLayout, Layout, is_swizzled, need_integer_strides
+from layoutalg.layout import Layout, need_integer_strides
 from layoutalg.leaf import divides, equal, has_symbols, need_int, need_steps
-from layoutalg.modes import AnyLayout, cosize, need_layout, need_plain, size
+from layoutalg.modes import AnyLayout, need_layout, need_plain, size
 from layoutalg.swizzle import Swizzle
 
 

@@ -1,10 +1,9 @@
-"""Layout and ComposedLayout: functions from coordinates to offsets, as values.
+"""Layout: a function from coordinates to offsets, as a value.
 
-A :class:`Layout` is a shape and a congruent stride; it maps a coordinate to the inner product with the strides. A
-:class:`ComposedLayout` is ``coordinate -> outer(offset + inner(coordinate))``, which is how CuTe writes a swizzled
-tile: ``S<3,4,3> o 0 o (8,64):(64,1)``. Both are frozen, hashable and equal by content; ``eval(repr(x)) == x``, and
-``str(x)`` is the notation that the CuTe DSL prints.
-Source: CUTLASS ``include/cute/layout.hpp``, ``include/cute/layout_composed.hpp``.
+A :class:`Layout` is a shape and a congruent stride; it maps a coordinate to the inner product with the strides, and a
+coordinate with ``None`` to the layout of the modes that it keeps. It is frozen, hashable and equal by content;
+``eval(repr(x)) == x``, and ``str(x)`` is the notation that the CuTe DSL prints.
+Source: CUTLASS ``include/cute/layout.hpp``.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from layoutalg.basis import ScaledBasis, Vector
-from layoutalg.errors import LayoutError
+from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.int_tuple import (
     IntTuple,
     check_depth,
     compact_strides,
     congruent,
-    extended_offset,
     flatten_tuple,
     has_none,
     inner_offset,
@@ -28,9 +26,9 @@ from layoutalg.int_tuple import (
     text,
     unflatten,
     unrank,
+    weakly_congruent,
 )
 from layoutalg.leaf import LIMIT, as_leaf
-from layoutalg.swizzle import Swizzle
 from layoutalg.value import Value
 
 
@@ -71,9 +69,7 @@ class Layout(Value):
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
         if type(where) is not int and has_none(where):
-            from layoutalg.slicing import slice_
-
-            return slice_(where, self)
+            return sliced(where, self)[0]
         if _has_basis(self.stride):
             return _coordinate(self, where)
         return inner_offset(where, self.shape, self.stride)
@@ -111,111 +107,56 @@ def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
     return layout
 
 
-class ComposedLayout(Value):
-    """The function ``coordinate -> outer(offset + inner(coordinate))``.
+def sliced(coord: Any, layout: Layout) -> tuple[Layout, Any]:
+    """:func:`~layoutalg.slicing.slice_and_offset` of a plain layout."""
+    need_fit(coord, layout)
+    return slice_plain(coord, layout)
 
-    The CuTe DSL names the parts of a swizzled layout the other way round (its ``.inner`` is the swizzle, its ``.outer``
-    the layout); here ``outer`` is the function applied last, as the word says. The order of the arguments is the same.
 
-    Args:
-        outer: the function applied last: a Swizzle, a Layout (extended beyond its shape as in ``composition``) or
-            another ComposedLayout.
-        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` yields
-            coordinates.
-        inner: the Layout or ComposedLayout applied first; its shape is the shape of the whole.
+def need_fit(coord: Any, layout: Any) -> None:
+    """Refuse a coordinate with None that does not fit a layout.
 
     Raises:
-        LayoutError: if a part is of another kind.
-
-    >>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
-    >>> print(tile, tile(2, 5))
-    S<3,4,3> o 0 o (8,64):(64,1) 149
+        CoordinateError: if it is not weakly congruent to the shape.
     """
-
-    __slots__ = ("outer", "offset", "inner")
-    outer: Swizzle | Layout | ComposedLayout
-    offset: Any
-    inner: Layout | ComposedLayout
-
-    def __init__(self, outer: Swizzle | Layout | ComposedLayout, offset: Any, inner: Layout | ComposedLayout) -> None:
-        if not isinstance(outer, (Swizzle, Layout, ComposedLayout)):
-            raise LayoutError(f"ComposedLayout: outer must be a swizzle or a layout, found {safe_text(outer)}")
-        if not isinstance(inner, (Layout, ComposedLayout)):
-            raise LayoutError(f"ComposedLayout: inner must be a layout, found {safe_text(inner)}")
-        check_depth(offset, "ComposedLayout: offset")
-        self.fix(outer=outer, offset=_checked_offset(offset), inner=inner)
-
-    @property
-    def shape(self) -> IntTuple:
-        """The shape of the domain: that of ``inner``."""
-        return self.inner.shape
-
-    def __call__(self, *coord: Any) -> Any:
-        """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
-        where = coord[0] if len(coord) == 1 else coord
-        if has_none(where):
-            from layoutalg.slicing import slice_
-
-            return slice_(where, self)
-        return apply(self.outer, add(self.offset, self.inner(where)))
-
-    def __getitem__(self, mode: int) -> ComposedLayout:
-        return ComposedLayout(self.outer, self.offset, self.inner[mode])
-
-    def __len__(self) -> int:
-        return len(self.inner)
-
-    def __iter__(self) -> Iterator[ComposedLayout]:
-        return map(self.__getitem__, range(len(self)))
-
-    def __str__(self) -> str:
-        outer = f"({self.outer})" if isinstance(self.outer, ComposedLayout) else str(self.outer)
-        return f"{outer} o {text(self.offset)} o {self.inner}"
-
-    def _repr_html_(self) -> str:
-        from layoutalg.draw.html import table
-
-        return table(self)
+    check_depth(coord, "slice_and_offset: coordinate")
+    if not weakly_congruent(coord, layout.shape):
+        raise CoordinateError(
+            f"slice: the coordinate must be weakly congruent to the shape, found {safe_text(coord)}; layout = {layout}"
+        )
 
 
-def apply(function: Swizzle | Layout | ComposedLayout, value: Any) -> Any:
-    """Evaluate a swizzle or a layout at an offset or coordinate, a layout beyond its shape too (its last mode runs on).
-
-    >>> apply(Layout((4, 2), (1, 10)), 9)
-    21
-    """
-    if isinstance(function, Swizzle):
-        return function(value)
-    if isinstance(function, ComposedLayout):
-        return apply(function.outer, add(function.offset, apply(function.inner, value)))
-    if type(value) is tuple or _has_basis(function.stride):
-        return function(value)
-    return extended_offset(value, flatten_tuple(function.shape), flatten_tuple(function.stride))
+def slice_plain(coord: Any, src: Layout) -> tuple[Layout, Any]:
+    """:func:`slice_and_offset` of a plain layout and a coordinate that fits it."""
+    offset = src(_filled(coord))
+    if coord is None:
+        return src, offset
+    shape, stride = kept_modes(coord, src.shape, src), kept_modes(coord, src.stride, src)
+    return trusted(shape if type(shape) is tuple else (shape,), stride if type(stride) is tuple else (stride,)), offset
 
 
-def add(a: Any, b: Any) -> Any:
-    """Add two offsets or two coordinates; the integer 0 is neutral beside a coordinate, a shorter one is padded.
-
-    >>> add((1, 2), (3, (4, 5)))
-    Traceback (most recent call last):
-    layoutalg.errors.LayoutError: offset: cannot add 2 and (4,5)
-    >>> add(0, (3, 4)), add((1,), (3, 4))
-    ((3, 4), (4, 4))
-    """
-    if type(a) is tuple and type(b) is tuple:
-        length = max(len(a), len(b))
-        pad = (0,) * length
-        return tuple(map(add, (a + pad)[:length], (b + pad)[:length]))
-    if type(a) is tuple or type(b) is tuple:
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        raise LayoutError(f"offset: cannot add {text(a)} and {text(b)}")
-    return a + b
+def _filled(coord: Any) -> Any:
+    """The coordinate with 0 in place of every ``None``."""
+    if type(coord) is tuple:
+        return tuple(map(_filled, coord))
+    return 0 if coord is None else coord
 
 
-def is_swizzled(layout: object) -> bool:
-    """Whether a value is a swizzle after a plain layout, the form of CuTe's shared-memory tiles."""
-    return isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout)
+def kept_modes(coord: Any, value: Any, src: object) -> Any:
+    """The parts of a value where the coordinate has ``None``: whole modes as they are, the rest flattened away."""
+    if type(coord) is not tuple:
+        return value if coord is None else ()
+    if type(value) is not tuple or len(value) != len(coord):
+        raise CoordinateError(
+            f"slice: the coordinate must fit the shape, found {text(coord)}; operand = {safe_text(src)}"
+        )
+    kept: list[Any] = []
+    for c, v in zip(coord, value, strict=True):
+        if c is None:
+            kept.append(v)
+        elif type(c) is tuple:
+            kept.extend(kept_modes(c, v, src))
+    return tuple(kept)
 
 
 def has_basis(layout: Layout) -> bool:
@@ -317,9 +258,3 @@ def _checked_stride(stride: IntTuple) -> IntTuple:
     if type(stride) is tuple:
         return tuple(map(_checked_stride, stride))
     return stride if isinstance(stride, ScaledBasis) else as_leaf(stride, "Layout: a stride")
-
-
-def _checked_offset(offset: IntTuple) -> IntTuple:
-    if type(offset) is tuple:
-        return tuple(map(_checked_offset, offset))
-    return as_leaf(offset, "ComposedLayout: offset")

@@ -20,9 +20,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from layoutalg.basis import ScaledBasis
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.int_tuple import IntTuple, safe_text
-from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.layout import Layout
 from layoutalg.leaf import LIMIT, MAX_DEPTH, Polynomial
 from layoutalg.swizzle import Swizzle
 from layoutalg.value import Value

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import flatten_tuple, product, safe_text
-from layoutalg.layout import ComposedLayout, Layout, need_integer_strides
+from layoutalg.layout import Layout, need_integer_strides
 from layoutalg.leaf import LIMIT, need_int
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle

@@ -13,9 +13,10 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
+from layoutalg.composed import ComposedLayout, is_swizzled
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.int_tuple import flatten_tuple, unflatten
-from layoutalg.layout import ComposedLayout, Layout, is_swizzled, need_integer_strides, trusted
+from layoutalg.layout import Layout, need_integer_strides, trusted
 from layoutalg.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 from layoutalg.modes import L, need_layout
 from layoutalg.swizzle import Swizzle

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text
-from layoutalg.layout import ComposedLayout, Layout, trusted
+from layoutalg.layout import Layout, trusted
 from layoutalg.leaf import as_int
 from layoutalg.modes import AnyLayout, T, at_path, modes_of, need_plain, rank, shape_of, through
 

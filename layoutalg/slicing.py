@@ -2,7 +2,7 @@
 
 Law of ``slice_and_offset(coord, L) -> (R, offset)``: ``R(c) + offset == L(coord with c in place of its Nones)`` for
 every coordinate c of R; ``slice_`` is R alone. It holds for swizzled layouts too, although a swizzle is not additive:
-see :mod:`layoutalg.swizzled_slice`.
+see :mod:`layoutalg.composed`.
 Source: CUTLASS ``include/cute/underscore.hpp``, ``include/cute/layout.hpp``; argument order of the CuTe DSL 4.8.1.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from layoutalg.composed import ComposedLayout, slice_any
 from layoutalg.errors import CoordinateError
 from layoutalg.int_tuple import (
     IntTuple,
@@ -22,7 +23,7 @@ from layoutalg.int_tuple import (
     unrank,
     weakly_congruent,
 )
-from layoutalg.layout import ComposedLayout, Layout, trusted, valid_shape
+from layoutalg.layout import Layout, kept_modes, need_fit, slice_plain, valid_shape
 from layoutalg.leaf import as_leaf
 from layoutalg.modes import AnyLayout, need_layout
 
@@ -90,7 +91,7 @@ def slice_(src: Any, coord: Any) -> Any:
         src, coord = coord, src
     if isinstance(src, (Layout, ComposedLayout)):
         return slice_and_offset(coord, src)[0]
-    return _kept(coord, Layout(src).shape, src)
+    return kept_modes(coord, Layout(src).shape, src)
 
 
 def slice_and_offset(coord: Any, src: AnyLayout) -> tuple[AnyLayout, Any]:
@@ -108,49 +109,8 @@ def slice_and_offset(coord: Any, src: AnyLayout) -> tuple[AnyLayout, Any]:
     (4):(1) 36
     """
     need_layout(src, "slice_and_offset")
-    check_depth(coord, "slice_and_offset: coordinate")
-    if not weakly_congruent(coord, src.shape):
-        raise CoordinateError(
-            f"slice: the coordinate must be weakly congruent to the shape, found {safe_text(coord)}; layout = {src}"
-        )
-    if isinstance(src, ComposedLayout):
-        from layoutalg.swizzled_slice import slice_composed
-
-        return slice_composed(coord, src)
-    return slice_plain(coord, src)
-
-
-def slice_plain(coord: Any, src: Layout) -> tuple[Layout, Any]:
-    """:func:`slice_and_offset` of a plain layout and a coordinate that fits it."""
-    offset = src(_filled(coord))
-    if coord is None:
-        return src, offset
-    shape, stride = _kept(coord, src.shape, src), _kept(coord, src.stride, src)
-    return trusted(shape if type(shape) is tuple else (shape,), stride if type(stride) is tuple else (stride,)), offset
-
-
-def _filled(coord: Any) -> Any:
-    """The coordinate with 0 in place of every ``None``."""
-    if type(coord) is tuple:
-        return tuple(map(_filled, coord))
-    return 0 if coord is None else coord
-
-
-def _kept(coord: Any, value: Any, src: object) -> Any:
-    """The parts of a value where the coordinate has ``None``: whole modes as they are, the rest flattened away."""
-    if type(coord) is not tuple:
-        return value if coord is None else ()
-    if type(value) is not tuple or len(value) != len(coord):
-        raise CoordinateError(
-            f"slice: the coordinate must fit the shape, found {text(coord)}; operand = {safe_text(src)}"
-        )
-    kept: list[Any] = []
-    for c, v in zip(coord, value, strict=True):
-        if c is None:
-            kept.append(v)
-        elif type(c) is tuple:
-            kept.extend(_kept(c, v, src))
-    return tuple(kept)
+    need_fit(coord, src)
+    return slice_any(coord, src)
 
 
 def dice(src: Any, dicer: Any) -> Any:
@@ -169,7 +129,7 @@ def dice(src: Any, dicer: Any) -> Any:
         return ComposedLayout(src.outer, src.offset, dice(src.inner, dicer))
     flipped = _flipped(dicer)
     if not isinstance(src, Layout):
-        return _kept(flipped, src, src)
+        return kept_modes(flipped, src, src)
     if not weakly_congruent(dicer, src.shape):
         raise CoordinateError(
             f"dice: the dicer must be weakly congruent to the shape, found {safe_text(dicer)}; layout = {src}"

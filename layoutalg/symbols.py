@@ -13,9 +13,10 @@ from typing import Any
 
 from layoutalg.basis import ScaledBasis
 from layoutalg.coalesce import coalesce
+from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.int_tuple import safe_text
-from layoutalg.layout import ComposedLayout, Layout
+from layoutalg.layout import Layout
 from layoutalg.leaf import Polynomial, as_leaf
 from layoutalg.modes import AnyLayout, need_layout, size
 from layoutalg.value import Value

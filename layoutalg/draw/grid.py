@@ -9,12 +9,24 @@ Law: the cell of row i and column j is ``layout(i, j)``. Grids are cut at a limi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import safe_text, text, unrank
-from layoutalg.layout import ComposedLayout, Layout
-from layoutalg.modes import size
+from layoutalg.int_tuple import IntTuple, safe_text, text, unrank
+from layoutalg.int_tuple import product as size
+
+
+class Drawable(Protocol):
+    """What can be drawn: a function on the coordinates of a shape, with a notation (``str``), as layouts are."""
+
+    @property
+    def shape(self) -> IntTuple:
+        """The extents, nested to any depth."""
+        ...
+
+    def __call__(self, *coord: Any) -> Any:
+        """What stands at a coordinate."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +102,7 @@ class Drawing:
 
 
 def drawing(
-    layout: Layout | ComposedLayout,
+    layout: Drawable,
     max_rows: int | None = None,
     max_columns: int | None = None,
     max_grids: int | None = None,
@@ -106,11 +118,12 @@ def drawing(
     Raises:
         LayoutError: if the operand is no layout.
 
+    >>> from layoutalg import Layout
     >>> picture = drawing(Layout((2, 3), (3, 1)))
     >>> picture.grids[0].cells
     ((0, 1, 2), (3, 4, 5))
     """
-    if not isinstance(layout, (Layout, ComposedLayout)):
+    if not callable(layout) or not hasattr(layout, "shape"):
         raise LayoutError(f"draw: the operand must be a layout, found {safe_text(layout)}")
     modes = layout.shape if type(layout.shape) is tuple else (layout.shape,)
     if len(modes) == 0:
@@ -127,7 +140,7 @@ def drawing(
     return Drawing(str(layout), grids, _note(rows, columns, count, total))
 
 
-def _grid(layout: Layout | ComposedLayout, rows: Axis, columns: Axis, point: tuple[int, ...]) -> Grid:
+def _grid(layout: Drawable, rows: Axis, columns: Axis, point: tuple[int, ...]) -> Grid:
     title = text((None, None, *point)) if point else ""
     across = range(columns.shown)
     if not rows.extents:  # rank 1

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from layoutalg.draw.grid import Axis, Grid, drawing
+from layoutalg.draw.grid import Axis, Drawable, Grid, drawing
+from layoutalg.int_tuple import product as size
 from layoutalg.int_tuple import text
-from layoutalg.layout import ComposedLayout, Layout
-from layoutalg.modes import size
 
 #: The most cells that a notebook shows of itself; a larger layout shows its notation.
 SMALL = 2048
@@ -24,7 +23,7 @@ _HEAD = "padding:1px 6px;text-align:right;vertical-align:top;font-weight:normal;
 _EDGE = "2px solid rgba(128,128,128,.9)"
 
 
-def table(layout: Layout | ComposedLayout) -> str:
+def table(layout: Drawable) -> str:
     """The offset table of a layout as an HTML fragment; its notation and size alone where it is larger than ``SMALL``.
 
     Args:
@@ -33,13 +32,15 @@ def table(layout: Layout | ComposedLayout) -> str:
     Raises:
         LayoutError: if the operand is no layout.
 
+    >>> from layoutalg import Layout
     >>> table(Layout((2, 3))).count("<td")
     6
     >>> table(Layout((128, 128)))
     '<code>(128,128):(1,128)</code> (16384 elements)'
     """
-    if isinstance(layout, (Layout, ComposedLayout)) and size(layout) > SMALL:
-        return f"<code>{escape(str(layout))}</code> ({size(layout)} elements)"
+    total = size(getattr(layout, "shape", 1))
+    if total > SMALL:
+        return f"<code>{escape(str(layout))}</code> ({total} elements)"
     picture = drawing(layout, max_grids=16)
     numbers = [cell for grid in picture.grids for row in grid.cells for cell in row if isinstance(cell, int)]
     low, high = min(numbers, default=0), max(numbers, default=0)

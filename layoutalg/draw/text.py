@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from layoutalg.draw.grid import Axis, Drawing, Grid, drawing
+from layoutalg.draw.grid import Axis, Drawable, Drawing, Grid, drawing
 from layoutalg.int_tuple import text
-from layoutalg.layout import ComposedLayout, Layout
 
 #: Background colours of the 256-colour terminal for offsets 0..7 modulo 8, light enough for black text.
 _PALETTE = (231, 223, 193, 159, 225, 195, 229, 189)
 
 
 def table(
-    layout: Layout | ComposedLayout,
+    layout: Drawable,
     max_rows: int | None = 32,
     max_columns: int | None = 32,
     max_grids: int | None = 8,
@@ -38,6 +37,7 @@ def table(
     Raises:
         LayoutError: if the operand is no layout.
 
+    >>> from layoutalg import Layout
     >>> print(table(Layout((2, (2, 3)), (1, (2, 4)))))
     (2,(2,3)):(1,(2,4))
     <BLANKLINE>

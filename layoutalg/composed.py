@@ -1,4 +1,7 @@
-"""Slices of a swizzled layout, exactly.
+"""ComposedLayout: a layout after which something is applied, and its slices, exactly.
+
+A :class:`ComposedLayout` is ``coordinate -> outer(offset + inner(coordinate))``, which is how CuTe writes a swizzled
+tile: ``S<3,4,3> o 0 o (8,64):(64,1)``. It is frozen, hashable and equal by content, as a :class:`Layout` is.
 
 A swizzle S is linear over xor, not over addition, so a slice ``c -> S(o + d + k(c))`` (o the inner offset, d what the
 fixed modes add, k the kept modes) is not in general a layout plus a constant. Three exact forms, simplest first, with
@@ -18,23 +21,145 @@ Source: CUTLASS ``include/cute/swizzle_layout.hpp`` decays slices in the same wa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from layoutalg.coalesce import from_flat, merge
-from layoutalg.composition import compose_plain
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import flatten_tuple
-from layoutalg.layout import ComposedLayout, Layout, add, is_swizzled
-from layoutalg.leaf import has_symbols
-from layoutalg.modes import AnyLayout, size
-from layoutalg.slicing import slice_and_offset, slice_plain
+from layoutalg.flat import from_flat, merge
+from layoutalg.int_tuple import (
+    IntTuple,
+    check_depth,
+    extended_offset,
+    flatten_tuple,
+    has_none,
+    product,
+    safe_text,
+    text,
+)
+from layoutalg.layout import Layout, has_basis, need_fit, slice_plain
+from layoutalg.leaf import as_leaf, has_symbols
+from layoutalg.plain_composition import compose_plain
 from layoutalg.swizzle import Swizzle
+from layoutalg.value import Value
+
+
+class ComposedLayout(Value):
+    """The function ``coordinate -> outer(offset + inner(coordinate))``.
+
+    The CuTe DSL names the parts of a swizzled layout the other way round (its ``.inner`` is the swizzle, its ``.outer``
+    the layout); here ``outer`` is the function applied last, as the word says. The order of the arguments is the same.
+
+    Args:
+        outer: the function applied last: a Swizzle, a Layout (extended beyond its shape as in ``composition``) or
+            another ComposedLayout.
+        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` yields
+            coordinates.
+        inner: the Layout or ComposedLayout applied first; its shape is the shape of the whole.
+
+    Raises:
+        LayoutError: if a part is of another kind.
+
+    >>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
+    >>> print(tile, tile(2, 5))
+    S<3,4,3> o 0 o (8,64):(64,1) 149
+    """
+
+    __slots__ = ("outer", "offset", "inner")
+    outer: Swizzle | Layout | ComposedLayout
+    offset: Any
+    inner: Layout | ComposedLayout
+
+    def __init__(self, outer: Swizzle | Layout | ComposedLayout, offset: Any, inner: Layout | ComposedLayout) -> None:
+        if not isinstance(outer, (Swizzle, Layout, ComposedLayout)):
+            raise LayoutError(f"ComposedLayout: outer must be a swizzle or a layout, found {safe_text(outer)}")
+        if not isinstance(inner, (Layout, ComposedLayout)):
+            raise LayoutError(f"ComposedLayout: inner must be a layout, found {safe_text(inner)}")
+        check_depth(offset, "ComposedLayout: offset")
+        self.fix(outer=outer, offset=_checked_offset(offset), inner=inner)
+
+    @property
+    def shape(self) -> IntTuple:
+        """The shape of the domain: that of ``inner``."""
+        return self.inner.shape
+
+    def __call__(self, *coord: Any) -> Any:
+        """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
+        where = coord[0] if len(coord) == 1 else coord
+        if has_none(where):
+            need_fit(where, self)
+            return slice_composed(where, self)[0]
+        return apply(self.outer, add(self.offset, self.inner(where)))
+
+    def __getitem__(self, mode: int) -> ComposedLayout:
+        return ComposedLayout(self.outer, self.offset, self.inner[mode])
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def __iter__(self) -> Iterator[ComposedLayout]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __str__(self) -> str:
+        outer = f"({self.outer})" if isinstance(self.outer, ComposedLayout) else str(self.outer)
+        return f"{outer} o {text(self.offset)} o {self.inner}"
+
+    def _repr_html_(self) -> str:
+        from layoutalg.draw.html import table
+
+        return table(self)
+
+
+def apply(function: Swizzle | Layout | ComposedLayout, value: Any) -> Any:
+    """Evaluate a swizzle or a layout at an offset or coordinate, a layout beyond its shape too (its last mode runs on).
+
+    >>> apply(Layout((4, 2), (1, 10)), 9)
+    21
+    """
+    if isinstance(function, Swizzle):
+        return function(value)
+    if isinstance(function, ComposedLayout):
+        return apply(function.outer, add(function.offset, apply(function.inner, value)))
+    if type(value) is tuple or has_basis(function):
+        return function(value)
+    return extended_offset(value, flatten_tuple(function.shape), flatten_tuple(function.stride))
+
+
+def add(a: Any, b: Any) -> Any:
+    """Add two offsets or two coordinates; the integer 0 is neutral beside a coordinate, a shorter one is padded.
+
+    >>> add((1, 2), (3, (4, 5)))
+    Traceback (most recent call last):
+    layoutalg.errors.LayoutError: offset: cannot add 2 and (4,5)
+    >>> add(0, (3, 4)), add((1,), (3, 4))
+    ((3, 4), (4, 4))
+    """
+    if type(a) is tuple and type(b) is tuple:
+        length = max(len(a), len(b))
+        pad = (0,) * length
+        return tuple(map(add, (a + pad)[:length], (b + pad)[:length]))
+    if type(a) is tuple or type(b) is tuple:
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        raise LayoutError(f"offset: cannot add {text(a)} and {text(b)}")
+    return a + b
+
+
+def is_swizzled(layout: object) -> bool:
+    """Whether a value is a swizzle after a plain layout, the form of CuTe's shared-memory tiles."""
+    return isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout)
+
+
+def _checked_offset(offset: IntTuple) -> IntTuple:
+    if type(offset) is tuple:
+        return tuple(map(_checked_offset, offset))
+    return as_leaf(offset, "ComposedLayout: offset")
+
 
 #: How many offsets of a slice are compared where a carry might spoil the affine form.
 _MOST_COMPARED = 1 << 12
 
 
-def slice_composed(coord: Any, src: ComposedLayout) -> tuple[AnyLayout, Any]:
+def slice_composed(coord: Any, src: ComposedLayout) -> tuple[Layout | ComposedLayout, Any]:
     """:func:`~layoutalg.slicing.slice_and_offset` of a composed layout and a coordinate that fits it.
 
     >>> from layoutalg import ComposedLayout, Layout, Swizzle
@@ -44,7 +169,7 @@ def slice_composed(coord: Any, src: ComposedLayout) -> tuple[AnyLayout, Any]:
     ((16,2,2)):((1,-16,32)) 208 True
     """
     if not is_swizzled(src):
-        kept, offset = slice_and_offset(coord, src.inner)
+        kept, offset = slice_any(coord, src.inner)
         return ComposedLayout(src.outer, add(src.offset, offset), kept), 0
     swizzle: Any = src.outer
     if all(part is None for part in flatten_tuple(coord)) and coord != ():
@@ -53,7 +178,12 @@ def slice_composed(coord: Any, src: ComposedLayout) -> tuple[AnyLayout, Any]:
     return _simplest(swizzle, src.offset, fixed, plain)
 
 
-def _simplest(swizzle: Swizzle, offset: int, fixed: int, kept: Layout) -> tuple[AnyLayout, int]:
+def slice_any(coord: Any, src: Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, Any]:
+    """The slice of either kind of layout, of a coordinate that fits it."""
+    return slice_composed(coord, src) if isinstance(src, ComposedLayout) else slice_plain(coord, src)
+
+
+def _simplest(swizzle: Swizzle, offset: int, fixed: int, kept: Layout) -> tuple[Layout | ComposedLayout, int]:
     """The simplest exact form of ``c -> swizzle(offset + fixed + kept(c))``."""
     start = offset + fixed
     if has_symbols((start, *flatten_tuple(kept.shape), *flatten_tuple(kept.stride))):
@@ -88,7 +218,7 @@ def _is_shifted(swizzle: Swizzle, start: int, kept: Layout) -> bool:
 
 def _agrees(affine: Layout, offset: int, slice_: ComposedLayout) -> bool:
     """Whether a slice is ``affine + offset``, by enumeration; taken for no where there is much to enumerate."""
-    total = size(slice_)
+    total = product(slice_.shape)
     return total <= _MOST_COMPARED and all(affine(i) + offset == slice_(i) for i in range(total))
 
 

@@ -1,0 +1,91 @@
+"""Cosize: the length of the smallest interval that holds 0 and every offset of a layout.
+
+Source: CUTLASS ``include/cute/layout.hpp`` (cosize).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.basis import ScaledBasis
+from layoutalg.composed import ComposedLayout
+from layoutalg.errors import LayoutError
+from layoutalg.int_tuple import flatten_tuple
+from layoutalg.layout import Layout
+from layoutalg.leaf import divides, need_int
+from layoutalg.modes import AnyLayout, Mode, at_path, need_layout, size
+from layoutalg.offsets import offsets
+from layoutalg.swizzle import Swizzle
+
+
+def cosize(layout: AnyLayout, mode: Mode = None) -> int:
+    """The length of the smallest interval that holds 0 and every offset: what to allocate.
+
+    For non-negative strides that is the largest offset plus one. For basis strides it is the product of such lengths
+    over the coordinate's modes.
+
+    Raises:
+        LayoutError: if the operand is no layout.
+
+    >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
+    (14, 8)
+    """
+    if type(layout) is not Layout:
+        layout = need_layout(layout, "cosize")
+    if mode is not None:
+        layout = at_path(layout, mode, "cosize")
+    if isinstance(layout, ComposedLayout):
+        return _cosize_composed(layout)
+    reach = 1
+    strides = flatten_tuple(layout.stride)
+    for s, d in zip(flatten_tuple(layout.shape), strides, strict=True):
+        if type(d) is int:
+            reach += (s - 1) * (d if d >= 0 else -d)
+        elif isinstance(d, ScaledBasis):
+            break
+        else:
+            reach += (s - 1) * abs(d)
+    else:
+        return reach
+    spans: dict[Any, int] = {}
+    for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+        path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
+        spans[path] = spans.get(path, 0) + abs(step) * (extent - 1)
+    result = 1
+    for span in spans.values():
+        result *= span + 1
+    return result
+
+
+#: How many offsets of a composed layout are enumerated to find the largest.
+_MOST_OFFSETS = 1 << 24
+
+
+def _cosize_composed(layout: ComposedLayout) -> int:
+    """:func:`cosize` where something is applied after a layout, so that the largest offset has no closed form."""
+    swizzle, inner = layout.outer, layout.inner
+    if isinstance(swizzle, Swizzle) and isinstance(inner, Layout) and layout.offset == 0 and _is_compact(inner):
+        block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+        if divides(block, size(inner)):
+            return size(inner)  # the swizzle permutes each block within itself
+    if need_int(size(inner), "cosize: the size of a composed layout") > _MOST_OFFSETS:
+        raise LayoutError(
+            f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
+            f"{size(inner)}; layout = {layout}"
+        )
+    image = offsets(layout)
+    return int(max(image.max(initial=0), 0) - min(image.min(initial=0), 0)) + 1
+
+
+def _is_compact(layout: Layout) -> bool:
+    """Whether the offsets are exactly 0 .. size-1, each once."""
+    filled = 1
+    strides = flatten_tuple(layout.stride)
+    if any(isinstance(stride, ScaledBasis) for stride in strides):
+        return False
+    for d, s in sorted(zip(strides, flatten_tuple(layout.shape), strict=True)):
+        if s != 1:
+            if d != filled:
+                return False
+            filled *= s
+    return True

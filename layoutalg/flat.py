@@ -1,0 +1,44 @@
+"""Flat modes: extents and strides as parallel lists, merged where they continue one another, and a layout again.
+
+Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.int_tuple import flatten_tuple
+from layoutalg.layout import Layout, trusted
+
+#: Parallel lists of extents and strides.
+Flat = tuple[list[Any], list[Any]]
+
+
+def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
+    """Drop the modes of extent 1 and join every mode to the one before it that it continues."""
+    extents: list[Any] = []
+    strides: list[Any] = []
+    for s, d in zip(shape, stride, strict=True):
+        if s == 1:
+            continue
+        if extents and extents[-1] * strides[-1] == d:
+            extents[-1] *= s
+        else:
+            extents.append(s)
+            strides.append(d)
+    return extents, strides
+
+
+def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
+    """The layout of flat modes: an integer shape for one mode, ``1:0`` for none."""
+    if len(extents) == 1:
+        return trusted(extents[0], strides[0])
+    if not extents:
+        return trusted(1, 0)
+    return trusted(tuple(extents), tuple(strides))
+
+
+def filtered(layout: Layout) -> Flat:
+    """The coalesced flat modes of a layout without those of stride 0."""
+    kept = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if d != 0]
+    return merge(tuple([s for s, _ in kept]), tuple([d for _, d in kept]))

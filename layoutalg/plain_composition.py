@@ -1,0 +1,245 @@
+"""Composition of plain layouts: when one is the index of another, and what it is then.
+
+Definition: ``composition(a, b)`` is the layout R whose shape refines that of b leaf by leaf, with
+``R(i) == a(b(i))`` for every index i of b. Here a is extended beyond its shape as CuTe extends it
+(:func:`~layoutalg.int_tuple.extended_offset`): its last mode runs on to infinity, and it is odd below zero.
+
+Such an R need not exist: ``(6,2):(1,7) o (3,2):(2,3)`` maps (2,0) to 4 and (0,1) to 3, but (2,1) to 8, because the
+index 4 + 3 = 7 carries into the second mode of a. The theorem that decides it, for flat coalesced a with extents
+``s_0, s_1, ...``, strides ``d_k`` and prefix products ``P_k = s_0 * ... * s_(k-1)``::
+
+    a(x) = d_0 * x + sum over k >= 1 of c_k * floor(x / P_k),    c_k = d_k - s_(k-1) * d_(k-1), never 0
+
+so a leaf n:t of b keeps one stride exactly as long as the floors of ``t * x`` add no jump, and R is additive over the
+leaves exactly if the floors are. A boundary ``P_k`` where the remainders of all leaves together stay below ``P_k`` is
+*clean*: its floor is linear there. If every boundary is clean, R exists. If exactly one is not, it does not, since
+nothing cancels its jumps. If several are not, their jumps might cancel, which is decided by looking at them all.
+Source: CUTLASS ``include/cute/layout.hpp`` (composition); the theorem is derived here and tested by enumeration.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from layoutalg import jumps
+from layoutalg.basis import ScaledBasis, Vector
+from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
+from layoutalg.int_tuple import IntTuple, flatten_tuple, text, unflatten
+from layoutalg.layout import Layout, has_basis, trusted
+from layoutalg.leaf import has_symbols, surely_less
+
+#: A leaf of b, ``(extent, stride)``, and what becomes of it: its extents and strides in the result.
+Leaf = tuple[Any, Any]
+Piece = tuple[list[Any], list[Any]]
+
+
+def compose_plain(a: Layout, b: Layout) -> Layout:
+    """:func:`composition` of two plain layouts."""
+    if has_basis(b):
+        return _compose_basis(a, b)
+    extents, strides = _coalesced(a)
+    vectors = has_basis(a)
+    if vectors:
+        strides = [Vector.of(stride) for stride in strides]
+    if type(b.shape) is not tuple:
+        pieces = _compose_leaves(extents, strides, [(b.shape, b.stride)], a, b)
+    else:
+        leaves = list(zip(flatten_tuple(b.shape), flatten_tuple(b.stride), strict=True))
+        pieces = _compose_leaves(extents, strides, leaves, a, b)
+    if vectors:
+        pieces = [(s, [d.as_stride() if isinstance(d, Vector) else d for d in ds]) for s, ds in pieces]
+    return _assemble(pieces, b.shape)
+
+
+def _assemble(pieces: list[Piece], profile: IntTuple) -> Layout:
+    """Put the pieces of the leaves of b into the nesting of b."""
+    if type(profile) is not tuple:
+        return trusted(_nested(pieces[0][0]), _nested(pieces[0][1]))
+    return trusted(
+        unflatten([_nested(extents) for extents, _ in pieces], profile),
+        unflatten([_nested(strides) for _, strides in pieces], profile),
+    )
+
+
+def _nested(modes: list[Any]) -> IntTuple:
+    return modes[0] if len(modes) == 1 else tuple(modes)
+
+
+def _coalesced(a: Layout) -> Piece:
+    """The modes of a, coalesced as a function on all integers.
+
+    A last mode of extent 1 stays unless it continues the one before it: beyond the shape, the index runs on in it.
+    """
+    if type(a.shape) is not tuple:
+        return [a.shape], [a.stride]
+    extents: list[Any] = []
+    strides: list[Any] = []
+    shape = flatten_tuple(a.shape)
+    last = len(shape) - 1
+    for i, (s, d) in enumerate(zip(shape, flatten_tuple(a.stride), strict=True)):
+        if extents and extents[-1] * strides[-1] == d:
+            extents[-1] *= s
+        elif s != 1 or i == last:
+            extents.append(s)
+            strides.append(d)
+    return (extents, strides) if extents else ([1], [0])
+
+
+def _compose_leaves(extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout, b: Layout) -> list[Piece]:
+    """Compose coalesced modes with the leaves of b, which add up to one index.
+
+    First the rule that CuTe uses, which is exact for one leaf where it applies; where it does not, or where the leaves
+    together carry across a boundary, the theorem of this module's docstring decides.
+    """
+    if len(extents) == 1:  # linear on all integers, whatever b is
+        d = strides[0]
+        return [([n], [d * t if n != 1 else 0]) for n, t in leaves]
+    pieces = []
+    indices: list[Leaf] = []  # every mode of the result as a mode n:t of the index into a
+    for n, t in leaves:
+        piece = _divide_leaf(extents, strides, n, t, indices)
+        if piece is None:
+            return _exact(extents, strides, leaves, a, b)
+        pieces.append(piece)
+    if len(leaves) > 1 and not _clean(extents, indices):
+        return _exact(extents, strides, leaves, a, b)
+    return pieces
+
+
+def _divide_leaf(extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf]) -> Piece | None:
+    """Compose with one leaf n:t by CuTe's divisibility rule; None where the rule does not apply."""
+    if n == 1 or t == 0:
+        return [n], [0]
+    sign = 1
+    if t < 0:
+        t, sign = -t, -1
+    out_extents: list[Any] = []
+    out_strides: list[Any] = []
+    rest_n, rest_t, step = n, t, t
+    for s, d in zip(extents[:-1], strides[:-1], strict=True):
+        if rest_t % s == 0:  # every step skips whole turns of this mode
+            rest_t //= s
+            continue
+        if surely_less(rest_t * (rest_n - 1), s):  # the whole rest stays inside this mode
+            indices.append((rest_n, sign * step))
+            out_extents.append(rest_n)
+            out_strides.append(sign * rest_t * d)
+            return out_extents, out_strides
+        if s % rest_t:
+            return None
+        turn = s // rest_t  # after so many steps exactly one turn of this mode is over
+        if rest_n % turn:
+            return None
+        indices.append((turn, sign * step))
+        out_extents.append(turn)
+        out_strides.append(sign * rest_t * d)
+        rest_n //= turn
+        step *= turn
+        rest_t = 1
+        if rest_n == 1:
+            return out_extents, out_strides
+    indices.append((rest_n, sign * step))
+    out_extents.append(rest_n)
+    out_strides.append(sign * rest_t * strides[-1])
+    return out_extents, out_strides
+
+
+def _clean(extents: list[Any], indices: list[Leaf]) -> bool:
+    """Whether no sum of the index modes carries across a boundary of a that a single one does not."""
+    if min(t for _, t in indices) < 0 if indices else False:
+        return False
+    boundary = 1
+    for s in extents[:-1]:
+        boundary *= s
+        if not surely_less(sum([t % boundary * (n - 1) for n, t in indices]), boundary):
+            return False
+    return True
+
+
+def _exact(extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout, b: Layout) -> list[Piece]:
+    """Decide composition where the divisibility rule does not: split each leaf at its first jump, then compare all."""
+    if has_symbols((*extents, *strides, *[leaf for mode in leaves for leaf in mode])):
+        raise UndecidedError(
+            f"composition: cannot decide whether the modes of b add up without a carry in a for all values of the "
+            f"symbols; a = {a}, b = {b}"
+        )
+    function = jumps.Function(extents, strides)
+    pieces: list[Piece] = []
+    indices: list[Leaf] = []
+    for n, t in leaves:
+        piece: Piece = ([], [])
+        rest, step = (n, t) if t != 0 else (1, 0)
+        while rest > 1 or not piece[0]:
+            turn = function.first_jump(step, rest)
+            if turn is not None and rest % turn:
+                _refuse_leaf(n, t, turn * (n // rest), a, b)
+            turn = turn or rest
+            indices.append((turn, step))
+            piece[0].append(turn if t != 0 else n)
+            piece[1].append(function(step) if turn != 1 else 0)
+            rest //= turn
+            step *= turn
+        pieces.append(piece)
+    where = function.first_carry(indices)
+    if where is not None:
+        _refuse_sum(function, indices, where, leaves, a, b)
+    return pieces
+
+
+def _refuse_leaf(n: int, t: int, index: int, a: Layout, b: Layout) -> NoReturn:
+    raise NotDivisibleError(
+        f"composition: the offsets a({t}*i) must have one stride over a divisor of {n} steps, found that they break it "
+        f"after {index}; a = {a}, b = {b}"
+    )
+
+
+def _refuse_sum(
+    function: jumps.Function, indices: list[Leaf], where: tuple[int, ...], leaves: list[Leaf], a: Layout, b: Layout
+) -> NoReturn:
+    """Say at which coordinate of b the offsets are not the sum of what the modes give."""
+    index = sum(x * t for x, (_, t) in zip(where, indices, strict=True))
+    expected = sum((x * function(t) for x, (_, t) in zip(where, indices, strict=True)), start=0)
+    coordinate = []
+    position = 0
+    for n, t in leaves:  # the modes of one leaf, as the leaf's own coordinate
+        value, weight = 0, 1
+        while weight < n and position < len(indices) and t != 0:
+            value += where[position] * weight
+            weight *= indices[position][0]
+            position += 1
+        position += 1 if t == 0 or n == 1 else 0
+        coordinate.append(value)
+    raise NotDivisibleError(
+        f"composition: a(b(i)) must be additive over the modes of b, found a({index}) = {function(index)} at "
+        f"coordinate {text(unflatten(coordinate, b.shape))} instead of {expected}; a = {a}, b = {b}"
+    )
+
+
+def _compose_basis(a: Layout, b: Layout) -> Layout:
+    """Compose with a layout of coordinates: every path that occurs addresses one mode of a."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    leaves = list(zip(flatten_tuple(b.shape), flatten_tuple(b.stride), strict=True))
+    for i, (_, stride) in enumerate(leaves):
+        if isinstance(stride, ScaledBasis):
+            groups.setdefault(stride.mode, []).append(i)
+        elif stride != 0:
+            raise LayoutError(f"composition: integer and basis strides cannot be mixed; b = {b}")
+    pieces: list[Piece] = [([n], [0]) for n, _ in leaves]
+    for path, members in groups.items():
+        if any(other != path and other[: len(path)] == path for other in groups):
+            raise LayoutError(f"composition: mode {path} of a is addressed both whole and in part; a = {a}, b = {b}")
+        part = trusted(tuple([leaves[i][0] for i in members]), tuple([leaves[i][1].value for i in members]))
+        composed = compose_plain(_mode_at(a, path, b), part)
+        for i, mode in zip(members, composed, strict=True):
+            pieces[i] = (list(flatten_tuple(mode.shape)), list(flatten_tuple(mode.stride)))
+    return _assemble(pieces, b.shape)
+
+
+def _mode_at(a: Layout, path: tuple[int, ...], b: Layout) -> Layout:
+    """The mode of a that a basis stride of b addresses."""
+    mode = a
+    for index in path:
+        if index >= len(mode):
+            raise LayoutError(f"composition: a basis stride must address a mode of a, found {path}; a = {a}, b = {b}")
+        mode = mode[index]
+    return mode
