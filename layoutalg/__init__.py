@@ -10,7 +10,6 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 
 from typing import TYPE_CHECKING, Any
 
-from layoutalg.basis import E, ScaledBasis
 from layoutalg.coalesce import coalesce, filter, filter_zeros
 from layoutalg.complement import complement
 from layoutalg.composed import ComposedLayout
@@ -25,7 +24,6 @@ from layoutalg.errors import (
     NotInjectiveError,
     UndecidedError,
 )
-from layoutalg.int_tuple import product
 from layoutalg.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
 from layoutalg.layout import Layout
 from layoutalg.memory import gather, scatter, strided_view
@@ -48,6 +46,8 @@ from layoutalg.slicing import crd2idx, dice, idx2crd, slice_, slice_and_offset
 from layoutalg.swizzle import Swizzle
 from layoutalg.symbols import prove, substitute, symbols_of
 from layoutalg.tiling import local_partition, local_tile
+from layoutalg.tuples.basis import E, ScaledBasis
+from layoutalg.tuples.int_tuple import product
 
 if TYPE_CHECKING:
     from layoutalg.bank_ranks import conflicts_by_rank, wavefronts_by_rank

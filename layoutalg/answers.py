@@ -6,11 +6,11 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import text
 from layoutalg.layout import Layout
 from layoutalg.modes import size
 from layoutalg.swizzle import Swizzle
 from layoutalg.symbols import prove, symbols_of
+from layoutalg.tuples.int_tuple import text
 
 #: The most offsets that one answer holds.
 MOST_CELLS = 1 << 20

@@ -17,7 +17,7 @@ from __future__ import annotations
 from layoutalg.banks import WARP
 from layoutalg.errors import LayoutError
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.leaf import as_int
+from layoutalg.tuples.leaf import as_int
 
 
 def wavefronts_by_rank(

@@ -22,11 +22,11 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import safe_text
 from layoutalg.layout import Layout
-from layoutalg.leaf import as_int
 from layoutalg.modes import size
-from layoutalg.value import Value
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
 
 #: Lanes of a warp.
 WARP = 32

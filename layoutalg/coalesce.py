@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from layoutalg.errors import LayoutError
 from layoutalg.flat import filtered, from_flat, merge
-from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text
 from layoutalg.layout import Layout, trusted
 from layoutalg.modes import L, need_layout, through
+from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
 
 
 def coalesce(layout: L, target_profile: IntTuple = None) -> L:

@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.flat import filtered, from_flat, merge
-from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
 from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
 from layoutalg.modes import need_plain
+from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
+from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
 
 
 def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:

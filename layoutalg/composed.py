@@ -26,7 +26,11 @@ from typing import Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.flat import from_flat, merge
-from layoutalg.int_tuple import (
+from layoutalg.layout import Layout, has_basis, need_fit, slice_plain
+from layoutalg.plain_composition import compose_plain
+from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import (
     IntTuple,
     check_depth,
     extended_offset,
@@ -36,11 +40,7 @@ from layoutalg.int_tuple import (
     safe_text,
     text,
 )
-from layoutalg.layout import Layout, has_basis, need_fit, slice_plain
-from layoutalg.leaf import as_leaf, has_symbols
-from layoutalg.plain_composition import compose_plain
-from layoutalg.swizzle import Swizzle
-from layoutalg.value import Value
+from layoutalg.tuples.leaf import as_leaf, has_symbols
 
 
 class ComposedLayout(Value):

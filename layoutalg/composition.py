@@ -12,12 +12,12 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import flatten_tuple, safe_text
 from layoutalg.layout import Layout, trusted
-from layoutalg.leaf import as_leaf
 from layoutalg.modes import AnyLayout
 from layoutalg.plain_composition import compose_plain
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
+from layoutalg.tuples.leaf import as_leaf
 
 
 def composition(a: AnyLayout | Swizzle, b: Any) -> AnyLayout:

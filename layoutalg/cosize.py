@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.basis import ScaledBasis
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import flatten_tuple
 from layoutalg.layout import Layout
-from layoutalg.leaf import divides, need_int
 from layoutalg.modes import AnyLayout, Mode, at_path, need_layout, size
 from layoutalg.offsets import offsets
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.leaf import divides, need_int
 
 
 def cosize(layout: AnyLayout, mode: Mode = None) -> int:

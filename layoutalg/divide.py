@@ -21,11 +21,11 @@ from typing import Any
 
 from layoutalg.complement import complement
 from layoutalg.errors import LayoutError, NotDivisibleError
-from layoutalg.int_tuple import check_depth, product, safe_text
 from layoutalg.layout import Layout, trusted
-from layoutalg.leaf import as_leaf, equal
 from layoutalg.modes import L, need_layout, through
 from layoutalg.plain_composition import compose_plain
+from layoutalg.tuples.int_tuple import check_depth, product, safe_text
+from layoutalg.tuples.leaf import as_leaf, equal
 
 
 def logical_divide(target: L, tiler: Any) -> L:

@@ -18,10 +18,10 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import safe_text
 from layoutalg.layout import Layout
 from layoutalg.notation import Parser, Token
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import safe_text
 
 #: Every operation that an expression may name, by topic; the names are those of the public package.
 OPERATIONS: dict[str, tuple[str, ...]] = {

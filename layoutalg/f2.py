@@ -22,11 +22,11 @@ from typing import Any
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.int_tuple import IntTuple, flatten_tuple, text
 from layoutalg.layout import Layout, has_basis
-from layoutalg.leaf import as_int, need_int
 from layoutalg.modes import AnyLayout, need_layout, size
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text
+from layoutalg.tuples.leaf import as_int, need_int
 
 #: How many offsets are compared where the parts of a composed layout do not decide.
 _MOST_COMPARED = 1 << 16

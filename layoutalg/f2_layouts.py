@@ -16,10 +16,10 @@ from layoutalg.errors import LayoutError
 from layoutalg.f2 import clash
 from layoutalg.f2_matrix import F2Matrix
 from layoutalg.flat import from_flat, merge
-from layoutalg.int_tuple import IntTuple, product, text
 from layoutalg.layout import Layout, trusted, valid_shape
 from layoutalg.modes import AnyLayout
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import IntTuple, product, text
 
 
 def from_f2(matrix: F2Matrix, shape: IntTuple = None) -> AnyLayout:

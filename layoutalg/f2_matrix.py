@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from layoutalg.errors import LayoutError, NotInjectiveError
-from layoutalg.int_tuple import safe_text
-from layoutalg.leaf import as_int
-from layoutalg.value import Value
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
 
 #: Most rows and columns of a matrix: the bits of an offset.
 MOST_BITS = 63

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.int_tuple import flatten_tuple
 from layoutalg.layout import Layout, trusted
+from layoutalg.tuples.int_tuple import flatten_tuple
 
 #: Parallel lists of extents and strides.
 Flat = tuple[list[Any], list[Any]]

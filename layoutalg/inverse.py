@@ -15,12 +15,12 @@ from layoutalg.composed import ComposedLayout, is_swizzled
 from layoutalg.cosize import cosize
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.flat import from_flat, merge
-from layoutalg.int_tuple import flatten_tuple
 from layoutalg.jumps import Function
 from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.leaf import divides, equal, has_symbols, need_int, need_steps
 from layoutalg.modes import AnyLayout, need_layout, need_plain, size
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps
 
 
 def right_inverse(layout: AnyLayout) -> AnyLayout:

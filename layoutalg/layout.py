@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from layoutalg.basis import ScaledBasis, Vector
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.int_tuple import (
+from layoutalg.tuples.basis import ScaledBasis, Vector
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import (
     IntTuple,
     check_depth,
     compact_strides,
@@ -28,8 +29,7 @@ from layoutalg.int_tuple import (
     unrank,
     weakly_congruent,
 )
-from layoutalg.leaf import LIMIT, as_leaf
-from layoutalg.value import Value
+from layoutalg.tuples.leaf import LIMIT, as_leaf
 
 
 class Layout(Value):

@@ -19,9 +19,9 @@ from typing import Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.int_tuple import safe_text
-from layoutalg.leaf import as_int
-from layoutalg.value import Value
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
 
 #: A basis: the value of one bit of an input dimension in each output dimension.
 Basis = tuple[int, ...]

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import (
+from layoutalg.layout import Layout, need_integer_strides
+from layoutalg.tuples.int_tuple import (
     IntTuple,
     check_depth,
     congruent,
@@ -23,8 +24,7 @@ from layoutalg.int_tuple import (
     tuple_depth,
     weakly_congruent,
 )
-from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.leaf import as_int, as_leaf
+from layoutalg.tuples.leaf import as_int, as_leaf
 
 #: What most operations accept: a layout, plain or composed.
 AnyLayout = Layout | ComposedLayout

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from layoutalg.basis import ScaledBasis
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, NotationError
-from layoutalg.int_tuple import IntTuple, safe_text
 from layoutalg.layout import Layout
-from layoutalg.leaf import LIMIT, MAX_DEPTH, Polynomial
 from layoutalg.swizzle import Swizzle
-from layoutalg.value import Value
+from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import IntTuple, safe_text
+from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
 
 _TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_*+-]))"
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import flatten_tuple, product, safe_text
 from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.leaf import LIMIT, need_int
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import flatten_tuple, product, safe_text
+from layoutalg.tuples.leaf import LIMIT, need_int
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.basis import ScaledBasis
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
 from layoutalg.layout import Layout, need_integer_strides, trusted, valid_shape
-from layoutalg.leaf import as_int, is_one
 from layoutalg.modes import AnyLayout, need_layout
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
+from layoutalg.tuples.leaf import as_int, is_one
 
 
 def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:

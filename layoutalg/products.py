@@ -16,12 +16,12 @@ from layoutalg.complement import complement
 from layoutalg.cosize import cosize
 from layoutalg.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
-from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.layout import Layout, trusted, valid_shape
-from layoutalg.leaf import divides
 from layoutalg.modes import L, need_layout, need_plain, through
 from layoutalg.ordered import make_ordered_layout
 from layoutalg.plain_composition import compose_plain
+from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
+from layoutalg.tuples.leaf import divides
 
 
 def logical_product(block: L, tiler: Any) -> L:

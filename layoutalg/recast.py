@@ -15,11 +15,11 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout, is_swizzled
 from layoutalg.errors import LayoutError, NotDivisibleError
-from layoutalg.int_tuple import flatten_tuple, unflatten
 from layoutalg.layout import Layout, need_integer_strides, trusted
-from layoutalg.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 from layoutalg.modes import L, need_layout
 from layoutalg.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import flatten_tuple, unflatten
+from layoutalg.tuples.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 
 
 def recast_layout(new_bits: int, old_bits: int, layout: L) -> L:

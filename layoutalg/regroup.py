@@ -12,10 +12,10 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import IntTuple, flatten_tuple, safe_text, text
 from layoutalg.layout import Layout, trusted
-from layoutalg.leaf import as_int
 from layoutalg.modes import AnyLayout, T, at_path, modes_of, need_plain, rank, shape_of, through
+from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
+from layoutalg.tuples.leaf import as_int
 
 
 def make_layout(*parts: Any, stride: IntTuple = None) -> AnyLayout:

@@ -12,7 +12,9 @@ from typing import Any
 
 from layoutalg.composed import ComposedLayout, slice_any
 from layoutalg.errors import CoordinateError
-from layoutalg.int_tuple import (
+from layoutalg.layout import Layout, kept_modes, need_fit, slice_plain, valid_shape
+from layoutalg.modes import AnyLayout, need_layout
+from layoutalg.tuples.int_tuple import (
     IntTuple,
     check_depth,
     flatten_tuple,
@@ -23,9 +25,7 @@ from layoutalg.int_tuple import (
     unrank,
     weakly_congruent,
 )
-from layoutalg.layout import Layout, kept_modes, need_fit, slice_plain, valid_shape
-from layoutalg.leaf import as_leaf
-from layoutalg.modes import AnyLayout, need_layout
+from layoutalg.tuples.leaf import as_leaf
 
 
 def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:

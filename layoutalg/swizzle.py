@@ -10,8 +10,8 @@ Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>",
 from __future__ import annotations
 
 from layoutalg.errors import LayoutError
-from layoutalg.leaf import as_int, need_int
-from layoutalg.value import Value
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.leaf import as_int, need_int
 
 
 class Swizzle(Value):

@@ -24,12 +24,12 @@ from layoutalg.errors import LayoutError
 from layoutalg.f2 import NotLinearError, fit_f2
 from layoutalg.f2_layouts import every_swizzle
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.int_tuple import safe_text
 from layoutalg.layout import Layout
-from layoutalg.leaf import as_int
 from layoutalg.modes import AnyLayout, need_layout, rank, size
 from layoutalg.swizzle import Swizzle
-from layoutalg.value import Value
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
 
 Addresses = tuple[int | None, ...]
 

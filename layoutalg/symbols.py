@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from itertools import product as cartesian
 from typing import Any
 
-from layoutalg.basis import ScaledBasis
 from layoutalg.coalesce import coalesce
 from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, UndecidedError
-from layoutalg.int_tuple import safe_text
 from layoutalg.layout import Layout
-from layoutalg.leaf import Polynomial, as_leaf
 from layoutalg.modes import AnyLayout, need_layout, size
-from layoutalg.value import Value
+from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import Polynomial, as_leaf
 
 #: Values that are tried for each symbol, and how many offsets are compared for each choice.
 _TRIED = (1, 2, 3, 4, 5, 7, 8)

@@ -12,11 +12,11 @@ from typing import Any
 
 from layoutalg.divide import zipped_divide
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.layout import Layout
-from layoutalg.leaf import need_int
 from layoutalg.modes import AnyLayout, need_layout, rank
 from layoutalg.slicing import dice, idx2crd, slice_and_offset
+from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
+from layoutalg.tuples.leaf import need_int
 
 
 def local_tile(layout: AnyLayout, tiler: Any, coord: Any, proj: Any = None) -> tuple[AnyLayout, Any]:

@@ -9,15 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHAINED, chained_layouts, drawn, layouts
 
-from layoutalg import (
-    Layout,
-    LayoutError,
-    NotInjectiveError,
-    complement,
-    make_identity_layout,
-    make_layout,
-    size,
-)
+from layoutalg import Layout, LayoutError, NotInjectiveError, complement, make_identity_layout, make_layout, size
 
 cotargets = st.integers(1, 200)
 

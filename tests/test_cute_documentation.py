@@ -53,7 +53,7 @@ from layoutalg import (
     zipped_divide,
     zipped_product,
 )
-from layoutalg.int_tuple import compact_strides
+from layoutalg.tuples.int_tuple import compact_strides
 
 
 def L(text):  # as short as the documents write it

@@ -15,7 +15,7 @@ from postconditions import REFUSED, fault
 import layoutalg
 from layoutalg import Layout, LayoutError
 from layoutalg.expression import evaluate
-from layoutalg.int_tuple import text
+from layoutalg.tuples.int_tuple import text
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = json.loads((ROOT / "tests" / "vectors" / "divergences.json").read_text(encoding="utf-8"))

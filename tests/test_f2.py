@@ -32,7 +32,7 @@ from layoutalg import (
 from layoutalg.f2 import NotLinearError, fit_f2, to_f2, to_f2_affine
 from layoutalg.f2_layouts import every_swizzle, from_f2
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.int_tuple import weakly_congruent
+from layoutalg.tuples.int_tuple import weakly_congruent
 
 
 def table(matrix: F2Matrix) -> list[int]:

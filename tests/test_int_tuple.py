@@ -20,8 +20,8 @@ from layoutalg import (
     rank,
     size,
 )
-from layoutalg.int_tuple import congruent, flatten_tuple, text, tuple_depth, unflatten, weakly_congruent
 from layoutalg.notation import parse_int_tuple
+from layoutalg.tuples.int_tuple import congruent, flatten_tuple, text, tuple_depth, unflatten, weakly_congruent
 
 
 @given(shapes)

@@ -7,18 +7,7 @@ import pytest
 from hypothesis import given
 from strategies import layouts
 
-from layoutalg import (
-    ComposedLayout,
-    Layout,
-    LayoutError,
-    Swizzle,
-    cosize,
-    gather,
-    offsets,
-    scatter,
-    size,
-    strided_view,
-)
+from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, cosize, gather, offsets, scatter, size, strided_view
 
 
 @given(layouts)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import layoutalg as la
 from layoutalg import Layout, LayoutError, UndecidedError, parse_layout, prove, substitute, symbols_of
-from layoutalg.polynomial import Polynomial, same
+from layoutalg.tuples.polynomial import Polynomial, same
 
 M, K = Polynomial.symbol("m"), Polynomial.symbol("k")
 NUMBERS = st.fixed_dictionaries({"m": st.integers(1, 6), "k": st.integers(1, 6)})

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from layoutalg.errors import LayoutError
-from layoutalg.int_tuple import IntTuple, safe_text, text, unrank
-from layoutalg.int_tuple import product as size
+from layoutalg.tuples.int_tuple import IntTuple, safe_text, text, unrank
+from layoutalg.tuples.int_tuple import product as size
 
 
 class Drawable(Protocol):

@@ -11,8 +11,8 @@ from html import escape
 from typing import Any
 
 from layoutalg.draw.grid import Axis, Drawable, Grid, drawing
-from layoutalg.int_tuple import product as size
-from layoutalg.int_tuple import text
+from layoutalg.tuples.int_tuple import product as size
+from layoutalg.tuples.int_tuple import text
 
 #: The most cells that a notebook shows of itself; a larger layout shows its notation.
 SMALL = 2048

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from layoutalg.draw.grid import Axis, Drawable, Drawing, Grid, drawing
-from layoutalg.int_tuple import text
+from layoutalg.tuples.int_tuple import text
 
 #: Background colours of the 256-colour terminal for offsets 0..7 modulo 8, light enough for black text.
 _PALETTE = (231, 223, 193, 159, 225, 195, 229, 189)

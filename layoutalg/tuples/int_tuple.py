@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.leaf import LIMIT, MAX_DEPTH, as_leaf
+from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, as_leaf
 
 #: An integer (or ``None``, or a basis stride, where one is allowed) or a tuple of such values, nested to any depth.
 IntTuple = Any

@@ -1,10 +1,10 @@
 """Arithmetic on one extent or stride: the only module that knows what a leaf may be.
 
-A leaf is a plain ``int`` of at most 64 bits, as in CuTe, or a :class:`~layoutalg.polynomial.Polynomial` in symbols that
-stand for positive integers (a sympy expression becomes one). Every decision that the algebra takes about an extent
-("does a divide b", "is it less") goes through a function of this module or an operator of the polynomial; one that has
-no single answer for all values of the symbols raises :class:`UndecidedError`, which names the fact that is missing.
-Integers come first in each function: they pay one type test.
+A leaf is a plain ``int`` of at most 64 bits, as in CuTe, or a :class:`~layoutalg.tuples.polynomial.Polynomial` in
+symbols that stand for positive integers (a sympy expression becomes one). Every decision that the algebra takes about
+an extent ("does a divide b", "is it less") goes through a function of this module or an operator of the polynomial; one
+that has no single answer for all values of the symbols raises :class:`UndecidedError`, which names the fact that is
+missing. Integers come first in each function: they pay one type test.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from operator import index as _index
 from typing import Any
 
 from layoutalg.errors import LayoutError, UndecidedError
-from layoutalg.polynomial import Polynomial, same
+from layoutalg.tuples.polynomial import Polynomial, same
 
 __all__ = [
     "LIMIT",

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.leaf import MAX_DEPTH, as_int, as_leaf
-from layoutalg.value import Value
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.leaf import MAX_DEPTH, as_int, as_leaf
 
 
 class ScaledBasis(Value):

@@ -1,0 +1,1 @@
+"""Nested tuples of numbers: what shapes, strides and coordinates are made of."""
