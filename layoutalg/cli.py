@@ -85,7 +85,7 @@ def show(
     """
     from layoutalg.answers import describe, need_few_cells, nested_offsets, shown
     from layoutalg.composed import ComposedLayout
-    from layoutalg.draw.text import table
+    from layoutalg.drawing.text import table
     from layoutalg.expression import evaluate
     from layoutalg.layout import Layout
 

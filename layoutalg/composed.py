@@ -104,7 +104,7 @@ class ComposedLayout(Value):
         return f"{outer} o {text(self.offset)} o {self.inner}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.draw.html import table
+        from layoutalg.drawing.html import table
 
         return table(self)
 

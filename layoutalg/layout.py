@@ -89,7 +89,7 @@ class Layout(Value):
         return f"{text(self.shape)}:{text(self.stride)}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.draw.html import table
+        from layoutalg.drawing.html import table
 
         return table(self)
 

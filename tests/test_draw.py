@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, size
-from layoutalg.draw import html, text
-from layoutalg.draw.grid import drawing
+from layoutalg.drawing import html, text
+from layoutalg.drawing.grid import drawing
 
 extents = st.recursive(
     st.integers(1, 4), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=4

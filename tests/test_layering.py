@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Lowest first, any order that holds: the table of rooms takes its place when all of them stand.
 FLOORS = """
     layoutalg.errors layoutalg.tuples.polynomial layoutalg.tuples.leaf layoutalg.tuples.int_tuple
-    layoutalg.draw.grid layoutalg.draw.html layoutalg.tuples.frozen layoutalg.tuples.basis layoutalg.layout
+    layoutalg.drawing.grid layoutalg.drawing.html layoutalg.tuples.frozen layoutalg.tuples.basis layoutalg.layout
     layoutalg.flat layoutalg.jumps layoutalg.plain_composition layoutalg.swizzle layoutalg.composed layoutalg.modes
     layoutalg.banks layoutalg.f2_matrix layoutalg.bank_ranks layoutalg.coalesce layoutalg.complement
     layoutalg.composition layoutalg.offsets layoutalg.cosize layoutalg.divide layoutalg.f2 layoutalg.f2_layouts
@@ -40,7 +40,7 @@ FLOORS = """
     descriptors.atlas descriptors.atlas_cli descriptors.debug_record descriptors.symbolic descriptors.formula_text
     descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli descriptors.formulas descriptors.formulas_cli
     descriptors.producer descriptors.search descriptors.search_cli descriptors.shapes_cli layoutalg.analysis_cli
-    layoutalg.answers layoutalg.draw.text layoutalg.expression layoutalg.cli layoutalg.__main__ layoutalg.draw
+    layoutalg.answers layoutalg.drawing.text layoutalg.expression layoutalg.cli layoutalg.__main__ layoutalg.drawing
     layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from layoutalg.draw.grid import Axis, Drawable, Drawing, Grid, drawing
+from layoutalg.drawing.grid import Axis, Drawable, Drawing, Grid, drawing
 from layoutalg.tuples.int_tuple import text
 
 #: Background colours of the 256-colour terminal for offsets 0..7 modulo 8, light enough for black text.

@@ -1,7 +1,7 @@
 """A layout's offsets as an HTML table: what a notebook shows for a layout.
 
-The same grid as :mod:`layoutalg.draw.text`; the hue of a cell runs with its offset, so that memory order can be seen.
-All styling is inline and every text is escaped, so that the fragment can stand in any page.
+The same grid as :mod:`layoutalg.drawing.text`; the hue of a cell runs with its offset, so that memory order can be
+seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from layoutalg.draw.grid import Axis, Drawable, Grid, drawing
+from layoutalg.drawing.grid import Axis, Drawable, Grid, drawing
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 
