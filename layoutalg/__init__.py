@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.coalesce import coalesce, filter, filter_zeros
 from layoutalg.complement import complement
-from layoutalg.composed import ComposedLayout
 from layoutalg.composition import composition
-from layoutalg.cosize import cosize
 from layoutalg.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
 from layoutalg.errors import (
     CoordinateError,
@@ -25,11 +23,24 @@ from layoutalg.errors import (
     UndecidedError,
 )
 from layoutalg.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
-from layoutalg.layout import Layout
-from layoutalg.memory import gather, scatter, strided_view
-from layoutalg.modes import depth, get, is_congruent, is_weakly_congruent, leading_dim, rank, size
-from layoutalg.notation import parse_int_tuple, parse_layout
-from layoutalg.offsets import offsets
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.cosize import cosize
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.memory import gather, scatter, strided_view
+from layoutalg.layouts.modes import (
+    crd2idx,
+    depth,
+    get,
+    idx2crd,
+    is_congruent,
+    is_weakly_congruent,
+    leading_dim,
+    rank,
+    size,
+)
+from layoutalg.layouts.notation import parse_int_tuple, parse_layout
+from layoutalg.layouts.offsets import offsets
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.ordered import make_composed_layout, make_identity_layout, make_layout_like, make_ordered_layout
 from layoutalg.products import (
     blocked_product,
@@ -42,8 +53,7 @@ from layoutalg.products import (
 )
 from layoutalg.recast import downcast, recast_layout, upcast
 from layoutalg.regroup import append, flatten, group_modes, make_layout, prepend, select
-from layoutalg.slicing import crd2idx, dice, idx2crd, slice_, slice_and_offset
-from layoutalg.swizzle import Swizzle
+from layoutalg.slicing import dice, slice_, slice_and_offset
 from layoutalg.symbols import prove, substitute, symbols_of
 from layoutalg.tiling import local_partition, local_tile
 from layoutalg.tuples.basis import E, ScaledBasis

@@ -11,8 +11,8 @@ _EXPRESSIONS = {"ignore_unknown_options": True}
 
 
 def _layout(text: str, what: str) -> Any:
-    from layoutalg.modes import need_layout
-    from layoutalg.notation import parse_layout
+    from layoutalg.layouts.modes import need_layout
+    from layoutalg.layouts.notation import parse_layout
 
     return need_layout(parse_layout(text), what)
 
@@ -65,7 +65,7 @@ def f2(layout: str, as_json: bool) -> None:
     layoutalg f2 "S<2,1,2> o 0 o (4,8):(8,1)"
     """
     from layoutalg.f2 import to_f2
-    from layoutalg.notation import parse_layout
+    from layoutalg.layouts.notation import parse_layout
 
     matrix = to_f2(parse_layout(layout))
     columns, rank = len(matrix.columns), matrix.rank()

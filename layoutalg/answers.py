@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout
-from layoutalg.modes import size
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.symbols import prove, symbols_of
 from layoutalg.tuples.int_tuple import text
 

@@ -41,7 +41,7 @@ def wavefronts_by_rank(
     Eight lanes read a column of 16-byte units, 128 bytes apart; then the same after a 128B swizzle:
 
     >>> from layoutalg.f2 import to_f2
-    >>> from layoutalg.swizzle import Swizzle
+    >>> from layoutalg.layouts.swizzle import Swizzle
     >>> column = F2Matrix((128, 256, 512))
     >>> wavefronts_by_rank(column, 16), wavefronts_by_rank(to_f2(Swizzle(3, 4, 3)) @ column, 16)
     (8, 1)

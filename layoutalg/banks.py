@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout
-from layoutalg.modes import size
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import size
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int

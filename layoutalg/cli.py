@@ -84,10 +84,10 @@ def show(
     layoutalg show "S<2,1,3> o 0 o (8,8):(8,1)"
     """
     from layoutalg.answers import describe, need_few_cells, nested_offsets, shown
-    from layoutalg.composed import ComposedLayout
     from layoutalg.drawing.text import table
     from layoutalg.expression import evaluate
-    from layoutalg.layout import Layout
+    from layoutalg.layouts.composed import ComposedLayout
+    from layoutalg.layouts.layout import Layout
 
     value = evaluate(_source(layout))
     if not isinstance(value, (Layout, ComposedLayout)):

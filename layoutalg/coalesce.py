@@ -9,9 +9,9 @@ Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter, filter_zeros).
 from __future__ import annotations
 
 from layoutalg.errors import LayoutError
-from layoutalg.flat import filtered, from_flat, merge
-from layoutalg.layout import Layout, trusted
-from layoutalg.modes import L, need_layout, through
+from layoutalg.layouts.flat import filtered, from_flat, merge
+from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.modes import L, need_layout, through
 from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
 
 

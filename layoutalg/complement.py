@@ -14,11 +14,11 @@ from __future__ import annotations
 from math import lcm
 from typing import Any, NoReturn
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
-from layoutalg.flat import filtered, from_flat, merge
-from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.modes import need_plain
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.flat import filtered, from_flat, merge
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.modes import need_plain
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
 

@@ -2,7 +2,7 @@
 
 Definition: ``composition(a, b)`` is the layout R whose shape refines that of b leaf by leaf, with
 ``R(i) == a(b(i))`` for every index i of b. The theorem that decides whether there is one, and finds it, is that of
-:mod:`layoutalg.plain_composition`; a swizzle or a composed layout in front stays in front.
+:mod:`layoutalg.layouts.plain_composition`; a swizzle or a composed layout in front stays in front.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition), ``include/cute/swizzle_layout.hpp``.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout, trusted
-from layoutalg.modes import AnyLayout
-from layoutalg.plain_composition import compose_plain
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.modes import AnyLayout
+from layoutalg.layouts.plain_composition import compose_plain
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_leaf
 

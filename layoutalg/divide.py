@@ -21,9 +21,9 @@ from typing import Any
 
 from layoutalg.complement import complement
 from layoutalg.errors import LayoutError, NotDivisibleError
-from layoutalg.layout import Layout, trusted
-from layoutalg.modes import L, need_layout, through
-from layoutalg.plain_composition import compose_plain
+from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.modes import L, need_layout, through
+from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, equal
 

@@ -1,6 +1,6 @@
 """Expressions of the algebra as text: ``zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))``.
 
-The notation of :mod:`layoutalg.notation` with calls added. Added to its grammar::
+The notation of :mod:`layoutalg.layouts.notation` with calls added. Added to its grammar::
 
     part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
     argument  = value | name "=" value
@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout
-from layoutalg.notation import Parser, Token
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.notation import Parser, Token
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import safe_text
 
 #: Every operation that an expression may name, by topic; the names are those of the public package.

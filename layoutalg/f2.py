@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.layout import Layout, has_basis
-from layoutalg.modes import AnyLayout, need_layout, size
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, has_basis
+from layoutalg.layouts.modes import AnyLayout, need_layout, size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text
 from layoutalg.tuples.leaf import as_int, need_int
 

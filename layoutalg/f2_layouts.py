@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
 from layoutalg.f2 import clash
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.flat import from_flat, merge
-from layoutalg.layout import Layout, trusted, valid_shape
-from layoutalg.modes import AnyLayout
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.flat import from_flat, merge
+from layoutalg.layouts.layout import Layout, trusted, valid_shape
+from layoutalg.layouts.modes import AnyLayout
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import IntTuple, product, text
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from layoutalg.coalesce import coalesce_plain
 from layoutalg.complement import refuse_overlap
-from layoutalg.composed import ComposedLayout, is_swizzled
-from layoutalg.cosize import cosize
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
-from layoutalg.flat import from_flat, merge
-from layoutalg.jumps import Function
-from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.modes import AnyLayout, need_layout, need_plain, size
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout, is_swizzled
+from layoutalg.layouts.cosize import cosize
+from layoutalg.layouts.flat import from_flat, merge
+from layoutalg.layouts.jumps import Function
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain, size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps
 

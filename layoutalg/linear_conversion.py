@@ -22,9 +22,9 @@ from layoutalg.errors import LayoutError
 from layoutalg.f2 import to_f2
 from layoutalg.f2_layouts import from_f2
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.layout import Layout, has_basis, trusted
+from layoutalg.layouts.layout import Layout, has_basis, trusted
+from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.linear_layout import LinearLayout, from_matrix
-from layoutalg.modes import AnyLayout, need_layout, rank, size
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout, need_integer_strides, trusted, valid_shape
-from layoutalg.modes import AnyLayout, need_layout
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, need_integer_strides, trusted, valid_shape
+from layoutalg.layouts.modes import AnyLayout, need_layout
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
 from layoutalg.tuples.leaf import as_int, is_one

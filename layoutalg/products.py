@@ -13,13 +13,13 @@ from typing import Any
 
 from layoutalg.coalesce import coalesce_plain
 from layoutalg.complement import complement
-from layoutalg.cosize import cosize
 from layoutalg.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
-from layoutalg.layout import Layout, trusted, valid_shape
-from layoutalg.modes import L, need_layout, need_plain, through
+from layoutalg.layouts.cosize import cosize
+from layoutalg.layouts.layout import Layout, trusted, valid_shape
+from layoutalg.layouts.modes import L, need_layout, need_plain, through
+from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.ordered import make_ordered_layout
-from layoutalg.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.tuples.leaf import divides
 

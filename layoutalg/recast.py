@@ -13,11 +13,11 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
-from layoutalg.composed import ComposedLayout, is_swizzled
 from layoutalg.errors import LayoutError, NotDivisibleError
-from layoutalg.layout import Layout, need_integer_strides, trusted
-from layoutalg.modes import L, need_layout
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout, is_swizzled
+from layoutalg.layouts.layout import Layout, need_integer_strides, trusted
+from layoutalg.layouts.modes import L, need_layout
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, unflatten
 from layoutalg.tuples.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 

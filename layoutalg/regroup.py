@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout, trusted
-from layoutalg.modes import AnyLayout, T, at_path, modes_of, need_plain, rank, shape_of, through
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.modes import AnyLayout, T, at_path, modes_of, need_plain, rank, shape_of, through
 from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
 from layoutalg.tuples.leaf import as_int
 

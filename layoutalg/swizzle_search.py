@@ -18,15 +18,15 @@ from typing import Any
 from layoutalg.bank_ranks import conflicts_by_rank
 from layoutalg.banks import WARP, access
 from layoutalg.banks import accesses as tile_accesses
-from layoutalg.composed import ComposedLayout
-from layoutalg.cosize import cosize
 from layoutalg.errors import LayoutError
 from layoutalg.f2 import NotLinearError, fit_f2
 from layoutalg.f2_layouts import every_swizzle
 from layoutalg.f2_matrix import F2Matrix
-from layoutalg.layout import Layout
-from layoutalg.modes import AnyLayout, need_layout, rank, size
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.cosize import cosize
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int

@@ -12,10 +12,10 @@ from itertools import product as cartesian
 from typing import Any
 
 from layoutalg.coalesce import coalesce
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, UndecidedError
-from layoutalg.layout import Layout
-from layoutalg.modes import AnyLayout, need_layout, size
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, need_layout, size
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text

@@ -12,9 +12,9 @@ from typing import Any
 
 from layoutalg.divide import zipped_divide
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout
-from layoutalg.modes import AnyLayout, need_layout, rank
-from layoutalg.slicing import dice, idx2crd, slice_and_offset
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, idx2crd, need_layout, rank
+from layoutalg.slicing import dice, slice_and_offset
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.tuples.leaf import need_int
 

@@ -21,11 +21,12 @@ ROOT = Path(__file__).resolve().parents[1]
 # Lowest first, any order that holds: the table of rooms takes its place when all of them stand.
 FLOORS = """
     layoutalg.errors layoutalg.tuples.polynomial layoutalg.tuples.leaf layoutalg.tuples.int_tuple
-    layoutalg.drawing.grid layoutalg.drawing.html layoutalg.tuples.frozen layoutalg.tuples.basis layoutalg.layout
-    layoutalg.flat layoutalg.jumps layoutalg.plain_composition layoutalg.swizzle layoutalg.composed layoutalg.modes
-    layoutalg.banks layoutalg.f2_matrix layoutalg.bank_ranks layoutalg.coalesce layoutalg.complement
-    layoutalg.composition layoutalg.offsets layoutalg.cosize layoutalg.divide layoutalg.f2 layoutalg.f2_layouts
-    layoutalg.inverse layoutalg.linear_layout layoutalg.linear_conversion layoutalg.memory layoutalg.notation
+    layoutalg.drawing.grid layoutalg.drawing.html layoutalg.tuples.frozen layoutalg.tuples.basis
+    layoutalg.layouts.layout layoutalg.layouts.flat layoutalg.layouts.jumps layoutalg.layouts.plain_composition
+    layoutalg.layouts.swizzle layoutalg.layouts.composed layoutalg.layouts.modes layoutalg.banks layoutalg.f2_matrix
+    layoutalg.bank_ranks layoutalg.coalesce layoutalg.complement layoutalg.composition layoutalg.divide layoutalg.f2
+    layoutalg.f2_layouts layoutalg.layouts.offsets layoutalg.layouts.cosize layoutalg.inverse
+    layoutalg.layouts.memory layoutalg.layouts.notation layoutalg.linear_layout layoutalg.linear_conversion
     layoutalg.ordered layoutalg.products layoutalg.recast layoutalg.regroup layoutalg.slicing
     layoutalg.swizzle_search layoutalg.symbols layoutalg.tiling layoutalg descriptors.advance descriptors.errors
     descriptors.operand descriptors.atoms descriptors.bitfield descriptors.canonical descriptors.explicit
@@ -41,7 +42,7 @@ FLOORS = """
     descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli descriptors.formulas descriptors.formulas_cli
     descriptors.producer descriptors.search descriptors.search_cli descriptors.shapes_cli layoutalg.analysis_cli
     layoutalg.answers layoutalg.drawing.text layoutalg.expression layoutalg.cli layoutalg.__main__ layoutalg.drawing
-    layoutalg.tuples
+    layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

@@ -25,10 +25,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.flat import from_flat, merge
-from layoutalg.layout import Layout, has_basis, need_fit, slice_plain
-from layoutalg.plain_composition import compose_plain
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.flat import from_flat, merge
+from layoutalg.layouts.layout import Layout, has_basis, need_fit, slice_plain
+from layoutalg.layouts.plain_composition import compose_plain
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import (
     IntTuple,

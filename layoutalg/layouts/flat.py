@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.layout import Layout, trusted
+from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.tuples.int_tuple import flatten_tuple
 
 #: Parallel lists of extents and strides.

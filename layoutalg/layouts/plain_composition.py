@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from layoutalg import jumps
 from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
-from layoutalg.layout import Layout, has_basis, trusted
+from layoutalg.layouts import jumps
+from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.tuples.basis import ScaledBasis, Vector
 from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, surely_less

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from layoutalg.composed import ComposedLayout
-from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout, need_integer_strides
+from layoutalg.errors import CoordinateError, LayoutError
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, need_integer_strides, valid_shape
 from layoutalg.tuples.int_tuple import (
     IntTuple,
     check_depth,
     congruent,
     flatten_tuple,
+    inner_offset,
     product,
     safe_text,
     text,
     tuple_depth,
+    unrank,
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import as_int, as_leaf
@@ -173,3 +175,48 @@ def _unit_path(shape: IntTuple, stride: IntTuple) -> tuple[int, ...] | None:
         if found is not None:
             return (index, *found)
     return None
+
+
+def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
+    """The offset of a coordinate in a layout; for a shape, its index.
+
+    Raises:
+        CoordinateError: if the coordinate lies outside the shape or does not fit it.
+
+    >>> crd2idx((1, 3), Layout((4, (2, 4)), (2, (1, 8)))), crd2idx((1, 3), (4, 8))
+    (11, 13)
+    """
+    target = layout if isinstance(layout, (Layout, ComposedLayout)) else Layout(layout)
+    check_depth(coord, "crd2idx: coordinate")
+    where = coord if type(coord) is tuple else as_leaf(coord, "crd2idx: a coordinate")
+    if None in flatten_tuple(where):
+        raise CoordinateError(f"crd2idx: a coordinate must have no None, found {text(coord)}; layout = {target}")
+    return target(where)
+
+
+def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
+    """The coordinate of an index in a shape, first mode fastest; each entry of a tuple in the mode it stands for.
+
+    Raises:
+        CoordinateError: if the index lies outside the shape or does not fit it.
+
+    >>> idx2crd(13, (4, (2, 4))), idx2crd((1, 3), (4, (2, 4)))
+    ((1, (1, 1)), (1, (1, 1)))
+    """
+    shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
+    check_depth(index, "idx2crd: index")
+    return _coordinate(index, shape)
+
+
+def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
+    if type(index) is int and 0 <= index < product(shape):
+        return unrank(index, shape)
+    if type(index) is tuple:
+        if type(shape) is not tuple or len(shape) != len(index):
+            raise CoordinateError(
+                f"idx2crd: the index must be weakly congruent to the shape, found {text(index)}; shape = {text(shape)}"
+            )
+        return tuple(map(_coordinate, index, shape))
+    where = as_leaf(index, "idx2crd: an index")
+    inner_offset(where, shape, Layout(shape).stride)  # checks the range
+    return unrank(where, shape)

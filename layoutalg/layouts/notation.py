@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError, NotationError
-from layoutalg.layout import Layout
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import IntTuple, safe_text

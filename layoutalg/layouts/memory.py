@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout
-from layoutalg.modes import AnyLayout, need_layout
-from layoutalg.offsets import bounds, integer_leaves, offsets
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, need_layout
+from layoutalg.layouts.offsets import bounds, integer_leaves, offsets
 from layoutalg.tuples.int_tuple import safe_text
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from layoutalg.composed import ComposedLayout
 from layoutalg.errors import LayoutError
-from layoutalg.layout import Layout, need_integer_strides
-from layoutalg.modes import AnyLayout, need_layout
-from layoutalg.swizzle import Swizzle
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.modes import AnyLayout, need_layout
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import LIMIT, need_int
 

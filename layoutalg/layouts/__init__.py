@@ -1,0 +1,1 @@
+"""Layouts as values: plain, composed, written, read, looked at, evaluated."""
