@@ -10,10 +10,32 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 
 from typing import TYPE_CHECKING, Any
 
-from layoutalg.coalesce import coalesce, filter, filter_zeros
-from layoutalg.complement import complement
-from layoutalg.composition import composition
-from layoutalg.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
+from layoutalg.algebra.coalesce import coalesce, filter, filter_zeros
+from layoutalg.algebra.complement import complement
+from layoutalg.algebra.composition import composition
+from layoutalg.algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
+from layoutalg.algebra.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
+from layoutalg.algebra.make import (
+    make_composed_layout,
+    make_identity_layout,
+    make_layout,
+    make_layout_like,
+    make_ordered_layout,
+)
+from layoutalg.algebra.products import (
+    blocked_product,
+    flat_product,
+    logical_product,
+    raked_product,
+    tile_to_shape,
+    tiled_product,
+    zipped_product,
+)
+from layoutalg.algebra.rearrange import append, flatten, group_modes, prepend, select
+from layoutalg.algebra.recast import downcast, recast_layout, upcast
+from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
+from layoutalg.algebra.symbols import prove, substitute, symbols_of
+from layoutalg.algebra.tiling import local_partition, local_tile
 from layoutalg.errors import (
     CoordinateError,
     LayoutError,
@@ -22,7 +44,6 @@ from layoutalg.errors import (
     NotInjectiveError,
     UndecidedError,
 )
-from layoutalg.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout
@@ -41,21 +62,6 @@ from layoutalg.layouts.modes import (
 from layoutalg.layouts.notation import parse_int_tuple, parse_layout
 from layoutalg.layouts.offsets import offsets
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.ordered import make_composed_layout, make_identity_layout, make_layout_like, make_ordered_layout
-from layoutalg.products import (
-    blocked_product,
-    flat_product,
-    logical_product,
-    raked_product,
-    tile_to_shape,
-    tiled_product,
-    zipped_product,
-)
-from layoutalg.recast import downcast, recast_layout, upcast
-from layoutalg.regroup import append, flatten, group_modes, make_layout, prepend, select
-from layoutalg.slicing import dice, slice_, slice_and_offset
-from layoutalg.symbols import prove, substitute, symbols_of
-from layoutalg.tiling import local_partition, local_tile
 from layoutalg.tuples.basis import E, ScaledBasis
 from layoutalg.tuples.int_tuple import product
 

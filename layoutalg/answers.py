@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.symbols import prove, symbols_of
 from layoutalg.tuples.int_tuple import text
 
 #: The most offsets that one answer holds.

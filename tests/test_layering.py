@@ -23,12 +23,13 @@ FLOORS = """
     layoutalg.errors layoutalg.tuples.polynomial layoutalg.tuples.leaf layoutalg.tuples.int_tuple
     layoutalg.drawing.grid layoutalg.drawing.html layoutalg.tuples.frozen layoutalg.tuples.basis
     layoutalg.layouts.layout layoutalg.layouts.flat layoutalg.layouts.jumps layoutalg.layouts.plain_composition
-    layoutalg.layouts.swizzle layoutalg.layouts.composed layoutalg.layouts.modes layoutalg.banks layoutalg.f2_matrix
-    layoutalg.bank_ranks layoutalg.coalesce layoutalg.complement layoutalg.composition layoutalg.divide layoutalg.f2
-    layoutalg.f2_layouts layoutalg.layouts.offsets layoutalg.layouts.cosize layoutalg.inverse
-    layoutalg.layouts.memory layoutalg.layouts.notation layoutalg.linear_layout layoutalg.linear_conversion
-    layoutalg.ordered layoutalg.products layoutalg.recast layoutalg.regroup layoutalg.slicing
-    layoutalg.swizzle_search layoutalg.symbols layoutalg.tiling layoutalg descriptors.advance descriptors.errors
+    layoutalg.layouts.swizzle layoutalg.layouts.composed layoutalg.layouts.modes layoutalg.algebra.coalesce
+    layoutalg.algebra.complement layoutalg.algebra.composition layoutalg.algebra.divide layoutalg.layouts.offsets
+    layoutalg.layouts.cosize layoutalg.algebra.inverse layoutalg.algebra.make layoutalg.algebra.products
+    layoutalg.algebra.rearrange layoutalg.algebra.recast layoutalg.algebra.slicing layoutalg.algebra.symbols
+    layoutalg.algebra.tiling layoutalg.banks layoutalg.f2_matrix layoutalg.bank_ranks layoutalg.f2
+    layoutalg.f2_layouts layoutalg.layouts.memory layoutalg.layouts.notation layoutalg.linear_layout
+    layoutalg.linear_conversion layoutalg.swizzle_search layoutalg descriptors.advance descriptors.errors
     descriptors.operand descriptors.atoms descriptors.bitfield descriptors.canonical descriptors.explicit
     descriptors.shapes descriptors.legality descriptors.operand_legality descriptors.partition
     descriptors.read_model descriptors.placement descriptors.sm100 descriptors.sm90 descriptors.record
@@ -41,8 +42,8 @@ FLOORS = """
     descriptors.atlas descriptors.atlas_cli descriptors.debug_record descriptors.symbolic descriptors.formula_text
     descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli descriptors.formulas descriptors.formulas_cli
     descriptors.producer descriptors.search descriptors.search_cli descriptors.shapes_cli layoutalg.analysis_cli
-    layoutalg.answers layoutalg.drawing.text layoutalg.expression layoutalg.cli layoutalg.__main__ layoutalg.drawing
-    layoutalg.layouts layoutalg.tuples
+    layoutalg.answers layoutalg.drawing.text layoutalg.expression layoutalg.cli layoutalg.__main__ layoutalg.algebra
+    layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

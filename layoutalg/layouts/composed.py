@@ -160,7 +160,7 @@ _MOST_COMPARED = 1 << 12
 
 
 def slice_composed(coord: Any, src: ComposedLayout) -> tuple[Layout | ComposedLayout, Any]:
-    """:func:`~layoutalg.slicing.slice_and_offset` of a composed layout and a coordinate that fits it.
+    """:func:`~layoutalg.algebra.slicing.slice_and_offset` of a composed layout and a coordinate that fits it.
 
     >>> from layoutalg import ComposedLayout, Layout, Swizzle
     >>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))

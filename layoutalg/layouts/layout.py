@@ -108,7 +108,7 @@ def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
 
 
 def sliced(coord: Any, layout: Layout) -> tuple[Layout, Any]:
-    """:func:`~layoutalg.slicing.slice_and_offset` of a plain layout."""
+    """:func:`~layoutalg.algebra.slicing.slice_and_offset` of a plain layout."""
     need_fit(coord, layout)
     return slice_plain(coord, layout)
 

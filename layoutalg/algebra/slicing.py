@@ -14,11 +14,7 @@ from layoutalg.errors import CoordinateError
 from layoutalg.layouts.composed import ComposedLayout, slice_any
 from layoutalg.layouts.layout import Layout, kept_modes, need_fit, slice_plain
 from layoutalg.layouts.modes import AnyLayout, need_layout
-from layoutalg.tuples.int_tuple import (
-    check_depth,
-    safe_text,
-    weakly_congruent,
-)
+from layoutalg.tuples.int_tuple import check_depth, safe_text, weakly_congruent
 
 
 def slice_(src: Any, coord: Any) -> Any:

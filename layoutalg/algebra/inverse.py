@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.coalesce import coalesce_plain
-from layoutalg.complement import refuse_overlap
+from layoutalg.algebra.coalesce import coalesce_plain
+from layoutalg.algebra.complement import refuse_overlap
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.cosize import cosize

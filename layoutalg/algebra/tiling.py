@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.divide import zipped_divide
+from layoutalg.algebra.divide import zipped_divide
+from layoutalg.algebra.slicing import dice, slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, idx2crd, need_layout, rank
-from layoutalg.slicing import dice, slice_and_offset
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.tuples.leaf import need_int
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutalg.coalesce import coalesce_plain
-from layoutalg.complement import complement
-from layoutalg.divide import as_tile, by_mode, unpack, zip_modes
+from layoutalg.algebra.coalesce import coalesce_plain
+from layoutalg.algebra.complement import complement
+from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
+from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout, trusted, valid_shape
 from layoutalg.layouts.modes import L, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
-from layoutalg.ordered import make_ordered_layout
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.tuples.leaf import divides
 

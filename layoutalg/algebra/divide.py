@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from layoutalg.complement import complement
+from layoutalg.algebra.complement import complement
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import L, need_layout, through

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product as cartesian
 from typing import Any
 
-from layoutalg.coalesce import coalesce
+from layoutalg.algebra.coalesce import coalesce
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout

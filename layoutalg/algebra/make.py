@@ -7,12 +7,13 @@ Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_li
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides, trusted, valid_shape
-from layoutalg.layouts.modes import AnyLayout, need_layout
+from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
@@ -113,3 +114,47 @@ def _unit_strides(shape: IntTuple, path: tuple[int, ...]) -> IntTuple:
     if type(shape) is tuple:
         return tuple([_unit_strides(mode, (*path, i)) for i, mode in enumerate(shape)])
     return ScaledBasis(1, path) if path else 1
+
+
+def make_layout(*parts: Any, stride: IntTuple = None) -> AnyLayout:
+    """A layout from a shape and a stride, or the concatenation of layouts as the modes of one.
+
+    Args:
+        parts: a shape, or a shape and a stride; or layouts, of which at most one is composed, and that the first.
+        stride: the stride of a shape, also by name as in the DSL.
+
+    Raises:
+        LayoutError: as :class:`Layout`; or if a composed layout is concatenated to another.
+
+    >>> print(make_layout((8, 4), stride=(4, 1)), make_layout(Layout(8, 4), Layout(4, 1)))
+    (8,4):(4,1) (8,4):(4,1)
+    """
+    if len(parts) == 1 and type(parts[0]) is tuple and parts[0] and _all_layouts(parts[0]):
+        parts = parts[0]
+    if parts and _all_layouts(parts):
+        if stride is not None:
+            raise LayoutError("make_layout: a stride goes with a shape, found it beside layouts")
+        return concatenate(parts)
+    if not 1 <= len(parts) <= 2 or (len(parts) == 2 and stride is not None):
+        raise LayoutError(f"make_layout: takes a shape and a stride, or layouts, found {safe_text(parts)}")
+    return Layout(parts[0], parts[1] if len(parts) == 2 else stride)
+
+
+def _all_layouts(parts: Iterable[object]) -> bool:
+    return all(isinstance(part, (Layout, ComposedLayout)) for part in parts)
+
+
+def concatenate(parts: Iterable[AnyLayout]) -> AnyLayout:
+    """Layouts as the modes of one layout: ``(A, B)(a, b) == A(a) + B(b)``.
+
+    A composed layout can only be the first: what follows is added to its inner offset, before its outer function.
+
+    Raises:
+        LayoutError: for a composed layout in a later place.
+    """
+    parts = tuple(parts)
+    if parts and isinstance(parts[0], ComposedLayout):
+        first = parts[0]
+        return ComposedLayout(first.outer, first.offset, concatenate((first.inner, *parts[1:])))
+    plain = [need_plain(part, "make_layout") for part in parts]
+    return trusted(tuple(part.shape for part in plain), tuple(part.stride for part in plain))

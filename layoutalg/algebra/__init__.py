@@ -1,0 +1,1 @@
+"""CuTe's operations on layouts, one definition a module."""
