@@ -66,14 +66,14 @@ from layoutalg.tuples.basis import E, ScaledBasis
 from layoutalg.tuples.int_tuple import product
 
 if TYPE_CHECKING:
-    from layoutalg.bank_ranks import conflicts_by_rank, wavefronts_by_rank
-    from layoutalg.banks import access, accesses, wavefronts
-    from layoutalg.f2 import NotLinearError, to_f2, to_f2_affine
-    from layoutalg.f2_layouts import from_f2
-    from layoutalg.f2_matrix import F2Matrix
-    from layoutalg.linear_conversion import from_linear_layout, to_linear_layout
-    from layoutalg.linear_layout import LinearLayout
-    from layoutalg.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
+    from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
+    from layoutalg.analysis.banks import access, accesses, wavefronts
+    from layoutalg.analysis.f2_matrix import F2Matrix
+    from layoutalg.analysis.from_f2 import from_f2
+    from layoutalg.analysis.linear_layout import LinearLayout
+    from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
+    from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
+    from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
 
 __version__ = "0.1.0"
 
@@ -168,22 +168,22 @@ __all__ = [
 
 #: The analyses: loaded when one is asked for, so that the algebra alone starts fast.
 _ANALYSES = {
-    "access": "banks",
-    "accesses": "banks",
-    "wavefronts": "banks",
-    "conflicts_by_rank": "bank_ranks",
-    "wavefronts_by_rank": "bank_ranks",
-    "F2Matrix": "f2_matrix",
-    "NotLinearError": "f2",
-    "to_f2": "f2",
-    "to_f2_affine": "f2",
-    "from_f2": "f2_layouts",
-    "AccessPattern": "swizzle_search",
-    "NoSwizzleError": "swizzle_search",
-    "find_swizzle": "swizzle_search",
-    "LinearLayout": "linear_layout",
-    "from_linear_layout": "linear_conversion",
-    "to_linear_layout": "linear_conversion",
+    "access": "analysis.banks",
+    "accesses": "analysis.banks",
+    "wavefronts": "analysis.banks",
+    "conflicts_by_rank": "analysis.bank_ranks",
+    "wavefronts_by_rank": "analysis.bank_ranks",
+    "F2Matrix": "analysis.f2_matrix",
+    "NotLinearError": "analysis.to_f2",
+    "to_f2": "analysis.to_f2",
+    "to_f2_affine": "analysis.to_f2",
+    "from_f2": "analysis.from_f2",
+    "AccessPattern": "analysis.swizzle_search",
+    "NoSwizzleError": "analysis.swizzle_search",
+    "find_swizzle": "analysis.swizzle_search",
+    "LinearLayout": "analysis.linear_layout",
+    "from_linear_layout": "analysis.triton",
+    "to_linear_layout": "analysis.triton",
 }
 
 

@@ -35,7 +35,7 @@ def banks(
     layoutalg banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
     """
-    from layoutalg.banks import accesses
+    from layoutalg.analysis.banks import accesses
 
     found = accesses(_layout(layout, "banks"), _layout(threads, "banks"), element_bytes, width, base=base, store=store)
     total, conflicts = sum(one.wavefronts for one in found), sum(one.conflicts for one in found)
@@ -64,7 +64,7 @@ def f2(layout: str, as_json: bool) -> None:
     \b
     layoutalg f2 "S<2,1,2> o 0 o (4,8):(8,1)"
     """
-    from layoutalg.f2 import to_f2
+    from layoutalg.analysis.to_f2 import to_f2
     from layoutalg.layouts.notation import parse_layout
 
     matrix = to_f2(parse_layout(layout))
@@ -93,7 +93,7 @@ def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_jso
     \b
     layoutalg linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4
     """
-    from layoutalg.linear_conversion import to_linear_layout
+    from layoutalg.analysis.triton import to_linear_layout
 
     found = to_linear_layout(_layout(layout, "linear"), _dimensions(in_dims), _dimensions(out_dims or "") or ())
     found = found.invert() if invert else found
@@ -127,7 +127,7 @@ def find_swizzle(
     Eight lanes read 16 bytes each, down a column of 8 rows of 64 2-byte elements:
     layoutalg find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
     """
-    from layoutalg.swizzle_search import find_swizzle as find
+    from layoutalg.analysis.swizzle_search import find_swizzle as find
 
     patterns = [_layout(text, "find-swizzle") for text in threads]
     found = find(_layout(layout, "find-swizzle"), patterns, element_bytes, width, store=store)

@@ -111,7 +111,7 @@ def count(chosen: Sequence[Pattern], seed: int, first: int) -> list[int]:
 
 def model(one: Pattern) -> int:
     """What the library says of a pattern."""
-    from layoutalg.banks import wavefronts
+    from layoutalg.analysis.banks import wavefronts
 
     lanes = [None if offset < 0 else offset for offset in one.offsets]
     return wavefronts(lanes, one.access_bytes, store=one.op == "store")

@@ -10,7 +10,7 @@ from hypothesis import settings
 from strategies import DrawnSource
 
 from layoutalg import Layout, size
-from layoutalg.f2_matrix import F2Matrix
+from layoutalg.analysis.f2_matrix import F2Matrix
 
 #: For laws so regular that a third of the profile's examples shows what all of them would.
 few = settings(max_examples=max(1, settings().max_examples // 3))

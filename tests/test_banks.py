@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
-from layoutalg.banks import Access, access, accesses, wavefronts
+from layoutalg.analysis.banks import Access, access, accesses, wavefronts
 
 HOPPER = Path(__file__).parent / "vectors" / "hopper"
 WIDTHS = (1, 2, 4, 8, 16)

@@ -29,9 +29,9 @@ from layoutalg import (
     size,
     slice_and_offset,
 )
-from layoutalg.f2 import NotLinearError, fit_f2, to_f2, to_f2_affine
-from layoutalg.f2_layouts import every_swizzle, from_f2
-from layoutalg.f2_matrix import F2Matrix
+from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.from_f2 import every_swizzle, from_f2
+from layoutalg.analysis.to_f2 import NotLinearError, fit_f2, to_f2, to_f2_affine
 from layoutalg.tuples.int_tuple import weakly_congruent
 
 

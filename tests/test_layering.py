@@ -27,23 +27,24 @@ FLOORS = """
     layoutalg.algebra.complement layoutalg.algebra.composition layoutalg.algebra.divide layoutalg.layouts.offsets
     layoutalg.layouts.cosize layoutalg.algebra.inverse layoutalg.algebra.make layoutalg.algebra.products
     layoutalg.algebra.rearrange layoutalg.algebra.recast layoutalg.algebra.slicing layoutalg.algebra.symbols
-    layoutalg.algebra.tiling layoutalg.banks layoutalg.f2_matrix layoutalg.bank_ranks layoutalg.f2
-    layoutalg.f2_layouts layoutalg.layouts.memory layoutalg.layouts.notation layoutalg.linear_layout
-    layoutalg.linear_conversion layoutalg.swizzle_search layoutalg descriptors.advance descriptors.errors
-    descriptors.operand descriptors.atoms descriptors.bitfield descriptors.canonical descriptors.explicit
-    descriptors.shapes descriptors.legality descriptors.operand_legality descriptors.partition
-    descriptors.read_model descriptors.placement descriptors.sm100 descriptors.sm90 descriptors.record
-    descriptors.verify descriptors.candidates descriptors.tma.tables descriptors.remarks descriptors.decode
-    descriptors.arguments descriptors.derive descriptors.picture descriptors.diff descriptors.emit.recipe
-    descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx descriptors.emit.python descriptors.emit
-    descriptors.explain descriptors.instruction_words descriptors.idesc descriptors.matching descriptors.tma.model
-    descriptors.tma.record descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__
-    descriptors.oracle descriptors.story descriptors.article descriptors.atlas_files descriptors.lattice
-    descriptors.atlas descriptors.atlas_cli descriptors.debug_record descriptors.symbolic descriptors.formula_text
-    descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli descriptors.formulas descriptors.formulas_cli
-    descriptors.producer descriptors.search descriptors.search_cli descriptors.shapes_cli layoutalg.analysis_cli
-    layoutalg.answers layoutalg.drawing.text layoutalg.expression layoutalg.cli layoutalg.__main__ layoutalg.algebra
-    layoutalg.drawing layoutalg.layouts layoutalg.tuples
+    layoutalg.algebra.tiling layoutalg.analysis.banks layoutalg.analysis.f2_matrix layoutalg.analysis.bank_ranks
+    layoutalg.analysis.to_f2 layoutalg.analysis.from_f2 layoutalg.analysis.linear_layout
+    layoutalg.analysis.swizzle_search layoutalg.analysis.triton layoutalg.layouts.memory layoutalg.layouts.notation
+    layoutalg descriptors.advance descriptors.errors descriptors.operand descriptors.atoms descriptors.bitfield
+    descriptors.canonical descriptors.explicit descriptors.shapes descriptors.legality descriptors.operand_legality
+    descriptors.partition descriptors.read_model descriptors.placement descriptors.sm100 descriptors.sm90
+    descriptors.record descriptors.verify descriptors.candidates descriptors.tma.tables descriptors.remarks
+    descriptors.decode descriptors.arguments descriptors.derive descriptors.picture descriptors.diff
+    descriptors.emit.recipe descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx
+    descriptors.emit.python descriptors.emit descriptors.explain descriptors.instruction_words descriptors.idesc
+    descriptors.matching descriptors.tma.model descriptors.tma.record descriptors.tma.planner descriptors.tma
+    descriptors descriptors.cli descriptors.__main__ descriptors.oracle descriptors.story descriptors.article
+    descriptors.atlas_files descriptors.lattice descriptors.atlas descriptors.atlas_cli descriptors.debug_record
+    descriptors.symbolic descriptors.formula_text descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli
+    descriptors.formulas descriptors.formulas_cli descriptors.producer descriptors.search descriptors.search_cli
+    descriptors.shapes_cli layoutalg.analysis_cli layoutalg.answers layoutalg.drawing.text layoutalg.expression
+    layoutalg.cli layoutalg.__main__ layoutalg.algebra layoutalg.analysis layoutalg.drawing layoutalg.layouts
+    layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

@@ -26,10 +26,10 @@ from layoutalg import (
     size,
     tile_to_shape,
 )
-from layoutalg.f2 import NotLinearError
-from layoutalg.f2_matrix import F2Matrix
-from layoutalg.linear_conversion import from_linear_layout, to_linear_layout
-from layoutalg.linear_layout import LinearLayout, from_matrix
+from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.linear_layout import LinearLayout, from_matrix
+from layoutalg.analysis.to_f2 import NotLinearError
+from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "triton.json").read_text(encoding="utf-8"))
 ALGEBRA = VECTORS["algebra"]

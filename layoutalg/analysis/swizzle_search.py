@@ -1,11 +1,12 @@
 """The smallest swizzle that frees given shared-memory accesses of bank conflicts.
 
-Every swizzle of the address bits in question is tried, the smallest first (:func:`layoutalg.f2_layouts.every_swizzle`
-says what small means), and judged by the wavefronts of all accesses together. Where an access is linear over GF(2),
-its wavefronts are a difference of two ranks (:mod:`layoutalg.bank_ranks`); a swizzle multiplies its matrix, and
-accesses that differ by a constant cost the same. Any other access is enumerated (:mod:`layoutalg.banks`). Both are
-exact, so that no answer is missed and none is wrong. Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for
-what the three numbers have to do with banks.
+Every swizzle of the address bits in question is tried, the smallest first
+(:func:`layoutalg.analysis.from_f2.every_swizzle` says what small means), and judged by the wavefronts of all accesses
+together. Where an access is linear over GF(2), its wavefronts are a difference of two ranks
+(:mod:`layoutalg.analysis.bank_ranks`); a swizzle multiplies its matrix, and accesses that differ by a constant cost the
+same. Any other access is enumerated (:mod:`layoutalg.analysis.banks`). Both are exact, so that no answer is missed and
+none is wrong. Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for what the three numbers have to do with
+banks.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from layoutalg.bank_ranks import conflicts_by_rank
-from layoutalg.banks import WARP, access
-from layoutalg.banks import accesses as tile_accesses
+from layoutalg.analysis.bank_ranks import conflicts_by_rank
+from layoutalg.analysis.banks import WARP, access
+from layoutalg.analysis.banks import accesses as tile_accesses
+from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.from_f2 import every_swizzle
+from layoutalg.analysis.to_f2 import NotLinearError, fit_f2
 from layoutalg.errors import LayoutError
-from layoutalg.f2 import NotLinearError, fit_f2
-from layoutalg.f2_layouts import every_swizzle
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout

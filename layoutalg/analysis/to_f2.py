@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError, UndecidedError
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, has_basis
 from layoutalg.layouts.modes import AnyLayout, need_layout, size

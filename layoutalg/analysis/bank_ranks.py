@@ -9,14 +9,15 @@ in one bank are a coset of one subspace, and a constant only permutes words and 
     wavefronts of a phase = 2**(rank(W) - rank(B))
 
 and the access is free of conflicts exactly if the two ranks are equal, that is, if no combination of lanes changes the
-word without changing the bank. The model of phases is that of :mod:`layoutalg.banks`, with which the tests compare.
+word without changing the bank. The model of phases is that of :mod:`layoutalg.analysis.banks`, with which the tests
+compare.
 """
 
 from __future__ import annotations
 
-from layoutalg.banks import WARP
+from layoutalg.analysis.banks import WARP
+from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.tuples.leaf import as_int
 
 
@@ -40,7 +41,7 @@ def wavefronts_by_rank(
 
     Eight lanes read a column of 16-byte units, 128 bytes apart; then the same after a 128B swizzle:
 
-    >>> from layoutalg.f2 import to_f2
+    >>> from layoutalg.analysis.to_f2 import to_f2
     >>> from layoutalg.layouts.swizzle import Swizzle
     >>> column = F2Matrix((128, 256, 512))
     >>> wavefronts_by_rank(column, 16), wavefronts_by_rank(to_f2(Swizzle(3, 4, 3)) @ column, 16)

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.to_f2 import clash
 from layoutalg.errors import LayoutError
-from layoutalg.f2 import clash
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted, valid_shape

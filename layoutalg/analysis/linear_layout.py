@@ -6,7 +6,7 @@ dimension, all others 0. Law: ``L(x ^ y) == L(x) ^ L(y)``, coordinate by coordin
 
 Dimensions have an order, the fastest first. It matters only where a side is flattened to one number
 (:meth:`LinearLayout.matrix`): the first dimension holds the lowest bits. The size of an output dimension may exceed
-what the bases reach only if it is given. :mod:`layoutalg.linear_conversion` leads to CuTe's layouts and back.
+what the bases reach only if it is given. :mod:`layoutalg.analysis.triton` leads to CuTe's layouts and back.
 
 Source: Triton ``include/triton/Tools/LinearLayout.h``, ``lib/Tools/LinearLayout.cpp``; arXiv 2505.23819. The tests
 compare with Triton 3.9.0 (``tests/vectors/triton.json``).
@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int

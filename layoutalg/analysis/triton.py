@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.from_f2 import from_f2
+from layoutalg.analysis.linear_layout import LinearLayout, from_matrix
+from layoutalg.analysis.to_f2 import to_f2
 from layoutalg.errors import LayoutError
-from layoutalg.f2 import to_f2
-from layoutalg.f2_layouts import from_f2
-from layoutalg.f2_matrix import F2Matrix
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
-from layoutalg.linear_layout import LinearLayout, from_matrix
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 
@@ -96,7 +96,7 @@ def from_linear_layout(linear: LinearLayout) -> AnyLayout:
     Law: the inverse of :func:`to_linear_layout` as a function.
 
     Raises:
-        LayoutError: if no layout after at most one swizzle is this map (:func:`layoutalg.f2_layouts.from_f2`).
+        LayoutError: if no layout after at most one swizzle is this map (:func:`layoutalg.analysis.from_f2.from_f2`).
 
     >>> tv = LinearLayout({"lane": [(2, 0), (0, 2)], "register": [(1, 0), (0, 1)]}, {"dim0": 4, "dim1": 4})
     >>> print(from_linear_layout(tv))

@@ -1,0 +1,1 @@
+"""What a layout is over GF(2), and what shared memory takes for an access through it."""
