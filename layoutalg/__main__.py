@@ -2,7 +2,7 @@
 
 import sys
 
-from layoutalg.cli import main
+from layoutalg.cli.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,7 +14,7 @@ from postconditions import REFUSED, fault
 
 import layoutalg
 from layoutalg import Layout, LayoutError
-from layoutalg.expression import evaluate
+from layoutalg.cli.expression import evaluate
 from layoutalg.tuples.int_tuple import text
 
 ROOT = Path(__file__).resolve().parents[1]

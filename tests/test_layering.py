@@ -42,9 +42,9 @@ FLOORS = """
     descriptors.atlas_files descriptors.lattice descriptors.atlas descriptors.atlas_cli descriptors.debug_record
     descriptors.symbolic descriptors.formula_text descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli
     descriptors.formulas descriptors.formulas_cli descriptors.producer descriptors.search descriptors.search_cli
-    descriptors.shapes_cli layoutalg.analysis_cli layoutalg.answers layoutalg.drawing.text layoutalg.expression
-    layoutalg.cli layoutalg.__main__ layoutalg.algebra layoutalg.analysis layoutalg.drawing layoutalg.layouts
-    layoutalg.tuples
+    descriptors.shapes_cli layoutalg.cli.analysis layoutalg.cli.expression layoutalg.cli.output
+    layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra layoutalg.analysis
+    layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

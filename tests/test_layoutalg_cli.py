@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import layoutalg as la
-from layoutalg.cli import main
-from layoutalg.expression import operations
+from layoutalg.cli.command import main
+from layoutalg.cli.expression import operations
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from layoutalg import analysis_cli
+from layoutalg.cli import analysis as analysis_cli
 from layoutalg.errors import LayoutError
 
 _EPILOG = (
@@ -58,8 +58,8 @@ def eval_(expression: str, as_json: bool) -> None:
 
     `layoutalg ops` lists the operations. - reads the expression from standard input.
     """
-    from layoutalg.answers import describe, shown
-    from layoutalg.expression import evaluate
+    from layoutalg.cli.expression import evaluate
+    from layoutalg.cli.output import describe, shown
 
     value = evaluate(_source(expression))
     _print(json.dumps(describe(value)) if as_json else shown(value))
@@ -83,9 +83,9 @@ def show(
     layoutalg show "(4,(2,4)):(2,(1,8))"
     layoutalg show "S<2,1,3> o 0 o (8,8):(8,1)"
     """
-    from layoutalg.answers import describe, need_few_cells, nested_offsets, shown
+    from layoutalg.cli.expression import evaluate
+    from layoutalg.cli.output import describe, need_few_cells, nested_offsets, shown
     from layoutalg.drawing.text import table
-    from layoutalg.expression import evaluate
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.layout import Layout
 
@@ -114,8 +114,8 @@ def same(first: str, second: str) -> None:
     \b
     layoutalg same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
     """
-    from layoutalg.answers import difference
-    from layoutalg.expression import evaluate
+    from layoutalg.cli.expression import evaluate
+    from layoutalg.cli.output import difference
 
     found = difference(evaluate(_source(first)), evaluate(_source(second)))
     _print(found or "same")
@@ -130,7 +130,7 @@ def ops(name: str | None, as_json: bool) -> None:
     """List the operations of the algebra, or explain the one called NAME."""
     import inspect
 
-    from layoutalg.expression import OPERATIONS, operations
+    from layoutalg.cli.expression import OPERATIONS, operations
 
     functions = operations()
     if name is not None:

@@ -1,0 +1,5 @@
+"""The command ``layoutalg``."""
+
+from layoutalg.cli.command import main
+
+__all__ = ["main"]
