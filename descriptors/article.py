@@ -16,7 +16,8 @@ from typing import Any
 from descriptors.canonical import plain
 from descriptors.derive import derive
 from descriptors.record import Derivation
-from descriptors.story import tell, word_text
+from descriptors.story import tell
+from descriptors.text import word_text
 from layoutalg import Layout, coalesce, cosize, flatten, logical_divide, recast_layout, size, upcast, zipped_divide
 
 

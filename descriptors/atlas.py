@@ -22,7 +22,7 @@ from descriptors.atlas_files import Row, RowFile, open_rows
 from descriptors.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.lattice import Point
-from descriptors.story import word_text
+from descriptors.text import word_text
 from layoutalg import size
 
 #: Points in one task: enough that handing them over costs little, few enough that little is lost when a run is cut off.

@@ -18,6 +18,7 @@ from descriptors.operand_legality import check_operand
 from descriptors.partition import in_16_bytes, partition
 from descriptors.placement import address_unit, fetched_addresses, mismatched, parts, stored_addresses
 from descriptors.record import SmemDescriptor, architecture
+from descriptors.text import tuple_text
 from descriptors.verify import first_mismatches
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
@@ -188,7 +189,9 @@ def operand_of(
     operand, rest = partition(rows, shape)
     extents = tuple(size(mode) for mode in rest)
     if len(subtile) != len(extents) or not all(0 <= at < extent for at, extent in zip(subtile, extents, strict=True)):
-        raise DescriptorError(f"operand: a subtile must lie in {_text(extents)}, found {_text(subtile)}; tile = {tile}")
+        raise DescriptorError(
+            f"operand: a subtile must lie in {tuple_text(extents)}, found {tuple_text(subtile)}; tile = {tile}"
+        )
     moved, modes = offset + rest(*subtile), make_layout(*operand)
     if swizzle is None and not moved:
         return modes
@@ -238,7 +241,3 @@ def illegal_because(arch: str, element: ElementType, major: Major, mode: Swizzle
     except DescriptorError as error:
         return str(error)
     return ""
-
-
-def _text(values: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, values))})"

@@ -13,20 +13,10 @@ from typing import Any
 
 import click
 
+from descriptors.text import table
+
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
-
-
-def table(rows: Iterable[Iterable[str]]) -> list[str]:
-    """Lines of a table whose columns are as wide as they must be.
-
-    >>> table([("M", "64"), ("cta_group", "1")])
-    ['M          64', 'cta_group  1']
-    """
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
-    return [line.rstrip() for line in lines]
 
 
 def kind_lines(arch: str, kind: str) -> list[str]:

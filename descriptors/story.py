@@ -6,7 +6,7 @@ by field and the offset of every subtile. ``as_record`` holds the same facts as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import chain, repeat
 from typing import Any
@@ -17,6 +17,7 @@ from descriptors.canonical import LEADING, STRIDE, plain
 from descriptors.explain import chunk_meaning, names, step_meanings, unread_because
 from descriptors.operand import SwizzleMode
 from descriptors.record import Derivation, Table
+from descriptors.text import aligned, word_text
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 #: Columns of the advance table on one line.
@@ -97,15 +98,6 @@ def as_record(derivation: Derivation, base: int = 0) -> dict[str, Any]:
     }
 
 
-def word_text(word: int) -> str:
-    """A 64-bit word in hexadecimal, all sixteen digits.
-
-    >>> word_text(0x10000)
-    '0x0000000000010000'
-    """
-    return f"0x{word:016x}"
-
-
 def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
     inner = plain(layout)
     swizzle = str(layout.outer) if isinstance(layout, ComposedLayout) else None
@@ -182,7 +174,7 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
         value = f"{values[field.name]} bytes" if field.unit > 1 else str(values[field.name])
         kept = f"{stored} x 16 bytes" if field.unit > 1 else f"code {stored}" if field.codes else str(stored)
         rows.append((field.name, span(field), value, kept, notes.get(field.name, "")))
-    yield from _align(rows, "<<>><")
+    yield from aligned(rows, "<<>><")
     yield f"   word  {word_text(encoded)}"
     yield (
         f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
@@ -237,20 +229,13 @@ def offset_table(table: Table, mn: str = "mn", stage: str = "") -> Iterator[str]
         for i, row in enumerate(table):
             assert isinstance(row, tuple)
             rows.append((str(i), *map(str, row[start:stop])))
-        yield from _align(rows, ">" * len(rows[0]))
-
-
-def _align(rows: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
-        yield ("   " + "  ".join(cells)).rstrip()
+        yield from aligned(rows, ">" * len(rows[0]))
 
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:
     """Lines that name each mode and say how many of what it counts, and how far apart they lie."""
     told = [(f"  {name}", str(mode), _steps(mode, unit_bits, labels)) for name, mode, labels in rows]
-    yield from _align(told, "<<<")
+    yield from aligned(told, "<<<")
 
 
 def _steps(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:

@@ -19,6 +19,7 @@ from descriptors.record import Derivation, Table
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+from descriptors.text import tuple_text
 
 #: Mismatches that a report keeps.
 _SHOWN = 8
@@ -48,10 +49,10 @@ class Mismatch:
     base: int = 0
 
     def __str__(self) -> str:
-        where = f" of subtile {_text(self.subtile)}" if self.subtile else ""
+        where = f" of subtile {tuple_text(self.subtile)}" if self.subtile else ""
         tile = f" of a tile at {self.base:#x}" if self.base else ""
         places = f"stored at {self.unit} {self.expected:#x}, read at {self.unit} {self.found:#x}"
-        return f"element {_text(self.coordinate)}{where}{tile} is {places}"
+        return f"element {tuple_text(self.coordinate)}{where}{tile} is {places}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def _by_subtile(d: Derivation, base: int, subtiles: int) -> NDArray[Any]:
     stored = stored_addresses(d.smem_tile, d.element, base=base, pattern_start=base)
     (rows, columns), (mn, k), stages = stored.shape[:2], d.mma, stored.shape[2:]
     if rows % mn or columns % k or stored.size != subtiles * mn * k:
-        found = f"{subtiles} words for operands {_text(d.mma)}"
+        found = f"{subtiles} words for operands {tuple_text(d.mma)}"
         raise DescriptorError(f"verify: a word must stand for each operand, found {found}; smem_tile = {d.smem_tile}")
     blocks = stored.reshape(rows // mn, mn, columns // k, k, *stages)
     return np.moveaxis(blocks, (1, 3), (-2, -1))
@@ -194,7 +195,3 @@ def _leaves(table: Table) -> Iterator[int]:
     else:
         for row in table:
             yield from _leaves(row)
-
-
-def _text(values: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, values))})"

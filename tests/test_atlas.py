@@ -20,7 +20,7 @@ from descriptors import DescriptorError, atlas_files, derive
 from descriptors.atlas import Summary, atlas, key_of, row_of
 from descriptors.cli import main
 from descriptors.lattice import Lattice, extents, lattice
-from descriptors.story import word_text
+from descriptors.text import word_text
 
 ROOT = Path(__file__).resolve().parents[1]
 POINT: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}

@@ -33,10 +33,10 @@ FLOORS = """
     layoutalg descriptors.advance descriptors.errors descriptors.operand descriptors.atoms descriptors.bitfield
     descriptors.canonical descriptors.explicit descriptors.shapes descriptors.legality descriptors.operand_legality
     descriptors.partition descriptors.read_model descriptors.placement descriptors.sm100 descriptors.sm90
-    descriptors.record descriptors.verify descriptors.candidates descriptors.tma.tables descriptors.remarks
-    descriptors.decode descriptors.arguments descriptors.derive descriptors.picture descriptors.diff
-    descriptors.emit.recipe descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx
-    descriptors.emit.python descriptors.emit descriptors.explain descriptors.instruction_words descriptors.idesc
+    descriptors.record descriptors.explain descriptors.text descriptors.verify descriptors.candidates
+    descriptors.tma.tables descriptors.remarks descriptors.decode descriptors.arguments descriptors.derive
+    descriptors.picture descriptors.diff descriptors.emit.recipe descriptors.emit.cuda descriptors.emit.cutedsl
+    descriptors.emit.ptx descriptors.emit.python descriptors.emit descriptors.instruction_words descriptors.idesc
     descriptors.matching descriptors.tma.model descriptors.tma.record descriptors.tma.planner descriptors.tma
     descriptors descriptors.cli descriptors.__main__ descriptors.oracle descriptors.story descriptors.article
     descriptors.atlas_files descriptors.lattice descriptors.atlas descriptors.atlas_cli descriptors.debug_record

@@ -8,12 +8,13 @@ constant (all other fields) and one sum: for each extent of the advance layout a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operand import SwizzleMode
 from descriptors.record import Derivation
+from descriptors.text import tuple_text
 from layoutalg import Layout, coalesce, flatten, size
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -154,10 +155,10 @@ def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
     reader = _MNEMONICS[d.arch] if d.instruction == "mma" else d.instruction
     what = f"{d.element} operands, {d.major}-major, swizzle {d.swizzle}"
     yield f"Shared-memory descriptors ({d.arch}, {reader}) of {what}:"
-    stacked = f", atoms stacked in order {_tuple(d.order)}" if d.order else ""
-    yield f"{_tuple(d.mma)} elements out of a tile {_tuple(d.tile)}{stacked}."
+    stacked = f", atoms stacked in order {tuple_text(d.order)}" if d.order else ""
+    yield f"{tuple_text(d.mma)} elements out of a tile {tuple_text(d.tile)}{stacked}."
     yield f"tile     {d.smem_tile}  in elements"
-    yield f"advance  {d.advance}  from the first subtile to subtile {_tuple(coordinates)}, in 16-byte units"
+    yield f"advance  {d.advance}  from the first subtile to subtile {tuple_text(coordinates)}, in 16-byte units"
     yield ", ".join(
         f"{name} {value} bytes{' (not read)' if name in unread else ''}"
         for name, value in (
@@ -167,7 +168,3 @@ def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
     )
     aligned = f"The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
     yield aligned + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern repeats.")
-
-
-def _tuple(values: Iterable[object]) -> str:
-    return f"({','.join(map(str, values))})"
