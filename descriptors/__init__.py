@@ -12,10 +12,8 @@ sm100 (``tcgen05``).
 """
 
 from descriptors.advance import SMEM_BYTES, AdvanceReport
-from descriptors.atoms import ATOMS, Atom, canonical_atom
 from descriptors.bitfield import Field, UnknownCode, Word
 from descriptors.candidates import candidates
-from descriptors.canonical import Form, Match, form, plain
 from descriptors.decode import decode
 from descriptors.derive import derive
 from descriptors.diff import diff
@@ -24,8 +22,11 @@ from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCano
 from descriptors.explain import explain
 from descriptors.idesc import decode_idesc, idesc
 from descriptors.legality import IllegalError
-from descriptors.matching import match
-from descriptors.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
+from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
+from descriptors.operands.canonical import Form, Match, form
+from descriptors.operands.match import match
+from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
+from descriptors.operands.swizzled import plain
 from descriptors.read_model import read_addresses
 from descriptors.record import Derivation, SmemDescriptor
 from descriptors.tma import TmaPlan, tma_plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descriptors import shapes
-from descriptors.canonical import plain
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.explicit import contiguous_major, explicit_tile, tile_of_partition
-from descriptors.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
-from descriptors.partition import Tile
+from descriptors.operands.explicit import contiguous_major, explicit_tile, tile_of_partition
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+from descriptors.operands.partition import Tile
+from descriptors.operands.swizzled import plain
 from layoutalg import ComposedLayout, cosize, size
 
 
@@ -42,7 +42,7 @@ def specified(
     Raises:
         DescriptorError: if an argument is malformed, or the tile larger than the capacity.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> specified((128, 64), as_element_type("bf16"), "MN", "64B", (64, 16), None, None).order
     (1, 0)
     """
@@ -64,7 +64,7 @@ def explicit(
     Raises:
         DescriptorError: if it is no tile, or larger than the capacity.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> text = "S<3,3,3> o 0 o ((64,16),1,4):((64,1),0,16)"
     >>> explicit(text, as_element_type("bf16"), None, None, None, None, "elements", None).reads
     (64, 16)
@@ -89,7 +89,7 @@ def instruction_extents(mma: object, cp: object, element: ElementType, arch: str
     Raises:
         DescriptorError: if it is malformed, unknown, or given twice.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> instruction_extents(None, "128x256b", as_element_type("bf16"), "sm100")
     (128, 16)
     """

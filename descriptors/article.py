@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from descriptors.canonical import plain
 from descriptors.derive import derive
+from descriptors.operands.swizzled import plain
 from descriptors.record import Derivation
 from descriptors.story import tell
 from descriptors.text import word_text

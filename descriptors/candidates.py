@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.canonical import Match, form, match, plain
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, as_integer, brief
-from descriptors.explicit import as_unit, explicit_tile, swizzle_on_elements
 from descriptors.legality import kind_of
-from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operand_legality import check_operand
-from descriptors.partition import in_16_bytes, partition
-from descriptors.placement import address_unit, fetched_addresses, mismatched, parts, stored_addresses
+from descriptors.operands.canonical import Match, form, match
+from descriptors.operands.explicit import as_unit, explicit_tile
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
+from descriptors.operands.partition import in_16_bytes, partition
+from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
+from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
 from descriptors.record import SmemDescriptor, architecture
 from descriptors.text import tuple_text
 from descriptors.verify import first_mismatches
@@ -140,7 +141,7 @@ def fitted(
         NotCanonicalError: if the operand does not have the form.
         DescriptorError: if no word of this architecture reads it.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> fit = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100")
     >>> print(fit.layout, hex(fit.descriptor.encode()))
     S<3,3,3> o 0 o (64,16):(64,1) 0x4000404000010000
@@ -232,7 +233,7 @@ def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, ma
 def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:
     """Why no instruction reads an operand of this kind; "" if one does, by the widest reading of the sources.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> illegal_because("sm90", as_element_type("e4m3"), Major.K, SwizzleMode.B128)
     ''
     """

@@ -109,7 +109,7 @@ def read(
     from descriptors.debug_record import read_record, read_table
     from descriptors.decode import decode as decoded
     from descriptors.errors import DescriptorError
-    from descriptors.operand import as_element_type, as_major
+    from descriptors.operands.operand import as_element_type, as_major
     from descriptors.placement import fetched_addresses
 
     if shape is None or len(shape) != 2:

@@ -9,7 +9,7 @@ from descriptors import read_model
 from descriptors.candidates import Candidate
 from descriptors.decode import Decoded
 from descriptors.diff import Diff
-from descriptors.operand import ElementType, Major
+from descriptors.operands.operand import ElementType, Major
 from descriptors.placement import address_bits, address_unit
 
 if TYPE_CHECKING:

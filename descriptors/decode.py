@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.bitfield import Field, UnknownCode, span
-from descriptors.canonical import LEADING, STRIDE, form
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.operand import Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.canonical import LEADING, STRIDE, form
+from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
 from descriptors.record import WORDS
 from descriptors.remarks import Reading, Remark, elsewhere, notes, warnings
 

@@ -17,17 +17,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from descriptors import canonical
 from descriptors.advance import SMEM_BYTES
 from descriptors.arguments import TileSpec, explicit, instruction_extents, specified
-from descriptors.atoms import canonical_atom, smem_tile
-from descriptors.canonical import form, plain
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
-from descriptors.explicit import Given, as_unit
 from descriptors.legality import MODES, Legality
-from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, choose
 from descriptors.operand_legality import check_operand_tile
-from descriptors.partition import in_16_bytes, partition
+from descriptors.operands import canonical
+from descriptors.operands.atoms import canonical_atom, smem_tile
+from descriptors.operands.canonical import form
+from descriptors.operands.explicit import Given, as_unit
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, choose
+from descriptors.operands.partition import in_16_bytes, partition
+from descriptors.operands.swizzled import plain
 from descriptors.record import Derivation, SmemDescriptor, architecture
 from layoutalg import ComposedLayout
 

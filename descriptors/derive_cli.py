@@ -49,8 +49,8 @@ def capacity(context: click.Context, parameter: click.Parameter, text: str | Non
 
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Names that an option takes, for the shell's completion; the tables are read only when it asks."""
-    from descriptors.explicit import UNITS
-    from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+    from descriptors.operands.explicit import UNITS
+    from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.record import WORDS
     from descriptors.shapes import COPIES
 
@@ -254,7 +254,7 @@ def match(layout: str, as_json: bool, **given: Any) -> None:
     descriptors match "S<3,3,3> o 0 o (64,16):(64,1)" --dtype bf16
     descriptors match "S<3,4,3> o 0 o (64,16):(64,1)" --dtype bf16 --unit cute
     """
-    from descriptors.matching import match as match_layout
+    from descriptors.operands.match import match as match_layout
 
     found = match_layout(layout, **given)
     if as_json:

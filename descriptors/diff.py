@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from descriptors.candidates import Fit, as_shape, fitted, illegal_because, operand_of
-from descriptors.canonical import plain
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.explicit import as_unit, explicit_tile
-from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.explicit import as_unit, explicit_tile
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.swizzled import parts, plain
 from descriptors.picture import Picture, picture
-from descriptors.placement import address_unit, fetched_addresses, mismatched, parts, stored_addresses
+from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
 from descriptors.read_model import WINDOW
 from descriptors.record import WORDS, architecture
 from descriptors.verify import Mismatch, first_mismatches

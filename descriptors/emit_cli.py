@@ -49,10 +49,10 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
 
 def _derivation(given: dict[str, Any]) -> Derivation:
     """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
-    from descriptors.atoms import canonical_atom
-    from descriptors.canonical import plain
     from descriptors.derive import derive as derive_tile
-    from descriptors.operand import as_element_type, as_major, as_swizzle_mode
+    from descriptors.operands.atoms import canonical_atom
+    from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode
+    from descriptors.operands.swizzled import plain
 
     if given["mma"] is None and given["layout"] is None:
         atom = canonical_atom(as_major(given["major"]), as_swizzle_mode(given["swizzle"]))

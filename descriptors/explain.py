@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.bitfield import span
-from descriptors.canonical import LEADING, STRIDE
 from descriptors.errors import DescriptorError, brief
-from descriptors.operand import Major, SwizzleMode
+from descriptors.operands.canonical import LEADING, STRIDE
+from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.record import Derivation
 from layoutalg import size
 

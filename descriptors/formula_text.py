@@ -11,9 +11,9 @@ import keyword
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from descriptors.canonical import LEADING, STRIDE
 from descriptors.errors import DescriptorError
-from descriptors.operand import choose
+from descriptors.operands.canonical import LEADING, STRIDE
+from descriptors.operands.operand import choose
 from descriptors.symbolic import Step, SymbolicDerivation, subtiles
 
 #: What the indices of a subtile are called in Python.

@@ -15,8 +15,8 @@ from typing import Any
 
 from descriptors.formula_text import offsets_of
 from descriptors.legality import IllegalError
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
 from descriptors.operand_legality import check_operand
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
 from descriptors.symbolic import SymbolicDerivation, derive_symbolic
 
 #: One element type for each width, and the kind of instruction that reads it.

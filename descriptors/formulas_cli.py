@@ -22,7 +22,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
     """
     from descriptors.formulas import formulas as rows
     from descriptors.formulas import write_table
-    from descriptors.operand import as_major, as_swizzle_mode
+    from descriptors.operands.operand import as_major, as_swizzle_mode
 
     wanted_major = None if major is None else as_major(major)
     wanted_mode = None if swizzle is None else as_swizzle_mode(swizzle)

@@ -29,8 +29,8 @@ from descriptors.legality import (
     kind_row,
     type_name,
 )
-from descriptors.operand import ElementType, Major, as_major
 from descriptors.operand_legality import check_major
+from descriptors.operands.operand import ElementType, Major, as_major
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

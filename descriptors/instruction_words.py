@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from descriptors.bitfield import Field, Word
 from descriptors.errors import ChoiceError
-from descriptors.operand import Major
+from descriptors.operands.operand import Major
 
 _FLAG = ((False, 0), (True, 1))
 _MAJORS = ((Major.K, 0), (Major.MN, 1))

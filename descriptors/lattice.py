@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode, as_element_type, as_major, as_swizzle_mode
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, as_element_type, as_major, as_swizzle_mode
 from descriptors.record import WORDS, architecture
 
 #: The arguments of one derivation, as plain data.

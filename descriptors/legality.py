@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, TypeVar, cast
 
 from descriptors import shapes
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.operand import ElementType, Major, as_major
+from descriptors.operands.operand import ElementType, Major, as_major
 from descriptors.shapes import KindRow, Row, ScaleRow, ShapeRow, TypeRow, spell
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
@@ -94,7 +94,7 @@ def decide(
 def type_name(dtype: str | ElementType) -> str:
     """The name by which an instruction knows an element type, wherever its bits lie in memory.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> type_name(as_element_type("e2m1_unpacksmem")), type_name("BF16")
     ('e2m1', 'bf16')
     """

@@ -11,7 +11,7 @@ from typing import Literal
 from descriptors import shapes
 from descriptors.errors import ChoiceError, brief
 from descriptors.legality import IllegalError, Legality, as_mode, decide, kind_of, kind_row, rows_read, type_name
-from descriptors.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
 from descriptors.shapes import CopyRow, OperandRow, ShapeRow, spell
 
 

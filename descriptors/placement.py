@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.read_model import WINDOW, read_addresses, read_bit_addresses
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offsets, size
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
+from descriptors.operands.swizzled import parts
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.
 _PATTERN_BYTES = SwizzleMode.B128.alignment_bytes
@@ -30,7 +30,7 @@ _MOST_ELEMENTS = 1 << 20
 def address_bits(element: ElementType) -> int:
     """Bits of the unit in which addresses of such elements are compared: 8, or 1 where two elements share a byte.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> address_bits(as_element_type("bf16")), address_bits(as_element_type("e2m1"))
     (8, 1)
     """
@@ -40,7 +40,7 @@ def address_bits(element: ElementType) -> int:
 def address_unit(element: ElementType) -> str:
     """The name of that unit: ``"byte"`` or ``"bit"``.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> address_unit(as_element_type("e2m1"))
     'bit'
     """
@@ -69,7 +69,7 @@ def stored_addresses(
         DescriptorError: if the layout is composed otherwise, or lies outside the address window.
         LayoutError: if its strides are no integers.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
     >>> stored_addresses(tile, as_element_type("bf16"), base=0x400)[1, :3].tolist() == [0x490, 0x492, 0x494]
     True
@@ -109,7 +109,7 @@ def fetched_addresses(
     Raises:
         DescriptorError: as ``read_model.read_addresses``.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> bf16 = as_element_type("bf16")
     >>> fetched_addresses([1 << 62, 1 << 62 | 2], arch="sm90", element=bf16, major=Major.K, shape=(8, 16))[:, 1, 0]
     array([144, 176], dtype=uint32)
@@ -130,27 +130,6 @@ def mismatched(stored: NDArray[Any], fetched: NDArray[np.uint32]) -> NDArray[np.
     found = fetched.view(stored.dtype) if stored.itemsize == fetched.itemsize else fetched
     wrong: NDArray[np.bool_] = found != stored
     return wrong
-
-
-def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
-    """The plain layout inside, its swizzle if it has one that does anything, and the offset between them.
-
-    Raises:
-        DescriptorError: if the operand is neither a plain layout nor a swizzle after one.
-
-    >>> parts(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1))))
-    (Layout((8, 64), (64, 1)), Swizzle(3, 3, 3), 16)
-    """
-    match layout:
-        case Layout():
-            return layout, None, 0
-        case ComposedLayout(outer=Swizzle() as swizzle, offset=int(offset), inner=Layout() as rows):
-            return rows, swizzle if swizzle.bits else None, offset
-        case ComposedLayout():
-            found = str(layout)
-        case _:
-            found = brief(layout)
-    raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {found}")
 
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:

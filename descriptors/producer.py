@@ -19,7 +19,7 @@ from math import gcd
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, LayoutError, brief
-from descriptors.operand import ElementType, Major
+from descriptors.operands.operand import ElementType, Major
 from layoutalg import ComposedLayout, Layout, access, offsets, parse_layout, size
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def stores(bits: NDArray[np.int64], moves: NDArray[np.int64], element: ElementTy
         None if no plain stores can do it: they would have to split bytes, or containers.
 
     >>> import numpy as np
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> row_major = (64 * np.arange(8)[:, None] + np.arange(64)) * 16
     >>> a_row_each = np.arange(512).reshape(64, 8).T
     >>> stores(row_major, a_row_each, as_element_type("bf16"))
@@ -103,7 +103,7 @@ def moves(producer: Producer, tile: tuple[int, int], major: Major, element: Elem
         major: the contiguous dimension, along which ``"tma"`` is measured.
         element: the element type.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> moves("columns", (64, 4), Major.MN, as_element_type("bf16"))[9].tolist()
     [72, 73, 74, 75, 76, 77, 78, 79]
     """

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from descriptors import sm90, sm100
 from descriptors.advance import SMEM_BYTES, AdvanceReport, report
 from descriptors.bitfield import Word
-from descriptors.canonical import Match
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from descriptors.operands.canonical import Match
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
 from layoutalg import ComposedLayout, Layout, cosize, size
 
 #: The descriptor word of each architecture.

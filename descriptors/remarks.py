@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from descriptors import sm90, sm100
 from descriptors.advance import SMEM_BYTES
 from descriptors.bitfield import UnknownCode
-from descriptors.canonical import LEADING, STRIDE
 from descriptors.errors import DescriptorError
 from descriptors.legality import kind_of
-from descriptors.operand import ElementType, Major, SwizzleMode
 from descriptors.operand_legality import check_operand
+from descriptors.operands.canonical import LEADING, STRIDE
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.placement import address_bits, fetched_addresses
 from descriptors.tma.tables import SWIZZLES as TENSOR_MAP_SWIZZLES
 

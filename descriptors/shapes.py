@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from descriptors.operand import Major, SwizzleMode
+from descriptors.operands.operand import Major, SwizzleMode
 
 _WGMMA = "PTX ISA 9.1, wgmma.mma_async (matrix shape; register fragments and shared-memory layout)"
 _SHAPE = "PTX ISA 9.1, tcgen05, Matrix Shape (Table 39)"

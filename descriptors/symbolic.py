@@ -14,15 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
-from descriptors import canonical
 from descriptors.arguments import instruction_extents, specified
-from descriptors.atoms import canonical_atom, smem_tile
-from descriptors.canonical import Match, form, plain
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.legality import Legality, as_mode
-from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operand_legality import check_operand_tile
-from descriptors.partition import in_16_bytes, partition
+from descriptors.operands import canonical
+from descriptors.operands.atoms import canonical_atom, smem_tile
+from descriptors.operands.canonical import Match, form
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
+from descriptors.operands.partition import in_16_bytes, partition
+from descriptors.operands.swizzled import plain
 from descriptors.record import SmemDescriptor, architecture
 from layoutalg import (
     ComposedLayout,

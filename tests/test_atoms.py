@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from descriptors import ATOMS, DescriptorError, canonical_atom, plain
-from descriptors.atoms import Atom, smem_tile
-from descriptors.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode, as_element_type
+from descriptors.operands.atoms import Atom, smem_tile
+from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode, as_element_type
 from layoutalg import ComposedLayout, Layout, LayoutError, cosize, size
 
 ids = {"ids": lambda value: value.name if isinstance(value, Atom) else str(value)}

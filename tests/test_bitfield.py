@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from descriptors import DescriptorError, sm90, sm100
 from descriptors.bitfield import Field, UnknownCode, Word, span
 from descriptors.errors import ChoiceError, FieldError
-from descriptors.operand import SwizzleMode
+from descriptors.operands.operand import SwizzleMode
 
 WORDS = [sm90.SMEM_DESCRIPTOR, sm100.SMEM_DESCRIPTOR]
 words_of_64_bits = st.integers(0, 2**64 - 1)

@@ -10,7 +10,7 @@ from test_verify import K_128, derivations
 
 from descriptors import DescriptorError, NotCanonicalError, derive, plain
 from descriptors.candidates import candidates
-from descriptors.operand import Major, SwizzleMode
+from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.placement import fetched_addresses, stored_addresses
 from descriptors.record import Derivation
 from layoutalg import LayoutError

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError
-from descriptors.canonical import LEADING, STRIDE, Form, form, match
-from descriptors.operand import Major, SwizzleMode
+from descriptors.operands.canonical import LEADING, STRIDE, Form, form, match
+from descriptors.operands.operand import Major, SwizzleMode
 from layoutalg import Layout, make_identity_layout, parse_layout, size
 
 FORMS = [

@@ -12,7 +12,7 @@ from test_verify import K_128, derivations, leaves
 from descriptors import DescriptorError, derive
 from descriptors.bitfield import UnknownCode
 from descriptors.decode import Decoded, decode
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.record import WORDS, Derivation
 from descriptors.remarks import Remark
 

@@ -13,7 +13,7 @@ from test_verify import K_128, MN_64, derivations, leaves, unproved
 from descriptors import DescriptorError, NotCanonicalError, derive
 from descriptors.bitfield import UnknownCode
 from descriptors.diff import Diff, diff
-from descriptors.operand import Major, SwizzleMode
+from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.picture import picture
 from descriptors.placement import stored_addresses
 from descriptors.record import Derivation

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from test_derive import ALGEBRA, derive_or_none, tiles
 
 from descriptors import DescriptorError, FieldError, NotCanonicalError, SmemDescriptor, derive, match, plain
-from descriptors.explicit import contiguous_major, recognise, swizzle_on_elements
-from descriptors.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
+from descriptors.operands.explicit import contiguous_major
+from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
+from descriptors.operands.swizzled import recognise, swizzle_on_elements
 from descriptors.placement import fetched_addresses, stored_addresses
 from descriptors.record import Derivation
 from descriptors.verify import verify

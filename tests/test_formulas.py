@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from descriptors import ChoiceError, derive, shapes
 from descriptors.formulas import LEGEND, FormulaRow, formulas, write_table
 from descriptors.formulas_cli import commands
-from descriptors.operand import ELEMENT_TYPES
+from descriptors.operands.operand import ELEMENT_TYPES
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = formulas()

@@ -19,7 +19,7 @@ from descriptors.errors import ChoiceError, DescriptorError, FieldError
 from descriptors.idesc import Instruction, decode_idesc, idesc
 from descriptors.instruction_words import INSTRUCTION_DESCRIPTORS, word_of
 from descriptors.legality import IllegalError, kind_row, type_name
-from descriptors.operand import Major
+from descriptors.operands.operand import Major
 from descriptors.shapes_cli import commands
 
 PLAIN = ("f16", "tf32", "f8f6f4", "i8")

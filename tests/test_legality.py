@@ -21,8 +21,8 @@ from descriptors.legality import (
     kind_of,
     kind_row,
 )
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operand_legality import check_copy, check_major, check_operand, check_operand_tile
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 
 KINDS = [(row.arch, row.kind) for row in shapes.KINDS]
 MODES = get_args(Legality)

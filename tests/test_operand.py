@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors.errors import ChoiceError
-from descriptors.operand import (
+from descriptors.operands.operand import (
     ELEMENT_TYPES,
     ElementType,
     Major,

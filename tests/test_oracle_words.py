@@ -11,7 +11,7 @@ import pytest
 from support_oracle import normal
 
 from descriptors import DescriptorError, derive, oracle, plain
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.oracle.words import WordAnswer, WordRequest, descriptor_words
 from descriptors.record import Derivation
 from layoutalg import LayoutError

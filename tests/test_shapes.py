@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from descriptors import shapes
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.shapes import KINDS, SHAPES, spell
 
 ROWS = [

@@ -6,7 +6,7 @@ import pytest
 
 from descriptors import sm100
 from descriptors.bitfield import UnknownCode, span
-from descriptors.operand import SwizzleMode
+from descriptors.operands.operand import SwizzleMode
 
 WORD = sm100.SMEM_DESCRIPTOR
 

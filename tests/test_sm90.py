@@ -6,7 +6,7 @@ import pytest
 
 from descriptors import sm90
 from descriptors.bitfield import span
-from descriptors.operand import SwizzleMode
+from descriptors.operands.operand import SwizzleMode
 
 WORD = sm90.SMEM_DESCRIPTOR
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import Derivation, DescriptorError, derive
-from descriptors.canonical import plain
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.swizzled import plain
 from descriptors.oracle import available
 from descriptors.tma import TmaError, TmaPlan, tma_plan
 from descriptors.tma.model import landing_bits

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
-from descriptors.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.placement import stored_addresses
 from descriptors.record import Derivation
 from descriptors.verify import Mismatch, verify

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from descriptors.emit import cuda, cutedsl, ptx, python
 from descriptors.emit.recipe import Recipe, recipe
-from descriptors.operand import choose
+from descriptors.operands.operand import choose
 from descriptors.record import Derivation
 
 __all__ = ["LANGUAGES", "emit"]

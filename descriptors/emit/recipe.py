@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.operand import SwizzleMode
+from descriptors.operands.operand import SwizzleMode
 from descriptors.record import Derivation
 from descriptors.text import tuple_text
 from layoutalg import Layout, coalesce, flatten, size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import lcm, prod
 
-from descriptors.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.tma.model import landing_bits
 from descriptors.tma.tables import (
     ALGEBRA,

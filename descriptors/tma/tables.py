@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descriptors.errors import DescriptorError
-from descriptors.operand import SwizzleMode
+from descriptors.operands.operand import SwizzleMode
 
 #: Sources of the rules.
 ENCODE = "CUDA Driver API, cuTensorMapEncodeTiled"

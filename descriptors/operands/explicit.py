@@ -14,10 +14,9 @@ Source: CUTLASS ``include/cute/swizzle_layout.hpp``, ``include/cute/pointer_swiz
 
 from __future__ import annotations
 
-from math import log2
-
-from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from descriptors.errors import DescriptorError, brief
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from descriptors.operands.swizzled import recognise, swizzle_on_elements
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -67,7 +66,7 @@ def explicit_tile(
         DescriptorError: if it is no such layout, or its swizzle is not the mode that ``swizzle`` says.
         LayoutError: if the notation is wrong.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> tile, mode = explicit_tile("S<3,4,3> o 0 o (8,64):(64,1)", as_element_type("bf16"), unit="cute")
     >>> print(tile, mode)
     S<3,3,3> o 0 o (8,64):(64,1) 128B
@@ -89,61 +88,6 @@ def explicit_tile(
     if mode.swizzle is None and start == 0:
         return rows, mode
     return ComposedLayout(swizzle_on_elements(mode, element), start, rows), mode
-
-
-def swizzle_on_elements(mode: SwizzleMode, element: ElementType) -> Swizzle:
-    """The permutation of a mode, on offsets counted in elements.
-
-    >>> from descriptors.operand import as_element_type
-    >>> print(swizzle_on_elements(SwizzleMode.B64, as_element_type("e2m1")))
-    S<2,5,3>
-    """
-    swizzle = mode.swizzle
-    if swizzle is None:
-        return Swizzle(0, 4, 3)  # as CuTe writes it
-    return Swizzle(swizzle.bits, swizzle.base - _shift(element.storage_bits), swizzle.shift)
-
-
-def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
-    """The swizzle mode of a swizzle on offsets counted in a unit.
-
-    Args:
-        swizzle: the permutation of offsets.
-        unit_bits: bits of one unit of those offsets.
-        layout: where it stands, for the error message.
-
-    Raises:
-        NotCanonicalError: naming the nearest mode, if the hardware has no such swizzle.
-
-    >>> recognise(Swizzle(3, 3, 3), 16, "")
-    SwizzleMode.B128
-    """
-    if swizzle.bits == 0:
-        return SwizzleMode.NONE
-    base = swizzle.base + _shift(unit_bits)
-    modes = [mode for mode in SwizzleMode if mode.swizzle is not None]
-
-    def distance(mode: SwizzleMode) -> tuple[int, int]:
-        have = mode.swizzle
-        assert have is not None
-        wrong = (have.bits != swizzle.bits, have.base != base, have.shift != swizzle.shift)
-        return sum(wrong), abs(have.bits - swizzle.bits) + abs(have.base - base) + abs(have.shift - swizzle.shift)
-
-    nearest = min(modes, key=distance)
-    if distance(nearest) == (0, 0):
-        return nearest
-    have = nearest.swizzle
-    assert have is not None
-    expected = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
-    if unit_bits != 8 and any(mode.swizzle == swizzle for mode in modes):
-        expected += f" ({swizzle} on byte addresses has unit 'cute')"
-    raise NotCanonicalError(
-        form=f"{nearest}, {have} on bytes",
-        mode=None,
-        expected=expected,
-        found=f"{swizzle}, on bytes {_text(swizzle.bits, base, swizzle.shift)}",
-        layout=str(layout),
-    )
 
 
 def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, tuple[int, int]]:
@@ -180,7 +124,7 @@ def contiguous_major(tile: Layout, element: ElementType) -> Major:
     Raises:
         DescriptorError: if neither or both are contiguous.
 
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.operand import as_element_type
     >>> contiguous_major(Layout((64, 16), (1, 64)), as_element_type("bf16"))
     Major.MN
     """
@@ -237,13 +181,3 @@ def _folded(added: int, unit_bits: int, mode: SwizzleMode, layout: object) -> in
             f"{added} units of {unit_bits} bits; layout = {layout}"
         )
     return added
-
-
-def _shift(unit_bits: int) -> int:
-    """How far the base of a swizzle moves from bytes to a unit: its log2 in bytes, -1 for 4 bits."""
-    return round(log2(unit_bits)) - 3
-
-
-def _text(bits: int, base: int, shift: int) -> str:
-    """A swizzle that may have a negative base, which no ``Swizzle`` holds."""
-    return f"S<{bits},{base},{shift}>"

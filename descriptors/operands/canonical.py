@@ -22,7 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.operand import Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.operands.operand import Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.operands.swizzled import plain
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size
 
 #: Where a step of the form stands: (mode, submode) of the divided layout.
@@ -176,18 +177,6 @@ def _matched(operand: Layout, wanted: Form) -> Match:
         if steps[path][1] < 0:
             raise _failure(operand, wanted, path, f"a stride of at least 0 ({name})", f"stride {steps[path][1]}")
     return Match(wanted, divided, steps[wanted.leading][1] * 16, steps[wanted.stride][1] * 16, idle)
-
-
-def plain(layout: Layout | ComposedLayout) -> Layout:
-    """The layout without its swizzle: how offsets run before pieces change places.
-
-    >>> from layoutalg import Swizzle
-    >>> print(plain(ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))))
-    (8,64):(64,1)
-    """
-    while isinstance(layout, ComposedLayout):
-        layout = layout.inner
-    return layout
 
 
 def _divide(operand: Layout, wanted: Form, i: int) -> Layout:

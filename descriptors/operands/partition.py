@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from descriptors.canonical import Form, plain
 from descriptors.errors import DescriptorError, NotCanonicalError
-from descriptors.operand import ElementType
+from descriptors.operands.canonical import Form
+from descriptors.operands.operand import ElementType
+from descriptors.operands.swizzled import plain
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -71,8 +72,8 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
         DescriptorError: if the operand ends, or a subtile starts, within 16 bytes.
         NotCanonicalError: if the operand's elements do not fill whole 16-byte units.
 
-    >>> from descriptors.canonical import form
-    >>> from descriptors.operand import as_element_type
+    >>> from descriptors.operands.canonical import form
+    >>> from descriptors.operands.operand import as_element_type
     >>> cut = Layout(((64, 16), (2, 4)), ((64, 1), (4096, 16)))
     >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
     ((64,2),(2,4)):((8,1),(512,2))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
-from descriptors.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from layoutalg import ComposedLayout, Layout, recast_layout, tile_to_shape
 
 _GMMA = (
@@ -48,7 +48,7 @@ class Atom:
 
         Law: the byte offset of element (i, k) is its element offset times the element's bytes.
 
-        >>> from descriptors.operand import as_element_type
+        >>> from descriptors.operands.operand import as_element_type
         >>> print(ATOMS[3].in_elements(as_element_type("bf16")), ATOMS[3].in_elements(as_element_type("e2m1")))
         S<3,3,3> o 0 o (8,64):(64,1) S<3,5,3> o 0 o (8,256):(256,1)
         """

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from descriptors import canonical
-from descriptors.canonical import Match, form, plain
 from descriptors.errors import DescriptorError
-from descriptors.explicit import Given, as_unit, contiguous_major, explicit_tile
-from descriptors.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
-from descriptors.partition import in_16_bytes, partition
+from descriptors.operands import canonical
+from descriptors.operands.canonical import Match, form
+from descriptors.operands.explicit import Given, as_unit, contiguous_major, explicit_tile
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.partition import in_16_bytes, partition
+from descriptors.operands.swizzled import plain
 from layoutalg import size
 
 
