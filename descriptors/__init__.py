@@ -11,8 +11,7 @@ sm100 (``tcgen05``).
 (512, 8192, '0x8000402002000000')
 """
 
-from descriptors.advance import SMEM_BYTES, AdvanceReport
-from descriptors.bitfield import Field, UnknownCode, Word
+from descriptors.advance import AdvanceReport
 from descriptors.candidates import candidates
 from descriptors.decode import decode
 from descriptors.derive import derive
@@ -28,9 +27,12 @@ from descriptors.operands.match import match
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.read_model import read_addresses
-from descriptors.record import Derivation, SmemDescriptor
+from descriptors.record import Derivation
 from descriptors.tma import TmaPlan, tma_plan
 from descriptors.verify import Report, verify
+from descriptors.words.address import SMEM_BYTES
+from descriptors.words.bitfield import Field, UnknownCode, Word
+from descriptors.words.descriptor import SmemDescriptor
 
 __all__ = [
     "ATOMS",

@@ -9,13 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from descriptors.words.address import WINDOW_BYTES
 from layoutalg import Layout, flatten, size
-
-#: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
-SMEM_BYTES = 227 * 1024
-
-#: What the start-address field can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
-WINDOW_BYTES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)

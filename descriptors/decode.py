@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.bitfield import Field, UnknownCode, span
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
-from descriptors.record import WORDS
 from descriptors.remarks import Reading, Remark, elsewhere, notes, warnings
+from descriptors.words.bitfield import Field, UnknownCode, span
+from descriptors.words.descriptor import WORDS
 
 
 @dataclass(frozen=True, slots=True)

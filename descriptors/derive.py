@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from descriptors.advance import SMEM_BYTES
 from descriptors.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
 from descriptors.legality import MODES, Legality
@@ -29,7 +28,9 @@ from descriptors.operands.explicit import Given, as_unit
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, choose
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
-from descriptors.record import Derivation, SmemDescriptor, architecture
+from descriptors.record import Derivation
+from descriptors.words.address import SMEM_BYTES
+from descriptors.words.descriptor import SmemDescriptor, architecture
 from layoutalg import ComposedLayout
 
 __all__ = ["SMEM_BYTES", "derive"]

@@ -51,8 +51,8 @@ def complete(context: click.Context, parameter: click.Parameter, begun: str) -> 
     """Names that an option takes, for the shell's completion; the tables are read only when it asks."""
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-    from descriptors.record import WORDS
     from descriptors.shapes import COPIES
+    from descriptors.words.descriptor import WORDS
 
     choices: dict[str, Iterable[str]] = {
         "dtype": ELEMENT_TYPES,

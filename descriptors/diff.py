@@ -18,8 +18,8 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.picture import Picture, picture
 from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
 from descriptors.read_model import WINDOW
-from descriptors.record import WORDS, architecture
 from descriptors.verify import Mismatch, first_mismatches
+from descriptors.words.descriptor import WORDS, architecture
 from layoutalg import ComposedLayout, Layout
 
 if TYPE_CHECKING:

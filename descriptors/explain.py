@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.bitfield import span
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.record import Derivation
+from descriptors.words.bitfield import span
 from layoutalg import size
 
 

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from descriptors import shapes
-from descriptors.bitfield import UnknownCode, span
 from descriptors.errors import ChoiceError
-from descriptors.instruction_words import word_of
 from descriptors.legality import (
     IllegalError,
     Legality,
@@ -31,6 +29,8 @@ from descriptors.legality import (
 )
 from descriptors.operand_legality import check_major
 from descriptors.operands.operand import ElementType, Major, as_major
+from descriptors.words.bitfield import UnknownCode, span
+from descriptors.words.instruction import word_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

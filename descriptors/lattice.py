@@ -13,7 +13,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, as_element_type, as_major, as_swizzle_mode
-from descriptors.record import WORDS, architecture
+from descriptors.words.descriptor import WORDS, architecture
 
 #: The arguments of one derivation, as plain data.
 Point = dict[str, Any]

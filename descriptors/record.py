@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from descriptors import sm90, sm100
-from descriptors.advance import SMEM_BYTES, AdvanceReport, report
-from descriptors.bitfield import Word
+from descriptors.advance import AdvanceReport, report
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.canonical import Match
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.words.address import SMEM_BYTES
+from descriptors.words.descriptor import SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize, size
-
-#: The descriptor word of each architecture.
-WORDS: Mapping[str, Word] = {"sm90": sm90.SMEM_DESCRIPTOR, "sm100": sm100.SMEM_DESCRIPTOR}
 
 #: Bytes of a row of the swizzle pattern, in which the base offset counts.
 _ROW_BYTES = 128
@@ -24,78 +21,6 @@ _MOST_SUBTILES = 1 << 18
 
 #: A nested table: a number, or a tuple of tables.
 Table = int | tuple["Table", ...]
-
-
-def architecture(value: object) -> str:
-    """The architecture with this name: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
-
-    Raises:
-        ChoiceError: if there is none.
-    """
-    return choose("derive: arch", value, {name: name for name in WORDS})
-
-
-@dataclass(frozen=True, slots=True)
-class SmemDescriptor:
-    """What a tensor core is told about one operand in shared memory.
-
-    Args:
-        arch: ``"sm90"`` or ``"sm100"``.
-        start_address: shared-memory address of the operand's first element, in bytes.
-        leading_byte_offset: step of the canonical form's leading mode, in bytes.
-        stride_byte_offset: step of the canonical form's stride mode, in bytes.
-        swizzle: the swizzle mode.
-        base_offset: rows by which the swizzle pattern starts before its natural alignment, 0 to 7.
-
-    Law: ``WORDS[arch].decode(d.encode())`` gives back every field.
-
-    Raises:
-        ChoiceError: if the architecture or the swizzle mode is unknown.
-
-    Source: as ``sm90`` and ``sm100``.
-
-    >>> d = SmemDescriptor("sm100", leading_byte_offset=16, stride_byte_offset=1024, swizzle="128B")
-    >>> hex(d.encode()), hex(d.at(64).encode())
-    ('0x4000404000010000', '0x4000404000010004')
-    """
-
-    arch: str
-    leading_byte_offset: int
-    stride_byte_offset: int
-    swizzle: SwizzleMode
-    start_address: int = 0
-    base_offset: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "arch", architecture(self.arch))
-        object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
-
-    @property
-    def word(self) -> Word:
-        """The bit fields of this architecture's word."""
-        return WORDS[self.arch]
-
-    def encode(self) -> int:
-        """The 64-bit word.
-
-        Raises:
-            FieldError: if an offset is no multiple of 16 bytes or too large for its field.
-            ChoiceError: if the architecture has no code for the swizzle mode.
-        """
-        return self.word.encode(
-            start_address=self.start_address,
-            leading_byte_offset=self.leading_byte_offset,
-            stride_byte_offset=self.stride_byte_offset,
-            base_offset=self.base_offset,
-            swizzle=self.swizzle,
-        )
-
-    def at(self, start_address: int) -> SmemDescriptor:
-        """The same descriptor for an operand that starts elsewhere, in bytes.
-
-        The hardware reads the address modulo 2**18; the field is never allowed to carry into its neighbour.
-        """
-        return replace(self, start_address=start_address)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from descriptors import sm90, sm100
-from descriptors.advance import SMEM_BYTES
-from descriptors.bitfield import UnknownCode
 from descriptors.errors import DescriptorError
 from descriptors.legality import kind_of
 from descriptors.operand_legality import check_operand
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.placement import address_bits, fetched_addresses
-from descriptors.tma.tables import SWIZZLES as TENSOR_MAP_SWIZZLES
+from descriptors.words import sm90, sm100
+from descriptors.words.address import SMEM_BYTES
+from descriptors.words.bitfield import UnknownCode
+from descriptors.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
 NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from descriptors.advance import SMEM_BYTES, WINDOW_BYTES
 from descriptors.arguments import instruction_extents
 from descriptors.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
@@ -23,9 +22,11 @@ from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
 from descriptors.placement import address_bits, stored_addresses
 from descriptors.producer import Producer, as_producer, moves, stores
-from descriptors.record import Derivation, architecture
+from descriptors.record import Derivation
 from descriptors.tma import TmaError, TmaPlan, tma_plan
 from descriptors.verify import Report, verify
+from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
+from descriptors.words.descriptor import architecture
 from layoutalg import size
 
 if TYPE_CHECKING:

@@ -132,7 +132,7 @@ def idesc_lines(word: int, kind: str) -> list[str]:
     0x08200490  sm100 instruction descriptor of kind f16
     """
     from descriptors.idesc import decode_idesc
-    from descriptors.instruction_words import word_of
+    from descriptors.words.instruction import word_of
 
     read = decode_idesc(word, kind)
     return [

@@ -24,7 +24,7 @@ from descriptors.operands.canonical import Match, form
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
-from descriptors.record import SmemDescriptor, architecture
+from descriptors.words.descriptor import SmemDescriptor, architecture
 from layoutalg import (
     ComposedLayout,
     Layout,

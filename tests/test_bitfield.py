@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, sm90, sm100
-from descriptors.bitfield import Field, UnknownCode, Word, span
+from descriptors import DescriptorError
 from descriptors.errors import ChoiceError, FieldError
 from descriptors.operands.operand import SwizzleMode
+from descriptors.words import sm90, sm100
+from descriptors.words.bitfield import Field, UnknownCode, Word, span
 
 WORDS = [sm90.SMEM_DESCRIPTOR, sm100.SMEM_DESCRIPTOR]
 words_of_64_bits = st.integers(0, 2**64 - 1)

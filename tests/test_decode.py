@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from test_verify import K_128, derivations, leaves
 
 from descriptors import DescriptorError, derive
-from descriptors.bitfield import UnknownCode
 from descriptors.decode import Decoded, decode
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.record import WORDS, Derivation
+from descriptors.record import Derivation
 from descriptors.remarks import Remark
+from descriptors.words.bitfield import UnknownCode
+from descriptors.words.descriptor import WORDS
 
 ARCHES = sorted(WORDS)
 words = st.integers(0, 2**64 - 1)

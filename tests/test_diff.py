@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from test_verify import K_128, MN_64, derivations, leaves, unproved
 
 from descriptors import DescriptorError, NotCanonicalError, derive
-from descriptors.bitfield import UnknownCode
 from descriptors.diff import Diff, diff
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.picture import picture
 from descriptors.placement import stored_addresses
 from descriptors.record import Derivation
+from descriptors.words.bitfield import UnknownCode
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
 
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import shapes
-from descriptors.bitfield import UnknownCode, span
 from descriptors.errors import ChoiceError, DescriptorError, FieldError
 from descriptors.idesc import Instruction, decode_idesc, idesc
-from descriptors.instruction_words import INSTRUCTION_DESCRIPTORS, word_of
 from descriptors.legality import IllegalError, kind_row, type_name
 from descriptors.operands.operand import Major
 from descriptors.shapes_cli import commands
+from descriptors.words.bitfield import UnknownCode, span
+from descriptors.words.instruction import INSTRUCTION_DESCRIPTORS, word_of
 
 PLAIN = ("f16", "tf32", "f8f6f4", "i8")
 KINDS = tuple(INSTRUCTION_DESCRIPTORS)

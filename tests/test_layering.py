@@ -30,20 +30,21 @@ FLOORS = """
     layoutalg.algebra.tiling layoutalg.analysis.banks layoutalg.analysis.f2_matrix layoutalg.analysis.bank_ranks
     layoutalg.analysis.to_f2 layoutalg.analysis.from_f2 layoutalg.analysis.linear_layout
     layoutalg.analysis.swizzle_search layoutalg.analysis.triton layoutalg.layouts.memory layoutalg.layouts.notation
-    layoutalg descriptors.advance descriptors.errors descriptors.bitfield descriptors.operands.operand
-    descriptors.shapes descriptors.legality descriptors.operand_legality descriptors.read_model
-    descriptors.operands.swizzled descriptors.operands.canonical descriptors.operands.explicit
-    descriptors.operands.partition descriptors.placement descriptors.sm100 descriptors.sm90 descriptors.record
-    descriptors.text descriptors.verify descriptors.candidates descriptors.tma.tables descriptors.remarks
-    descriptors.decode descriptors.arguments descriptors.operands.atoms descriptors.derive descriptors.picture
-    descriptors.diff descriptors.emit.recipe descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx
-    descriptors.emit.python descriptors.emit descriptors.explain descriptors.instruction_words descriptors.idesc
-    descriptors.operands.match descriptors.tma.model descriptors.tma.record descriptors.tma.planner descriptors.tma
+    layoutalg descriptors.words.address descriptors.advance descriptors.errors descriptors.operands.operand
+    descriptors.shapes descriptors.legality descriptors.operand_legality descriptors.operands.swizzled
+    descriptors.operands.canonical descriptors.operands.explicit descriptors.operands.partition
+    descriptors.read_model descriptors.placement descriptors.text descriptors.words.bitfield descriptors.words.sm100
+    descriptors.words.sm90 descriptors.words.descriptor descriptors.record descriptors.verify descriptors.candidates
+    descriptors.words.tensor_map descriptors.remarks descriptors.decode descriptors.arguments
+    descriptors.operands.atoms descriptors.derive descriptors.picture descriptors.diff descriptors.emit.recipe
+    descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx descriptors.emit.python descriptors.emit
+    descriptors.explain descriptors.words.instruction descriptors.idesc descriptors.operands.match
+    descriptors.tma.model descriptors.tma.tables descriptors.tma.record descriptors.tma.planner descriptors.tma
     descriptors descriptors.cli descriptors.__main__ descriptors.oracle descriptors.story descriptors.article
     descriptors.atlas_files descriptors.lattice descriptors.atlas descriptors.atlas_cli descriptors.debug_record
     descriptors.symbolic descriptors.formula_text descriptors.derive_cli descriptors.debug_cli descriptors.emit_cli
     descriptors.formulas descriptors.formulas_cli descriptors.operands descriptors.producer descriptors.search
-    descriptors.search_cli descriptors.shapes_cli layoutalg.cli.analysis layoutalg.cli.expression
+    descriptors.search_cli descriptors.shapes_cli descriptors.words layoutalg.cli.analysis layoutalg.cli.expression
     layoutalg.cli.output layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra
     layoutalg.analysis layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()

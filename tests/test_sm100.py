@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors import sm100
-from descriptors.bitfield import UnknownCode, span
 from descriptors.operands.operand import SwizzleMode
+from descriptors.words import sm100
+from descriptors.words.bitfield import UnknownCode, span
 
 WORD = sm100.SMEM_DESCRIPTOR
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors import sm90
-from descriptors.bitfield import span
 from descriptors.operands.operand import SwizzleMode
+from descriptors.words import sm90
+from descriptors.words.bitfield import span
 
 WORD = sm90.SMEM_DESCRIPTOR
 

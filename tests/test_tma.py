@@ -21,7 +21,7 @@ from descriptors.operands.swizzled import plain
 from descriptors.oracle import available
 from descriptors.tma import TmaError, TmaPlan, tma_plan
 from descriptors.tma.model import landing_bits
-from descriptors.tma.tables import DATA_TYPES, INTERLEAVE, SWIZZLES
+from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SWIZZLES
 from layoutalg import ComposedLayout, Layout, Swizzle, offsets
 
 ALGEBRA: dict[str, Any] = {"legality": "off", "verify": False}

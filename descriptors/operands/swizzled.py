@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.operands.operand import ElementType, SwizzleMode
-from layoutalg import (
-    ComposedLayout,
-    Layout,
-    Swizzle,
-)
+from layoutalg import ComposedLayout, Layout, Swizzle
 
 if TYPE_CHECKING:
     pass

@@ -28,10 +28,9 @@ from descriptors.tma.tables import (
     PADDED,
     PADDED_INNER,
     PADDED_SWIZZLES,
-    SM100_DATA_TYPES,
-    SM100_SWIZZLES,
     TmaError,
 )
+from descriptors.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 

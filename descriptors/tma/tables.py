@@ -6,8 +6,6 @@ the descriptors of either architecture.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import SwizzleMode
 
@@ -26,41 +24,6 @@ MAX_RANK = 5
 INNER_BYTES = 16
 #: What the shared-memory address of every box must be a multiple of, in bytes (GUIDE).
 DESTINATION_BYTES = 128
-
-#: Name and code of each swizzle. Source: cuda.h, CUtensorMapSwizzle; the last exists since CUDA 12.8.
-SWIZZLES: Mapping[SwizzleMode, tuple[str, int]] = {
-    SwizzleMode.NONE: ("CU_TENSOR_MAP_SWIZZLE_NONE", 0),
-    SwizzleMode.B32: ("CU_TENSOR_MAP_SWIZZLE_32B", 1),
-    SwizzleMode.B64: ("CU_TENSOR_MAP_SWIZZLE_64B", 2),
-    SwizzleMode.B128: ("CU_TENSOR_MAP_SWIZZLE_128B", 3),
-    SwizzleMode.B128_BASE32B: ("CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B", 4),
-}
-
-INTERLEAVE = ("CU_TENSOR_MAP_INTERLEAVE_NONE", 0)
-
-_BYTE = ("CU_TENSOR_MAP_DATA_TYPE_UINT8", 0)
-_SIX_PADDED = ("CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B", 15)
-
-#: Name and code of each element type. A copy moves bits and interprets none, so a byte is a byte; only TFLOAT32 rounds
-#: what is no tf32 number to the nearest one, ties to even (measured on an H200). Source: cuda.h, CUtensorMapDataType;
-#: CUTLASS include/cute/arch/copy_sm90_desc.hpp, to_CUtensorMapDataType.
-DATA_TYPES: Mapping[str, tuple[str, int]] = {
-    "f16": ("CU_TENSOR_MAP_DATA_TYPE_FLOAT16", 6),
-    "bf16": ("CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", 9),
-    "tf32": ("CU_TENSOR_MAP_DATA_TYPE_TFLOAT32", 11),
-    "e4m3": _BYTE,
-    "e5m2": _BYTE,
-    "s8": _BYTE,
-    "u8": _BYTE,
-    "e2m1": ("CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B", 13),
-    "e2m1_unpacksmem": ("CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B", 14),
-    "e2m3": _SIX_PADDED,
-    "e3m2": _SIX_PADDED,
-}
-
-#: Codes of data types and swizzles that no tensor map of sm90 has (MEASURED; PTX ISA 9.1 names them for sm_100 on).
-SM100_DATA_TYPES = frozenset({13, 14, 15})
-SM100_SWIZZLES = frozenset({4})
 
 #: Data types that widen 16 elements to a 16-byte container, and their rules: dimension 0 of the box has exactly so many
 #: elements (ENCODE; COPY says the same as 64 and 96 bytes of global memory), and only some swizzles serve (ENCODE).

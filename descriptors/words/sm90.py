@@ -7,8 +7,8 @@ Law: every field position is that of the PTX ISA (wgmma, matrix descriptor forma
 
 from __future__ import annotations
 
-from descriptors.bitfield import Field, Word
 from descriptors.operands.operand import SwizzleMode
+from descriptors.words.bitfield import Field, Word
 
 #: Codes of the swizzle field.
 SWIZZLE_CODES = (

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.bitfield import Field, Word
 from descriptors.errors import ChoiceError
 from descriptors.operands.operand import Major
+from descriptors.words.bitfield import Field, Word
 
 _FLAG = ((False, 0), (True, 1))
 _MAJORS = ((Major.K, 0), (Major.MN, 1))

@@ -7,8 +7,8 @@ wide where PTX and the DSL draw three; the value 1 reads the same in both.
 
 from __future__ import annotations
 
-from descriptors.bitfield import Field, Word
 from descriptors.operands.operand import SwizzleMode
+from descriptors.words.bitfield import Field, Word
 
 #: Codes of the swizzle field; 3, 5 and 7 name nothing.
 SWIZZLE_CODES = (

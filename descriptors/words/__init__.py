@@ -1,0 +1,1 @@
+"""Machine words, field by field: the only shifts and masks."""

@@ -1,0 +1,9 @@
+"""What a start address can name, and what a thread block has of shared memory."""
+
+from __future__ import annotations
+
+#: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
+SMEM_BYTES = 227 * 1024
+
+#: What the start-address field can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
+WINDOW_BYTES = 1 << 18
