@@ -19,8 +19,8 @@ from descriptors.diff import diff
 from descriptors.emit import emit
 from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
 from descriptors.explain import explain
-from descriptors.idesc import decode_idesc, idesc
-from descriptors.legality import IllegalError
+from descriptors.instructions.idesc import decode_idesc, idesc
+from descriptors.instructions.rules import IllegalError
 from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
 from descriptors.operands.canonical import Form, Match, form
 from descriptors.operands.match import match

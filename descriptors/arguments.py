@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from descriptors import shapes
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.instructions import tables as shapes
 from descriptors.operands.explicit import contiguous_major, explicit_tile, tile_of_partition
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.partition import Tile

@@ -39,8 +39,8 @@ def atlas(
     with the reason. Exit status 1 if a proof failed.
     """
     from descriptors.atlas import atlas as make
+    from descriptors.instructions.rules import as_mode
     from descriptors.lattice import lattice
-    from descriptors.legality import as_mode
 
     points = lattice(
         tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, as_integer, brief
-from descriptors.legality import kind_of
-from descriptors.operand_legality import check_operand
+from descriptors.instructions.operands import check_operand
+from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import Match, form, match
 from descriptors.operands.explicit import as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type

@@ -19,8 +19,8 @@ from typing import Literal, cast
 
 from descriptors.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
-from descriptors.legality import MODES, Legality
-from descriptors.operand_legality import check_operand_tile
+from descriptors.instructions.operands import check_operand_tile
+from descriptors.instructions.rules import MODES, Legality
 from descriptors.operands import canonical
 from descriptors.operands.atoms import canonical_atom, smem_tile
 from descriptors.operands.canonical import form

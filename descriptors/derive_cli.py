@@ -49,9 +49,9 @@ def capacity(context: click.Context, parameter: click.Parameter, text: str | Non
 
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Names that an option takes, for the shell's completion; the tables are read only when it asks."""
+    from descriptors.instructions.tables import COPIES
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-    from descriptors.shapes import COPIES
     from descriptors.words.descriptor import WORDS
 
     choices: dict[str, Iterable[str]] = {

@@ -14,8 +14,8 @@ from math import lcm
 from typing import Any
 
 from descriptors.formula_text import offsets_of
-from descriptors.legality import IllegalError
-from descriptors.operand_legality import check_operand
+from descriptors.instructions.operands import check_operand
+from descriptors.instructions.rules import IllegalError
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
 from descriptors.symbolic import SymbolicDerivation, derive_symbolic
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
-from descriptors.legality import kind_of
-from descriptors.operand_legality import check_operand
+from descriptors.instructions.operands import check_operand
+from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.placement import address_bits, fetched_addresses

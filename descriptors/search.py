@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from descriptors.arguments import instruction_extents
 from descriptors.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.legality import Legality, as_mode, kind_row
+from descriptors.instructions.rules import Legality, as_mode, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
 from descriptors.placement import address_bits, stored_addresses

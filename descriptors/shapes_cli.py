@@ -25,8 +25,8 @@ def kind_lines(arch: str, kind: str) -> list[str]:
     >>> print(kind_lines("sm90", "tf32")[3])
     shape       cta_group 1  dense   K 8   M 64  N 8..256 step 8  [1]
     """
-    from descriptors import shapes
-    from descriptors.legality import kind_row
+    from descriptors.instructions import tables as shapes
+    from descriptors.instructions.rules import kind_row
 
     known = kind_row(arch, kind)
     sources: dict[str, int] = {}
@@ -77,7 +77,7 @@ def _or(names: Iterable[str]) -> str:
 
 
 def _shape_cells(row: Any, note: str) -> tuple[str, ...]:
-    from descriptors.shapes import spell
+    from descriptors.instructions.tables import spell
 
     form = f"{'sparse' if row.sparse else 'dense'}{' .ws' if row.ws else ''}"
     extents = f"K {row.k}", f"M {spell(row.m)}", f"N {spell(row.n)}"
@@ -90,8 +90,8 @@ def arch_lines(arch: str) -> list[str]:
     >>> print(arch_lines("sm90")[-1])
     b1    b1                sm_90a
     """
-    from descriptors import shapes
-    from descriptors.legality import kind_row
+    from descriptors.instructions import tables as shapes
+    from descriptors.instructions.rules import kind_row
 
     kind_row(arch, "f16")
     lines = table((row.kind, " ".join(row.dtypes), row.targets) for row in shapes.KINDS if row.arch == arch)
@@ -105,8 +105,8 @@ def records(arch: str, kind: str | None) -> dict[str, list[dict[str, Any]]]:
     >>> records("sm90", "b1")["SHAPES"][0]["k"]
     256
     """
-    from descriptors import shapes
-    from descriptors.legality import kind_row
+    from descriptors.instructions import tables as shapes
+    from descriptors.instructions.rules import kind_row
 
     kind_row(arch, kind or "f16")
     names = ("KINDS", "TYPES", "SHAPES", "TRANSPOSED_B", "OPERANDS", "SCALES", "COPIES")
@@ -131,7 +131,7 @@ def idesc_lines(word: int, kind: str) -> list[str]:
     >>> print(idesc_lines(0x08200490, "f16")[0])
     0x08200490  sm100 instruction descriptor of kind f16
     """
-    from descriptors.idesc import decode_idesc
+    from descriptors.instructions.idesc import decode_idesc
     from descriptors.words.instruction import word_of
 
     read = decode_idesc(word, kind)
@@ -148,7 +148,7 @@ def idesc_record(word: int, kind: str) -> dict[str, Any]:
     >>> idesc_record(0x08200490, "f16")["fields"]["n"]
     128
     """
-    from descriptors.idesc import decode_idesc
+    from descriptors.instructions.idesc import decode_idesc
 
     read = decode_idesc(word, kind)
     values = {name: value if isinstance(value, int) else str(value) for name, value in read.values}
@@ -223,8 +223,8 @@ def idesc(as_json: bool, **options: Any) -> None:
     descriptors idesc --a bf16 --m 128 --n 256 --b-major MN
     descriptors idesc --a e2m1 --m 256 --n 256 --cta-group 2 --scale-dtype ue4m3
     """
-    from descriptors.idesc import as_kind
-    from descriptors.idesc import idesc as build
+    from descriptors.instructions.idesc import as_kind
+    from descriptors.instructions.idesc import idesc as build
 
     word = build(**options)
     kind = as_kind(**{name: options[name] for name in ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector")})

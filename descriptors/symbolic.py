@@ -16,8 +16,8 @@ from typing import Any
 
 from descriptors.arguments import instruction_extents, specified
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.legality import Legality, as_mode
-from descriptors.operand_legality import check_operand_tile
+from descriptors.instructions.operands import check_operand_tile
+from descriptors.instructions.rules import Legality, as_mode
 from descriptors.operands import canonical
 from descriptors.operands.atoms import canonical_atom, smem_tile
 from descriptors.operands.canonical import Match, form

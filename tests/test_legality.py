@@ -9,19 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import shapes
 from descriptors.errors import ChoiceError, DescriptorError
-from descriptors.legality import (
-    IllegalError,
-    Legality,
-    check_scale,
-    check_shape,
-    check_transposed_b,
-    check_types,
-    kind_of,
-    kind_row,
-)
-from descriptors.operand_legality import check_copy, check_major, check_operand, check_operand_tile
+from descriptors.instructions import tables as shapes
+from descriptors.instructions.checks import check_scale, check_shape, check_transposed_b, check_types
+from descriptors.instructions.operands import check_copy, check_major, check_operand, check_operand_tile
+from descriptors.instructions.rules import IllegalError, Legality, kind_of, kind_row
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 
 KINDS = [(row.arch, row.kind) for row in shapes.KINDS]

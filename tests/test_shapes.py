@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from descriptors import shapes
+from descriptors.instructions import tables as shapes
+from descriptors.instructions.tables import KINDS, SHAPES, spell
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.shapes import KINDS, SHAPES, spell
 
 ROWS = [
     *(shapes.KINDS + shapes.TYPES + shapes.SHAPES + shapes.TRANSPOSED_B),

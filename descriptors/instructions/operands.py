@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from descriptors import shapes
 from descriptors.errors import ChoiceError, brief
-from descriptors.legality import IllegalError, Legality, as_mode, decide, kind_of, kind_row, rows_read, type_name
+from descriptors.instructions import tables as shapes
+from descriptors.instructions.rules import (
+    IllegalError,
+    Legality,
+    as_mode,
+    decide,
+    kind_of,
+    kind_row,
+    rows_read,
+    type_name,
+)
+from descriptors.instructions.tables import CopyRow, OperandRow, ShapeRow, spell
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
-from descriptors.shapes import CopyRow, OperandRow, ShapeRow, spell
 
 
 def check_operand(

@@ -13,21 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from descriptors import shapes
 from descriptors.errors import ChoiceError
-from descriptors.legality import (
-    IllegalError,
-    Legality,
-    as_mode,
-    check_scale,
-    check_shape,
-    check_transposed_b,
-    check_types,
-    kind_of,
-    kind_row,
-    type_name,
-)
-from descriptors.operand_legality import check_major
+from descriptors.instructions import tables as shapes
+from descriptors.instructions.checks import check_scale, check_shape, check_transposed_b, check_types
+from descriptors.instructions.operands import check_major
+from descriptors.instructions.rules import IllegalError, Legality, as_mode, kind_of, kind_row, type_name
 from descriptors.operands.operand import ElementType, Major, as_major
 from descriptors.words.bitfield import UnknownCode, span
 from descriptors.words.instruction import word_of

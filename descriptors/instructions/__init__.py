@@ -1,0 +1,1 @@
+"""Which instructions there are, whether one is legal, and its descriptor."""

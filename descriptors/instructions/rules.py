@@ -1,0 +1,147 @@
+"""How the rows of ``tables`` are read: strictly, leniently, or not at all; the rows of a kind; which row is cited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias, TypeVar, cast
+
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.instructions import tables as shapes
+from descriptors.instructions.tables import KindRow, Row
+from descriptors.operands.operand import ElementType
+
+Legality: TypeAlias = Literal["strict", "lenient", "off"]
+ARCHES = ("sm90", "sm100")
+MODES = ("strict", "lenient", "off")
+
+_R = TypeVar("_R", bound=Row)
+
+
+class IllegalError(DescriptorError):
+    """An instruction or operand that the architecture does not have.
+
+    Attributes:
+        rule: what must hold.
+        found: what was asked for.
+        row: the nearest row of the tables in ``descriptors.shapes``.
+        lenient: whether ``legality="lenient"`` would take it, with the sources on either side in ``row.disputed``.
+
+    >>> from descriptors.instructions.checks import check_shape
+    >>> try:
+    ...     check_shape("sm100", "f16", m=128, n=24)
+    ... except IllegalError as error:
+    ...     print(error)  # doctest: +ELLIPSIS
+    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, cta_group 1, M 128, K 16 (legality lenient ...
+    """
+
+    def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
+        self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
+        note = f"legality lenient allows it: {wider.disputed}" if wider else row.source
+        super().__init__(f"legality: {rule}, found {found}; {about} ({note})")
+
+
+def as_mode(legality: object) -> Legality:
+    """The way to read the rows that has this name.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    if legality not in MODES:
+        raise ChoiceError("legality", legality, MODES)
+    return cast(Legality, legality)
+
+
+def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
+    """The rows that count under a way of reading them: without ``lenient``, only those that no source disputes.
+
+    >>> len(rows_read(shapes.SHAPES, "strict")) < len(rows_read(shapes.SHAPES, "lenient"))
+    True
+    """
+    return [row for row in rows if legality != "strict" or not row.disputed]
+
+
+def decide(
+    rows: Sequence[_R], allows: Callable[[_R], bool], rule: str, found: object, about: str, legality: Legality
+) -> _R | None:
+    """The first row read that allows the request.
+
+    Args:
+        rows: the rows of this subject, at least one.
+        allows: whether a row allows what was asked.
+        rule: what must hold, for the error message.
+        found: what was asked for.
+        about: the subject, for the error message.
+        legality: how to read the rows; ``"off"`` returns None.
+
+    Raises:
+        IllegalError: if none allows it; the nearest row is cited, and whether a wider reading would do.
+    """
+    if as_mode(legality) == "off":
+        return None
+    read = rows_read(rows, legality)
+    for row in read:
+        if allows(row):
+            return row
+    wider = next((row for row in rows if allows(row)), None)
+    raise IllegalError(rule, found, about, (read or rows)[0], wider)
+
+
+def type_name(dtype: str | ElementType) -> str:
+    """The name by which an instruction knows an element type, wherever its bits lie in memory.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> type_name(as_element_type("e2m1_unpacksmem")), type_name("BF16")
+    ('e2m1', 'bf16')
+    """
+    name = dtype.name if isinstance(dtype, ElementType) else dtype
+    if not isinstance(name, str):
+        raise DescriptorError(f"legality: a type must be a name, found {brief(name)}")
+    return name.casefold().removesuffix("_unpacksmem")
+
+
+def kind_row(arch: str, kind: str) -> KindRow:
+    """The row of a kind.
+
+    Raises:
+        ChoiceError: for an architecture or a kind that is not in the tables.
+
+    >>> kind_row("sm100", "i8").negate
+    False
+    """
+    if arch not in ARCHES:
+        raise ChoiceError("legality: arch", arch, ARCHES)
+    known = {row.kind: row for row in shapes.KINDS if row.arch == arch}
+    if kind not in known:
+        raise ChoiceError(f"legality: kind of {arch}", kind, known)
+    return known[kind]
+
+
+def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None, *, scaled: bool = False) -> str:
+    """The kind of instruction that multiplies operands of these types.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        a: element type of A.
+        b: element type of B; that of A if left out.
+        scaled: whether the operands carry scale factors. The packed type ``e2m1`` always does: alone it is ``mxf4``.
+
+    Raises:
+        IllegalError: if no kind takes both types.
+        ChoiceError: for an unknown architecture.
+
+    >>> kind_of("sm100", "bf16"), kind_of("sm100", "e4m3", "e2m1"), kind_of("sm100", "e2m1"), kind_of("sm90", "e5m2")
+    ('f16', 'f8f6f4', 'mxf4', 'f8')
+    """
+    kind_row(arch, "f16")
+    names = [dtype.name if isinstance(dtype, ElementType) else str(dtype).casefold() for dtype in (a, b or a)]
+    if arch == "sm100" and names == ["e2m1", "e2m1"]:
+        return "mxf4"
+    wanted = {type_name(name) for name in names}
+    rows = [
+        row for row in shapes.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
+    ]
+    for row in rows:
+        if wanted <= {type_name(dtype) for dtype in row.dtypes}:
+            return row.kind
+    known = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
+    raise IllegalError(f"types must be of one kind ({known})", " and ".join(names), arch, rows[0])
