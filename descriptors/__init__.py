@@ -26,7 +26,7 @@ from descriptors.operands.canonical import Form, Match, form
 from descriptors.operands.match import match
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
-from descriptors.read_model import read_addresses
+from descriptors.proof.read_model import read_addresses
 from descriptors.record import Derivation
 from descriptors.tma import TmaPlan, tma_plan
 from descriptors.verify import Report, verify

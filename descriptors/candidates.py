@@ -17,9 +17,9 @@ from descriptors.operands.explicit import as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
-from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
+from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
+from descriptors.proof.mismatch import first_mismatches, mismatched
 from descriptors.text import tuple_text
-from descriptors.verify import first_mismatches
 from descriptors.words.descriptor import SmemDescriptor, architecture
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 

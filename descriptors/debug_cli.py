@@ -110,7 +110,7 @@ def read(
     from descriptors.decode import decode as decoded
     from descriptors.errors import DescriptorError
     from descriptors.operands.operand import as_element_type, as_major
-    from descriptors.placement import fetched_addresses
+    from descriptors.proof.addresses import fetched_addresses
 
     if shape is None or len(shape) != 2:
         raise DescriptorError("read: --shape must be MNxK, as in 64x16")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from descriptors import read_model
 from descriptors.candidates import Candidate
 from descriptors.decode import Decoded
 from descriptors.diff import Diff
 from descriptors.operands.operand import ElementType, Major
-from descriptors.placement import address_bits, address_unit
+from descriptors.proof import read_model
+from descriptors.proof.addresses import address_bits, address_unit
 
 if TYPE_CHECKING:
     import numpy as np

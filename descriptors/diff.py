@@ -15,10 +15,10 @@ from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.operands.explicit import as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
 from descriptors.operands.swizzled import parts, plain
-from descriptors.picture import Picture, picture
-from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
-from descriptors.read_model import WINDOW
-from descriptors.verify import Mismatch, first_mismatches
+from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
+from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
+from descriptors.proof.picture import Picture, picture
+from descriptors.proof.read_model import WINDOW
 from descriptors.words.descriptor import WORDS, architecture
 from layoutalg import ComposedLayout, Layout
 

@@ -16,7 +16,7 @@ from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
-from descriptors.placement import address_bits, fetched_addresses
+from descriptors.proof.addresses import address_bits, fetched_addresses
 from descriptors.words import sm90, sm100
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.bitfield import UnknownCode

@@ -20,8 +20,8 @@ from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.instructions.rules import Legality, as_mode, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
-from descriptors.placement import address_bits, stored_addresses
 from descriptors.producer import Producer, as_producer, moves, stores
+from descriptors.proof.addresses import address_bits, stored_addresses
 from descriptors.record import Derivation
 from descriptors.tma import TmaError, TmaPlan, tma_plan
 from descriptors.verify import Report, verify

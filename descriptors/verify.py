@@ -11,48 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from descriptors import read_model
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.placement import address_unit, fetched_addresses, mismatched, stored_addresses
+from descriptors.proof import read_model
+from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
+from descriptors.proof.mismatch import mismatched
 from descriptors.record import Derivation, Table
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.text import tuple_text
-
-#: Mismatches that a report keeps.
-_SHOWN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """An element that the tensor core reads from another place than where it is stored.
-
-    Args:
-        coordinate: the element's (MN, K) within the operand.
-        expected: where the layout stores it.
-        found: where the tensor core reads it.
-        unit: ``"byte"``, or ``"bit"`` for elements smaller than a byte: what the two addresses count.
-        subtile: coordinate of the operand in the tile; () for an operand alone.
-        base: address of the tile, in bytes.
-
-    >>> print(Mismatch((8, 0), 0x400, 0x800, "byte", subtile=(0, 1)))
-    element (8,0) of subtile (0,1) is stored at byte 0x400, read at byte 0x800
-    """
-
-    coordinate: tuple[int, int]
-    expected: int
-    found: int
-    unit: str
-    subtile: tuple[int, ...] = ()
-    base: int = 0
-
-    def __str__(self) -> str:
-        where = f" of subtile {tuple_text(self.subtile)}" if self.subtile else ""
-        tile = f" of a tile at {self.base:#x}" if self.base else ""
-        places = f"stored at {self.unit} {self.expected:#x}, read at {self.unit} {self.found:#x}"
-        return f"element {tuple_text(self.coordinate)}{where}{tile} is {places}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,41 +97,12 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
         elements, failed = stored.size, int(np.count_nonzero(wrong))
         differing += failed
         for subtile in np.argwhere(wrong.any(axis=(-2, -1))).tolist() if failed else ():
-            where, room = tuple(subtile), _SHOWN - len(mismatches)
+            where, room = tuple(subtile), SHOWN - len(mismatches)
             mismatches += first_mismatches(
                 stored[where], fetched[where], unit=address_unit(d.element), most=room, subtile=where, base=base
             )
     evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major)
     return Report(elements, len(words), places, differing, tuple(mismatches), evidence)
-
-
-def first_mismatches(
-    stored: NDArray[Any],
-    fetched: NDArray[np.uint32],
-    *,
-    unit: str,
-    most: int = _SHOWN,
-    subtile: tuple[int, ...] = (),
-    base: int = 0,
-) -> list[Mismatch]:
-    """The first elements of an operand that are read from elsewhere, in the order of their MN, then K coordinates.
-
-    Args:
-        stored: addresses at which the elements are, axes (MN, K).
-        fetched: addresses from which they are read, likewise.
-        unit: what an address counts: ``"byte"`` or ``"bit"``.
-        most: the most mismatches to return.
-        subtile: as in ``Mismatch``.
-        base: as in ``Mismatch``.
-
-    >>> import numpy as np
-    >>> print(*first_mismatches(np.array([[0, 16]]), np.array([[0, 32]], dtype=np.uint32), unit="byte"))
-    element (0,1) is stored at byte 0x10, read at byte 0x20
-    """
-    import numpy as np
-
-    places = np.argwhere(fetched != stored)[: max(most, 0)].tolist()
-    return [Mismatch((i, k), int(stored[i, k]), int(fetched[i, k]), unit, subtile, base) for i, k in places]
 
 
 def _bases(bases: object) -> tuple[int, ...]:

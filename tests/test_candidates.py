@@ -11,7 +11,7 @@ from test_verify import K_128, derivations
 from descriptors import DescriptorError, NotCanonicalError, derive, plain
 from descriptors.candidates import candidates
 from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.placement import fetched_addresses, stored_addresses
+from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from descriptors.record import Derivation
 from layoutalg import LayoutError
 

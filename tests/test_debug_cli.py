@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from descriptors import derive
 from descriptors.cli import COMMANDS, main
 from descriptors.debug_cli import commands
-from descriptors.read_model import read_addresses
+from descriptors.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
 BF16_K = ["--dtype", "bf16", "--major", "K"]

@@ -14,7 +14,7 @@ import descriptors
 import layoutalg
 from descriptors import DescriptorError, IllegalError, NotCanonicalError, SmemDescriptor, derive, plain
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.read_model import read_addresses, read_bit_addresses
+from descriptors.proof.read_model import read_addresses, read_bit_addresses
 from descriptors.record import Derivation
 from layoutalg import LayoutError, offsets, size
 

@@ -14,7 +14,7 @@ from descriptors import DescriptorError, FieldError, NotCanonicalError, SmemDesc
 from descriptors.operands.explicit import contiguous_major
 from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
 from descriptors.operands.swizzled import recognise, swizzle_on_elements
-from descriptors.placement import fetched_addresses, stored_addresses
+from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from descriptors.record import Derivation
 from descriptors.verify import verify
 from layoutalg import (

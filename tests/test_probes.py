@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from descriptors.read_model import read_addresses
+from descriptors.proof.read_model import read_addresses
 from probes import banks, boxes, cuda, descriptor, gemm, patterns, plain, runner, tma, words
 from probes.build import kernel_name, probed_instructions, units
 from probes.instructions import TYPES, Instruction, legal_n

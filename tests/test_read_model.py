@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors.errors import DescriptorError
-from descriptors.read_model import WINDOW, evidence, read_addresses, read_bit_addresses
+from descriptors.proof.read_model import WINDOW, evidence, read_addresses, read_bit_addresses
 
 HOPPER = Path(__file__).parent / "vectors" / "hopper"
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}

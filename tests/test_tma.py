@@ -19,8 +19,8 @@ from descriptors import Derivation, DescriptorError, derive
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.oracle import available
+from descriptors.proof.copy_model import landing_bits
 from descriptors.tma import TmaError, TmaPlan, tma_plan
-from descriptors.tma.model import landing_bits
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SWIZZLES
 from layoutalg import ComposedLayout, Layout, Swizzle, offsets
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.placement import stored_addresses
+from descriptors.proof.addresses import stored_addresses
+from descriptors.proof.mismatch import Mismatch
 from descriptors.record import Derivation
-from descriptors.verify import Mismatch, verify
+from descriptors.verify import verify
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 #: Elements of K that one instruction reads, by bits that an element takes up: 256 bits in all.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
-from descriptors.read_model import WINDOW, read_addresses, read_bit_addresses
+from descriptors.proof.read_model import WINDOW, read_addresses, read_bit_addresses
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offsets, size
 
 if TYPE_CHECKING:
@@ -116,20 +116,6 @@ def fetched_addresses(
     """
     read = read_bit_addresses if address_bits(element) == 1 else read_addresses
     return read(words, arch=arch, dtype=element, major=major, shape=shape)
-
-
-def mismatched(stored: NDArray[Any], fetched: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Whether each element is fetched from elsewhere than where it is stored.
-
-    >>> import numpy as np
-    >>> mismatched(np.array([16, 32], dtype=np.int32), np.array([16, 48], dtype=np.uint32)).tolist()
-    [False, True]
-    """
-    # Two types of one width would be widened to 64 bits first. As signed numbers far addresses are negative, which
-    # nothing stored in the window is.
-    found = fetched.view(stored.dtype) if stored.itemsize == fetched.itemsize else fetched
-    wrong: NDArray[np.bool_] = found != stored
-    return wrong
 
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:

@@ -1,0 +1,1 @@
+"""What the hardware does, by models that share no code with what they judge; and the comparison."""
