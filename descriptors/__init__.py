@@ -11,10 +11,12 @@ sm100 (``tcgen05``).
 (512, 8192, '0x8000402002000000')
 """
 
-from descriptors.advance import AdvanceReport
 from descriptors.candidates import candidates
 from descriptors.decode import decode
-from descriptors.derive import derive
+from descriptors.derivation.advance import AdvanceReport
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.derive import derive
+from descriptors.derivation.verify import Report, verify
 from descriptors.diff import diff
 from descriptors.emit import emit
 from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
@@ -27,9 +29,7 @@ from descriptors.operands.match import match
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.proof.read_model import read_addresses
-from descriptors.record import Derivation
 from descriptors.tma import TmaPlan, tma_plan
-from descriptors.verify import Report, verify
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.bitfield import Field, UnknownCode, Word
 from descriptors.words.descriptor import SmemDescriptor

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from descriptors.derive import derive
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.derive import derive
 from descriptors.operands.swizzled import plain
-from descriptors.record import Derivation
 from descriptors.story import tell
 from descriptors.text import word_text
 from layoutalg import Layout, coalesce, cosize, flatten, logical_divide, recast_layout, size, upcast, zipped_divide

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from descriptors.atlas_files import Row, RowFile, open_rows
-from descriptors.derive import derive
+from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.lattice import Point
 from descriptors.text import word_text
@@ -131,7 +131,7 @@ def row_of(point: Point, prove: bool) -> Row:
         d = derive(**point, verify=False)
         status, error = "derived", None
         if prove:
-            from descriptors.verify import verify
+            from descriptors.derivation.verify import verify
 
             proof = verify(d)
             status, error = ("proved", None) if proof.ok else ("disproved", str(proof))

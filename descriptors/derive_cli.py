@@ -176,7 +176,7 @@ def derive(
     units, the canonical form whose two free steps are LBO and SBO, and the offset of each operand in the tile. Then
     every address that the tensor core reads is compared with the place where the tile has that element.
     """
-    from descriptors.derive import derive as derive_tile
+    from descriptors.derivation.derive import derive as derive_tile
 
     _check_options(context, symbolic)
     if symbolic:
@@ -220,8 +220,8 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
+    from descriptors.derivation.symbolic import derive_symbolic, parse_tile
     from descriptors.formula_text import write_formulas
-    from descriptors.symbolic import derive_symbolic, parse_tile
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
     return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
@@ -229,8 +229,8 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
 
 def _proof(made: Any, base: int) -> Any:
     """The report of a proof that holds."""
+    from descriptors.derivation.verify import verify
     from descriptors.errors import ProofError
-    from descriptors.verify import verify
 
     proof = verify(made, bases=(base,))
     if not proof.ok:

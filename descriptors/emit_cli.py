@@ -14,7 +14,7 @@ import click
 from descriptors.derive_cli import derive
 
 if TYPE_CHECKING:
-    from descriptors.record import Derivation
+    from descriptors.derivation.derivation import Derivation
     from descriptors.tma import TmaPlan
 
 #: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
@@ -49,7 +49,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
 
 def _derivation(given: dict[str, Any]) -> Derivation:
     """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
-    from descriptors.derive import derive as derive_tile
+    from descriptors.derivation.derive import derive as derive_tile
     from descriptors.operands.atoms import canonical_atom
     from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode
     from descriptors.operands.swizzled import plain

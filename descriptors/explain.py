@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.record import Derivation
 from descriptors.words.bitfield import span
 from layoutalg import size
 

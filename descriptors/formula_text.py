@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from descriptors.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
 from descriptors.errors import DescriptorError
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import choose
-from descriptors.symbolic import Step, SymbolicDerivation, subtiles
 
 #: What the indices of a subtile are called in Python.
 _INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
@@ -33,7 +33,7 @@ def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
         ChoiceError: for another format.
         DescriptorError: if a symbol cannot be a parameter of a Python function.
 
-    >>> from descriptors.symbolic import derive_symbolic
+    >>> from descriptors.derivation.symbolic import derive_symbolic
     >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
     >>> print(write_formulas(d, "python").splitlines()[10])
         return 1024*k
@@ -69,12 +69,6 @@ def _text(d: SymbolicDerivation) -> str:
             *(f"   {step}" for step in d.steps),
         ]
     )
-
-
-def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
-    """LBO and SBO, by the names of their fields, in bytes."""
-    yield LEADING, d.leading_byte_offset
-    yield STRIDE, d.stride_byte_offset
 
 
 def _unread(d: SymbolicDerivation, name: str) -> str:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
-from descriptors.formula_text import offsets_of
+from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic, offsets_of
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import IllegalError
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
-from descriptors.symbolic import SymbolicDerivation, derive_symbolic
 
 #: One element type for each width, and the kind of instruction that reads it.
 _WIDTHS = {32: ("tf32", "tf32"), 16: ("bf16", "f16"), 8: ("e4m3", "f8f6f4"), 4: ("e2m1", "mxf4")}

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from descriptors.arguments import instruction_extents
-from descriptors.derive import derive
+from descriptors.derivation.arguments import instruction_extents
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.derive import derive
+from descriptors.derivation.verify import Report, verify
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.instructions.rules import Legality, as_mode, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
 from descriptors.producer import Producer, as_producer, moves, stores
 from descriptors.proof.addresses import address_bits, stored_addresses
-from descriptors.record import Derivation
 from descriptors.tma import TmaError, TmaPlan, tma_plan
-from descriptors.verify import Report, verify
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
 from descriptors.words.descriptor import architecture
 from layoutalg import size

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from test_derive import derive_or_none, tiles
 
 from descriptors import DescriptorError, FieldError, derive
+from descriptors.derivation.verify import verify
 from descriptors.proof.addresses import fetched_addresses
-from descriptors.verify import verify
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 

@@ -179,7 +179,7 @@ def test_parquet_without_pyarrow_is_a_clear_error(tmp_path: Path, monkeypatch: p
 
 
 def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from descriptors import record
+    from descriptors.derivation import derivation as record
 
     honest = record.Derivation.words
 

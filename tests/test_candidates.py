@@ -10,9 +10,9 @@ from test_verify import K_128, derivations
 
 from descriptors import DescriptorError, NotCanonicalError, derive, plain
 from descriptors.candidates import candidates
+from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
-from descriptors.record import Derivation
 from layoutalg import LayoutError
 
 EVERY = [(major, mode) for major in Major for mode in SwizzleMode]

@@ -11,8 +11,8 @@ from test_verify import K_128, derivations, leaves
 
 from descriptors import DescriptorError, derive
 from descriptors.decode import Decoded, decode
+from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.record import Derivation
 from descriptors.remarks import Remark
 from descriptors.words.bitfield import UnknownCode
 from descriptors.words.descriptor import WORDS

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import descriptors
 import layoutalg
 from descriptors import DescriptorError, IllegalError, NotCanonicalError, SmemDescriptor, derive, plain
+from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.proof.read_model import read_addresses, read_bit_addresses
-from descriptors.record import Derivation
 from layoutalg import LayoutError, offsets, size
 
 #: Elements of K that one instruction reads, by bits that an element takes up: 256 bits in all.

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from test_derive import ALGEBRA, derive_or_none, tiles
 
 from descriptors import DescriptorError, FieldError, NotCanonicalError, SmemDescriptor, derive, match, plain
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import contiguous_major
 from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
 from descriptors.operands.swizzled import recognise, swizzle_on_elements
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
-from descriptors.record import Derivation
-from descriptors.verify import verify
 from layoutalg import (
     ComposedLayout,
     Layout,

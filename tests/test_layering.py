@@ -20,36 +20,36 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Lowest first, any order that holds: the table of rooms takes its place when all of them stand.
 FLOORS = """
-    descriptors.words.address layoutalg.errors layoutalg.tuples.polynomial layoutalg.tuples.leaf
-    layoutalg.tuples.int_tuple layoutalg.drawing.grid layoutalg.drawing.html layoutalg.tuples.frozen
-    layoutalg.tuples.basis layoutalg.layouts.layout layoutalg.layouts.flat layoutalg.layouts.jumps
-    layoutalg.layouts.plain_composition layoutalg.layouts.swizzle layoutalg.layouts.composed layoutalg.layouts.modes
-    layoutalg.algebra.coalesce layoutalg.algebra.complement layoutalg.algebra.composition layoutalg.algebra.divide
-    layoutalg.layouts.offsets layoutalg.layouts.cosize layoutalg.algebra.inverse layoutalg.algebra.make
-    layoutalg.algebra.products layoutalg.algebra.rearrange layoutalg.algebra.recast layoutalg.algebra.slicing
-    layoutalg.algebra.symbols layoutalg.algebra.tiling layoutalg.analysis.banks layoutalg.analysis.f2_matrix
-    layoutalg.analysis.bank_ranks layoutalg.analysis.to_f2 layoutalg.analysis.from_f2
-    layoutalg.analysis.linear_layout layoutalg.analysis.swizzle_search layoutalg.analysis.triton
-    layoutalg.layouts.memory layoutalg.layouts.notation layoutalg descriptors.advance descriptors.errors
-    descriptors.operands.operand descriptors.instructions.tables descriptors.instructions.rules
-    descriptors.instructions.operands descriptors.operands.swizzled descriptors.operands.canonical
-    descriptors.operands.explicit descriptors.operands.partition descriptors.proof.read_model
-    descriptors.proof.addresses descriptors.words.bitfield descriptors.words.sm100 descriptors.words.sm90
-    descriptors.words.descriptor descriptors.record descriptors.text descriptors.proof.mismatch
-    descriptors.candidates descriptors.words.tensor_map descriptors.remarks descriptors.decode descriptors.arguments
-    descriptors.operands.atoms descriptors.verify descriptors.derive descriptors.proof.picture descriptors.diff
-    descriptors.emit.recipe descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx
-    descriptors.emit.python descriptors.emit descriptors.explain descriptors.instructions.checks
-    descriptors.words.instruction descriptors.instructions.idesc descriptors.operands.match
-    descriptors.proof.copy_model descriptors.tma.tables descriptors.tma.record descriptors.tma.planner
-    descriptors.tma descriptors descriptors.cli descriptors.__main__ descriptors.oracle descriptors.story
-    descriptors.article descriptors.atlas_files descriptors.lattice descriptors.atlas descriptors.atlas_cli
-    descriptors.debug_record descriptors.symbolic descriptors.formula_text descriptors.derive_cli
-    descriptors.debug_cli descriptors.emit_cli descriptors.formulas descriptors.formulas_cli
-    descriptors.instructions descriptors.operands descriptors.producer descriptors.proof descriptors.search
-    descriptors.search_cli descriptors.shapes_cli descriptors.words layoutalg.cli.analysis layoutalg.cli.expression
-    layoutalg.cli.output layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra
-    layoutalg.analysis layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
+    layoutalg.errors layoutalg.tuples.polynomial layoutalg.tuples.leaf layoutalg.tuples.int_tuple
+    layoutalg.drawing.grid layoutalg.drawing.html layoutalg.tuples.frozen layoutalg.tuples.basis
+    layoutalg.layouts.layout layoutalg.layouts.flat layoutalg.layouts.jumps layoutalg.layouts.plain_composition
+    layoutalg.layouts.swizzle layoutalg.layouts.composed layoutalg.layouts.modes layoutalg.algebra.coalesce
+    layoutalg.algebra.complement layoutalg.algebra.composition layoutalg.algebra.divide layoutalg.layouts.offsets
+    layoutalg.layouts.cosize layoutalg.algebra.inverse layoutalg.algebra.make layoutalg.algebra.products
+    layoutalg.algebra.rearrange layoutalg.algebra.recast layoutalg.algebra.slicing layoutalg.algebra.symbols
+    layoutalg.algebra.tiling layoutalg.analysis.banks layoutalg.analysis.f2_matrix layoutalg.analysis.bank_ranks
+    layoutalg.analysis.to_f2 layoutalg.analysis.from_f2 layoutalg.analysis.linear_layout
+    layoutalg.analysis.swizzle_search layoutalg.analysis.triton layoutalg.layouts.memory layoutalg.layouts.notation
+    layoutalg descriptors.errors descriptors.operands.operand descriptors.instructions.tables
+    descriptors.instructions.rules descriptors.instructions.operands descriptors.operands.swizzled
+    descriptors.operands.canonical descriptors.operands.explicit descriptors.operands.partition
+    descriptors.proof.read_model descriptors.proof.addresses descriptors.text descriptors.proof.mismatch
+    descriptors.words.bitfield descriptors.words.sm100 descriptors.words.sm90 descriptors.words.descriptor
+    descriptors.candidates descriptors.words.address descriptors.words.tensor_map descriptors.remarks
+    descriptors.decode descriptors.derivation.advance descriptors.derivation.derivation
+    descriptors.derivation.arguments descriptors.derivation.verify descriptors.operands.atoms
+    descriptors.derivation.derive descriptors.proof.picture descriptors.diff descriptors.emit.recipe
+    descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx descriptors.emit.python descriptors.emit
+    descriptors.explain descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
+    descriptors.operands.match descriptors.proof.copy_model descriptors.tma.tables descriptors.tma.record
+    descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__ descriptors.oracle
+    descriptors.story descriptors.article descriptors.atlas_files descriptors.lattice descriptors.atlas
+    descriptors.atlas_cli descriptors.debug_record descriptors.derivation.symbolic descriptors.formula_text
+    descriptors.derive_cli descriptors.debug_cli descriptors.derivation descriptors.emit_cli descriptors.formulas
+    descriptors.formulas_cli descriptors.instructions descriptors.operands descriptors.producer descriptors.proof
+    descriptors.search descriptors.search_cli descriptors.shapes_cli descriptors.words layoutalg.cli.analysis
+    layoutalg.cli.expression layoutalg.cli.output layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__
+    layoutalg.algebra layoutalg.analysis layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

@@ -11,9 +11,9 @@ import pytest
 from support_oracle import normal
 
 from descriptors import DescriptorError, derive, oracle, plain
+from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.oracle.words import WordAnswer, WordRequest, descriptor_words
-from descriptors.record import Derivation
 from layoutalg import LayoutError
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 
 from descriptors import derive
 from descriptors.cli import main
+from descriptors.derivation.verify import verify
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.producer import stores
 from descriptors.search import COLUMNS, KEYS, Finding, search, survey
 from descriptors.tma import TmaError, tma_plan
-from descriptors.verify import verify
 from layoutalg import Layout, accesses, wavefronts
 
 CASES = [

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.verify import verify
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.proof.addresses import stored_addresses
 from descriptors.proof.mismatch import Mismatch
-from descriptors.record import Derivation
-from descriptors.verify import verify
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 #: Elements of K that one instruction reads, by bits that an element takes up: 256 bits in all.
@@ -177,7 +177,7 @@ def test_one_wrong_element_anywhere_is_found(d: Derivation, data: st.DataObject)
         return stored
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["descriptors.verify"], "stored_addresses", one_off)
+        patch.setattr(sys.modules["descriptors.derivation.verify"], "stored_addresses", one_off)
         report = verify(d)
     assert report.differing == 1
     found = report.mismatches[0]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from descriptors.derivation.derivation import Derivation
 from descriptors.emit import cuda, cutedsl, ptx, python
 from descriptors.emit.recipe import Recipe, recipe
 from descriptors.operands.operand import choose
-from descriptors.record import Derivation
 
 __all__ = ["LANGUAGES", "emit"]
 

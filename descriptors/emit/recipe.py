@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import SwizzleMode
-from descriptors.record import Derivation
 from descriptors.text import tuple_text
 from layoutalg import Layout, coalesce, flatten, size
 

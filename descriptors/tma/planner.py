@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
+from descriptors.derivation.derivation import Derivation
 from descriptors.errors import as_integer
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
-from descriptors.record import Derivation
 from descriptors.tma.record import Box, Dimension, TmaPlan
 from descriptors.tma.tables import (
     ALGEBRA,

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from descriptors.derivation.derivation import Derivation, Table
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import mismatched
-from descriptors.record import Derivation, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from descriptors.arguments import TileSpec, explicit, instruction_extents, specified
+from descriptors.derivation.arguments import TileSpec, explicit, instruction_extents, specified
+from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
@@ -28,7 +29,6 @@ from descriptors.operands.explicit import Given, as_unit
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, choose
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
-from descriptors.record import Derivation
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import SmemDescriptor, architecture
 from layoutalg import ComposedLayout
@@ -178,7 +178,7 @@ def _steps(
 
 
 def _prove(derivation: Derivation) -> None:
-    from descriptors.verify import verify
+    from descriptors.derivation.verify import verify
 
     proof = verify(derivation)
     if not proof.ok:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from descriptors.advance import AdvanceReport, report
+from descriptors.derivation.advance import AdvanceReport, report
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.canonical import Match
 from descriptors.operands.operand import ElementType, Major, SwizzleMode

@@ -9,18 +9,18 @@ Only sizes that a number decides are left out: whether a tile fits shared memory
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
-from descriptors.arguments import instruction_extents, specified
+from descriptors.derivation.arguments import instruction_extents, specified
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import Legality, as_mode
 from descriptors.operands import canonical
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import Match, form
+from descriptors.operands.canonical import LEADING, STRIDE, Match, form
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
@@ -36,6 +36,13 @@ from layoutalg import (
     substitute,
     symbols_of,
 )
+
+
+def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
+    """LBO and SBO, by the names of their fields, in bytes."""
+    yield LEADING, d.leading_byte_offset
+    yield STRIDE, d.stride_byte_offset
+
 
 #: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
 Expression = Any
