@@ -41,7 +41,7 @@ FLOORS = """
     descriptors.derivation.derive descriptors.proof.picture descriptors.diff descriptors.emit.recipe
     descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx descriptors.emit.python descriptors.emit
     descriptors.explain descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
-    descriptors.operands.match descriptors.proof.copy_model descriptors.tma.tables descriptors.tma.record
+    descriptors.operands.match descriptors.tma.limits descriptors.proof.copy_model descriptors.tma.plan
     descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__ descriptors.oracle
     descriptors.story descriptors.article descriptors.atlas_files descriptors.lattice descriptors.atlas
     descriptors.atlas_cli descriptors.debug_record descriptors.derivation.symbolic descriptors.formula_text

@@ -4,8 +4,8 @@
 the copy engine and no layouts.
 """
 
+from descriptors.tma.limits import TmaError
+from descriptors.tma.plan import Box, Dimension, TmaPlan
 from descriptors.tma.planner import tma_plan
-from descriptors.tma.record import Box, Dimension, TmaPlan
-from descriptors.tma.tables import TmaError
 
 __all__ = ["Box", "Dimension", "TmaError", "TmaPlan", "tma_plan"]

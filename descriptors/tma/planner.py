@@ -14,8 +14,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.errors import as_integer
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
-from descriptors.tma.record import Box, Dimension, TmaPlan
-from descriptors.tma.tables import (
+from descriptors.tma.limits import (
     ALGEBRA,
     COPY,
     DESTINATION_BYTES,
@@ -30,6 +29,7 @@ from descriptors.tma.tables import (
     PADDED_SWIZZLES,
     TmaError,
 )
+from descriptors.tma.plan import Box, Dimension, TmaPlan
 from descriptors.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
 from layoutalg import ComposedLayout, Layout, flatten, size
 

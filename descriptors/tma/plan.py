@@ -7,7 +7,7 @@ from math import lcm, prod
 
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.proof.copy_model import landing_bits
-from descriptors.tma.tables import ALGEBRA, DESTINATION_BYTES, GUIDE, INNER_BYTES, PADDED, PADDED_INNER, TmaError
+from descriptors.tma.limits import ALGEBRA, DESTINATION_BYTES, GUIDE, INNER_BYTES, PADDED, PADDED_INNER, TmaError
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
 from layoutalg import ComposedLayout, Layout, offsets
 
