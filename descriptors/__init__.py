@@ -18,7 +18,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.derivation.verify import Report, verify
 from descriptors.diff import diff
-from descriptors.emit import emit
+from descriptors.emitters.emit import emit
 from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
 from descriptors.explain import explain
 from descriptors.instructions.idesc import decode_idesc, idesc

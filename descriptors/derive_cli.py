@@ -188,7 +188,7 @@ def derive(
     made.descriptor_at(base)  # an address that no tile can have is refused before anything is told
     proof = None if unproved else _proof(made, base)
     if emit is not None:
-        from descriptors.emit import emit as write
+        from descriptors.emitters.emit import emit as write
 
         click.echo(write(made, emit), nl=False)
     elif explained:

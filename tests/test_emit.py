@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import ChoiceError, Derivation, DescriptorError, derive
-from descriptors.emit import LANGUAGES, emit
+from descriptors.emitters.emit import LANGUAGES, emit
 from descriptors.oracle import available
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 

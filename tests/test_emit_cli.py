@@ -13,7 +13,7 @@ import click
 import pytest
 
 from descriptors import cli, derive, derive_cli, emit_cli
-from descriptors.emit import LANGUAGES, emit
+from descriptors.emitters.emit import LANGUAGES, emit
 from descriptors.tma import tma_plan
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -38,18 +38,19 @@ FLOORS = """
     descriptors.candidates descriptors.words.address descriptors.words.tensor_map descriptors.remarks
     descriptors.decode descriptors.derivation.advance descriptors.derivation.derivation
     descriptors.derivation.arguments descriptors.derivation.verify descriptors.operands.atoms
-    descriptors.derivation.derive descriptors.proof.picture descriptors.diff descriptors.emit.recipe
-    descriptors.emit.cuda descriptors.emit.cutedsl descriptors.emit.ptx descriptors.emit.python descriptors.emit
-    descriptors.explain descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
-    descriptors.operands.match descriptors.tma.limits descriptors.proof.copy_model descriptors.tma.plan
-    descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__ descriptors.oracle
-    descriptors.story descriptors.article descriptors.atlas_files descriptors.lattice descriptors.atlas
-    descriptors.atlas_cli descriptors.debug_record descriptors.derivation.symbolic descriptors.formula_text
-    descriptors.derive_cli descriptors.debug_cli descriptors.derivation descriptors.emit_cli descriptors.formulas
-    descriptors.formulas_cli descriptors.instructions descriptors.operands descriptors.producer descriptors.proof
-    descriptors.search descriptors.search_cli descriptors.shapes_cli descriptors.words layoutalg.cli.analysis
-    layoutalg.cli.expression layoutalg.cli.output layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__
-    layoutalg.algebra layoutalg.analysis layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
+    descriptors.derivation.derive descriptors.proof.picture descriptors.diff descriptors.emitters.recipe
+    descriptors.emitters.cuda descriptors.emitters.cutedsl descriptors.emitters.ptx descriptors.emitters.python
+    descriptors.emitters.emit descriptors.explain descriptors.instructions.checks descriptors.words.instruction
+    descriptors.instructions.idesc descriptors.operands.match descriptors.tma.limits descriptors.proof.copy_model
+    descriptors.tma.plan descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__
+    descriptors.oracle descriptors.story descriptors.article descriptors.atlas_files descriptors.lattice
+    descriptors.atlas descriptors.atlas_cli descriptors.debug_record descriptors.derivation.symbolic
+    descriptors.formula_text descriptors.derive_cli descriptors.debug_cli descriptors.derivation
+    descriptors.emit_cli descriptors.emitters descriptors.formulas descriptors.formulas_cli descriptors.instructions
+    descriptors.operands descriptors.producer descriptors.proof descriptors.search descriptors.search_cli
+    descriptors.shapes_cli descriptors.words layoutalg.cli.analysis layoutalg.cli.expression layoutalg.cli.output
+    layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra layoutalg.analysis
+    layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from descriptors.emit.recipe import Recipe
+from descriptors.emitters.recipe import Recipe
 
 
 def write(recipe: Recipe) -> str:
     """The text for Python 3.8 and newer.
 
     >>> from descriptors import derive
-    >>> from descriptors.emit.recipe import recipe
+    >>> from descriptors.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     >>> made = {}
     >>> exec(write(recipe(d, "a")), made)

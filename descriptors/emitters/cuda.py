@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descriptors.emit.recipe import Recipe
+from descriptors.emitters.recipe import Recipe
 
 
 def write(recipe: Recipe) -> str:
@@ -12,7 +12,7 @@ def write(recipe: Recipe) -> str:
     and not a namespace, can be handed to a template, and an unused constant in it is no reason for a warning.
 
     >>> from descriptors import derive
-    >>> from descriptors.emit.recipe import recipe
+    >>> from descriptors.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     >>> print(*[line.strip() for line in write(recipe(d, "a")).splitlines() if "return" in line], sep="\\n")
     return mn * 512u + k % 4u * 2u + k / 4u * 1024u;

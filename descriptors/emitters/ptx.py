@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.emit.recipe import Recipe, Term
+from descriptors.emitters.recipe import Recipe, Term
 
 
 def write(recipe: Recipe) -> str:
@@ -14,7 +14,7 @@ def write(recipe: Recipe) -> str:
     ``bfi`` puts the moved start address back into its field and leaves the other bits alone.
 
     >>> from descriptors import derive
-    >>> from descriptors.emit.recipe import recipe
+    >>> from descriptors.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     >>> [line for line in write(recipe(d, "a")).splitlines() if "bfi" in line]
     ['    bfi.b64 %a_subtile, moved, %a_first, 0, 14;']

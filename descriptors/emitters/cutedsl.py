@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descriptors.emit.recipe import Recipe
+from descriptors.emitters.recipe import Recipe
 
 _WORD = 2**64 - 1
 
@@ -11,7 +11,7 @@ def write(recipe: Recipe) -> str:
     """The text for the CuTe DSL. A static coordinate costs nothing: its offset is a constant of the trace.
 
     >>> from descriptors import derive
-    >>> from descriptors.emit.recipe import recipe
+    >>> from descriptors.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     >>> [line.strip() for line in write(recipe(d, "a")).splitlines() if "Uint64(mn" in line]
     ['moved = first + Uint64(mn * 512 + k % 4 * 2 + k // 4 * 1024)']

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.derivation.derivation import Derivation
-from descriptors.emit import cuda, cutedsl, ptx, python
-from descriptors.emit.recipe import Recipe, recipe
+from descriptors.emitters import cuda, cutedsl, ptx, python
+from descriptors.emitters.recipe import Recipe, recipe
 from descriptors.operands.operand import choose
 
 __all__ = ["LANGUAGES", "emit"]

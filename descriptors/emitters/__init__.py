@@ -1,0 +1,1 @@
+"""A derivation as source code: a module for each language, and what all of them need."""
