@@ -11,13 +11,13 @@ sm100 (``tcgen05``).
 (512, 8192, '0x8000402002000000')
 """
 
-from descriptors.candidates import candidates
-from descriptors.decode import decode
+from descriptors.debug.candidates import candidates
+from descriptors.debug.decode import decode
+from descriptors.debug.diff import diff
 from descriptors.derivation.advance import AdvanceReport
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.derivation.verify import Report, verify
-from descriptors.diff import diff
 from descriptors.emitters.emit import emit
 from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
 from descriptors.explain import explain

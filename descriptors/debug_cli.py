@@ -78,8 +78,8 @@ def decode(
 
     The major, the type and the shape are not in the word: the more of them is told, the more can be said.
     """
+    from descriptors.debug.decode import decode as decoded
     from descriptors.debug_record import decode_record
-    from descriptors.decode import decode as decoded
 
     found = decoded(word, arch, dtype=dtype, major=major, shape=shape)
     click.echo(json.dumps(decode_record(found)) if as_json else str(found))
@@ -106,8 +106,8 @@ def read(
 
     A cell is the shared-memory address of 16 bytes, which the tensor core always reads together.
     """
+    from descriptors.debug.decode import decode as decoded
     from descriptors.debug_record import read_record, read_table
-    from descriptors.decode import decode as decoded
     from descriptors.errors import DescriptorError
     from descriptors.operands.operand import as_element_type, as_major
     from descriptors.proof.addresses import fetched_addresses
@@ -163,8 +163,8 @@ def diff(
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the first elements that differ, a picture of all of
     them, and the word that would be right, if there is one. Without --base the layout is placed where the word starts.
     """
+    from descriptors.debug.diff import diff as compare
     from descriptors.debug_record import diff_record
-    from descriptors.diff import diff as compare
 
     found = compare(
         word,
@@ -202,7 +202,7 @@ def candidates(layout: str, dtype: str, shape: tuple[int, int] | None, arch: str
     LAYOUT is (MN, K) in CuTe's notation. Plain, it says where elements lie before a swizzle, and any swizzle may fit;
     swizzled, only its own may. Each descriptor shown has been proved against the layout.
     """
-    from descriptors.candidates import candidates as tried
+    from descriptors.debug.candidates import candidates as tried
     from descriptors.debug_record import candidate_record
 
     found = tried(layout, dtype, shape=shape, arch=arch, unit=unit)

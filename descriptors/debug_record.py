@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from descriptors.candidates import Candidate
-from descriptors.decode import Decoded
-from descriptors.diff import Diff
+from descriptors.debug.candidates import Candidate
+from descriptors.debug.decode import Decoded
+from descriptors.debug.diff import Diff
 from descriptors.operands.operand import ElementType, Major
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_bits, address_unit

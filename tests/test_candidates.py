@@ -9,7 +9,7 @@ from hypothesis import given
 from test_verify import K_128, derivations
 
 from descriptors import DescriptorError, NotCanonicalError, derive, plain
-from descriptors.candidates import candidates
+from descriptors.debug.candidates import candidates
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.proof.addresses import fetched_addresses, stored_addresses

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from test_verify import K_128, derivations, leaves
 
 from descriptors import DescriptorError, derive
-from descriptors.decode import Decoded, decode
+from descriptors.debug.decode import Decoded, decode
+from descriptors.debug.warnings import Remark
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.remarks import Remark
 from descriptors.words.bitfield import UnknownCode
 from descriptors.words.descriptor import WORDS
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from test_verify import K_128, MN_64, derivations, leaves, unproved
 
 from descriptors import DescriptorError, NotCanonicalError, derive
+from descriptors.debug.diff import Diff, diff
 from descriptors.derivation.derivation import Derivation
-from descriptors.diff import Diff, diff
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.proof.addresses import stored_addresses
 from descriptors.proof.picture import picture

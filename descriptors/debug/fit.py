@@ -1,26 +1,20 @@
-"""Which swizzle modes and majors fit a layout, and why each of the others does not.
-
-A plain layout says where elements lie before a swizzle, so that any mode may fit whose rows are as the layout has them;
-a swizzled layout fits its own mode at most. Law: every candidate that fits was proved, its word read by the read model
-against the layout with that mode's swizzle, element by element.
-"""
+"""One form tried on one operand: the descriptor that it gives, proved, or the reason why there is none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, as_integer, brief
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import Match, form, match
-from descriptors.operands.explicit import as_unit, explicit_tile
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import first_mismatches, mismatched
 from descriptors.text import tuple_text
-from descriptors.words.descriptor import SmemDescriptor, architecture
+from descriptors.words.descriptor import SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 
@@ -37,83 +31,6 @@ class Fit:
     match: Match
     descriptor: SmemDescriptor
     layout: Layout | ComposedLayout
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A major and a swizzle mode, and whether a layout fits it.
-
-    Args:
-        major: the contiguous dimension.
-        swizzle: the swizzle mode.
-        fit: the form and its descriptor, or None.
-        reason: why the layout does not fit; "" if it does.
-        illegal: why no instruction reads such an operand though the layout fits; "" if one does.
-    """
-
-    major: Major
-    swizzle: SwizzleMode
-    fit: Fit | None
-    reason: str
-    illegal: str
-
-    @property
-    def usable(self) -> bool:
-        """Whether the layout fits and an instruction reads it."""
-        return self.fit is not None and not self.illegal
-
-    def __str__(self) -> str:
-        name = f"{self.major}-major {self.swizzle}"
-        if self.fit is None:
-            return f"{name}: no; {self.reason}"
-        descriptor = self.fit.descriptor
-        offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
-        verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
-        return f"{name}: {verdict}; {offsets}, word 0x{descriptor.encode():016x}"
-
-
-def candidates(
-    layout: object, dtype: object, *, shape: tuple[int, int] | None = None, arch: str = "sm100", unit: str = "elements"
-) -> tuple[Candidate, ...]:
-    """Try every major and swizzle mode on a layout.
-
-    Args:
-        layout: modes (MN, K), further ones are stages; plain, a swizzle after a plain one, or notation of either.
-        dtype: name of the element type.
-        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
-        arch: ``"sm90"`` or ``"sm100"``.
-        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
-
-    Returns:
-        A candidate for each major and mode, those that fit first.
-
-    Raises:
-        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
-        DescriptorError: if an argument is malformed, or the shape does not divide the layout.
-        LayoutError: if the notation is wrong.
-
-    >>> for candidate in candidates("(64,16):(64,1)", "bf16", arch="sm90")[:2]:
-    ...     print(candidate)  # doctest: +ELLIPSIS
-    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
-    K-major none: no; canonical: mode (0,0) must have stride 1, has stride 8; layout = (64,2):(8,1), ...
-    """
-    name, element = architecture(arch), as_element_type(dtype)
-    tile, own = explicit_tile(layout, element, unit=as_unit(unit))
-    given = None if parts(tile)[1] is None else own
-    operand = operand_of(tile, as_shape(shape, tile), (0,) * len(plain(tile)))
-    found = []
-    for major in Major:
-        for mode in SwizzleMode:
-            fit, reason = None, _other_swizzle(operand, given, major, mode)
-            if not reason:
-                try:
-                    fit = fitted(operand, element, major, mode, name)
-                except (DescriptorError, LayoutError) as error:
-                    reason = str(error)
-            found.append(
-                Candidate(major, mode, fit, reason, illegal_because(name, element, major, mode) if fit else "")
-            )
-    return tuple(sorted(found, key=lambda candidate: (candidate.fit is None, not candidate.usable)))
 
 
 def fitted(
@@ -217,17 +134,6 @@ def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
         raise DescriptorError(f"operand: a shape must be two extents (MN, K), found {brief(shape)}")
     mn, k = (as_integer(extent, "operand: an extent", minimum=1, maximum=1 << 16) for extent in shape)
     return mn, k
-
-
-def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, major: Major, mode: SwizzleMode) -> str:
-    """Why the swizzle that a layout has rules a mode out; "" for a plain layout, which any swizzle may follow."""
-    if own is None or own is mode:
-        return ""
-    return str(
-        NotCanonicalError(
-            form=f"{major}-major {mode}", mode=None, expected=str(mode), found=str(own), layout=str(operand)
-        )
-    )
 
 
 def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:

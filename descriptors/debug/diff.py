@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from descriptors.candidates import Fit, as_shape, fitted, illegal_because, operand_of
+from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.operands.explicit import as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from descriptors.debug.reading import Reading, elsewhere
+from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
-from descriptors.remarks import Reading, Remark, elsewhere, notes, warnings
 from descriptors.words.bitfield import Field, UnknownCode, span
 from descriptors.words.descriptor import WORDS
 

@@ -1,0 +1,1 @@
+"""From words and layouts to what is wrong with them."""

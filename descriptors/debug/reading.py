@@ -1,0 +1,71 @@
+"""A word with all that is known of the operand it describes, and the three ways to number swizzles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.words import sm90, sm100
+from descriptors.words.bitfield import UnknownCode
+from descriptors.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
+
+#: The numbers of the swizzle modes in the three places that number them, each its own way.
+NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {
+    "sm90": {code: mode for mode, code in sm90.SWIZZLE_CODES},
+    "sm100": {code: mode for mode, code in sm100.SWIZZLE_CODES},
+    "a TMA tensor map": {code: mode for mode, (_, code) in TENSOR_MAP_SWIZZLES.items()},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A word with all that is known about the operand it describes.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        word: the 64 bits.
+        values: its fields, in bytes where they are addresses.
+        code: the stored number of the swizzle.
+        unknown_bits: the set bits that belong to no field.
+        element: the element type, if known.
+        major: the contiguous dimension, if known.
+        shape: extents (MN, K) of the operand in elements, if known.
+    """
+
+    arch: str
+    word: int
+    values: Mapping[str, int]
+    mode: SwizzleMode | UnknownCode
+    code: int
+    unknown_bits: int
+    element: ElementType | None = None
+    major: Major | None = None
+    shape: tuple[int, int] | None = None
+
+    @property
+    def width(self) -> int:
+        """Bytes of a row that the hardware walks by itself; 0 for a code that names no swizzle."""
+        return self.mode.span_bytes if isinstance(self.mode, SwizzleMode) else 0
+
+    @property
+    def group_bytes(self) -> int:
+        """Bytes of a group of such rows: no step from group to group is smaller."""
+        return self.width * (4 if self.mode is SwizzleMode.B128_BASE32B else 8)
+
+    @property
+    def leading_is_read(self) -> bool | None:
+        """Whether the leading byte offset is read; None where that takes the major to tell."""
+        if self.mode is SwizzleMode.NONE or self.major is Major.MN:
+            return True
+        return None if self.major is None else False
+
+
+def elsewhere(arch: str, code: int) -> str:
+    """What a swizzle code of one architecture means in the other numberings.
+
+    >>> elsewhere("sm90", 1)
+    '128B_BASE32B in sm100, 32B in a TMA tensor map'
+    """
+    others = {place: codes.get(code) for place, codes in NUMBERINGS.items() if place != arch}
+    return ", ".join(f"{mode or 'nothing'} in {place}" for place, mode in others.items())
