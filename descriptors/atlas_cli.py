@@ -38,9 +38,9 @@ def atlas(
     A run that was cut off goes on where it stopped when it is started again. A point that has no descriptor is a row
     with the reason. Exit status 1 if a proof failed.
     """
-    from descriptors.atlas import atlas as make
     from descriptors.instructions.rules import as_mode
-    from descriptors.lattice import lattice
+    from descriptors.sweeps.atlas import atlas as make
+    from descriptors.sweeps.lattice import lattice
 
     points = lattice(
         tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,

@@ -20,9 +20,9 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
 
     For one family of tiles with its own symbols: descriptors derive --symbolic.
     """
-    from descriptors.formulas import formulas as rows
-    from descriptors.formulas import write_table
     from descriptors.operands.operand import as_major, as_swizzle_mode
+    from descriptors.sweeps.formulas import formulas as rows
+    from descriptors.sweeps.formulas import write_table
 
     wanted_major = None if major is None else as_major(major)
     wanted_mode = None if swizzle is None else as_swizzle_mode(swizzle)

@@ -11,7 +11,7 @@ import click
 from descriptors.derive_cli import address, complete, numbers
 
 if TYPE_CHECKING:
-    from descriptors.search import Finding, Refusal, Survey
+    from descriptors.sweeps.finding import Finding, Refusal, Survey
 
 #: Refused candidates that are listed, and characters of their reasons, unless all are asked for.
 _REFUSALS = 4
@@ -51,7 +51,7 @@ _TABLE: dict[str, Callable[[Any], str]] = {
 def table(findings: Sequence[Finding]) -> list[str]:
     """The lines of the table: a number, then a column for each heading.
 
-    >>> from descriptors.search import search
+    >>> from descriptors.sweeps.search import search
     >>> for line in table(search(tile=(64, 16), dtype="bf16", mma=(64, 16), major="K")):
     ...     print(line[:43])
     #  major  swizzle  order  boxes  wavefronts
@@ -107,7 +107,7 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> int:
     first; then, with --producer tma, the fewest boxes, waste and wavefronts; with plain stores the fewest wavefronts,
     waste and boxes. The table ends with what its columns mean. Exit status 1 if nothing was found.
     """
-    from descriptors.search import survey
+    from descriptors.sweeps.search import survey
 
     found = survey(**given)
     if as_json:
@@ -118,7 +118,7 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> int:
 
 
 def _as_record(found: Survey, given: dict[str, Any], top: int | None) -> dict[str, Any]:
-    from descriptors.search import COLUMNS
+    from descriptors.sweeps.finding import COLUMNS
 
     return {
         "request": given,
@@ -156,7 +156,7 @@ def _lines(found: Survey, given: dict[str, Any], top: int | None, every: bool) -
 
 
 def _legend(found: Survey) -> list[str]:
-    from descriptors.search import COLUMNS
+    from descriptors.sweeps.finding import COLUMNS
 
     key = ", ".join(name.removesuffix("_bytes") for name in found.key)
     width = max(len(name.removesuffix("_bytes")) for name in COLUMNS)

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
-from descriptors import DescriptorError, atlas_files, derive
-from descriptors.atlas import Summary, atlas, key_of, row_of
+from descriptors import DescriptorError, derive
 from descriptors.cli import main
-from descriptors.lattice import Lattice, extents, lattice
+from descriptors.sweeps import atlas_files
+from descriptors.sweeps.atlas import Summary, atlas, key_of, row_of
+from descriptors.sweeps.lattice import Lattice, extents, lattice
 from descriptors.text import word_text
 
 ROOT = Path(__file__).resolve().parents[1]

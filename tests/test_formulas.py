@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors import ChoiceError, derive
-from descriptors.formulas import LEGEND, FormulaRow, formulas, write_table
 from descriptors.formulas_cli import commands
 from descriptors.instructions import tables as shapes
 from descriptors.operands.operand import ELEMENT_TYPES
+from descriptors.sweeps.formulas import LEGEND, FormulaRow, formulas, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = formulas()

@@ -32,26 +32,27 @@ FLOORS = """
     layoutalg.analysis.swizzle_search layoutalg.analysis.triton layoutalg.layouts.memory layoutalg.layouts.notation
     layoutalg descriptors.errors descriptors.operands.operand descriptors.instructions.tables
     descriptors.instructions.rules descriptors.instructions.operands descriptors.operands.swizzled
-    descriptors.operands.canonical descriptors.operands.explicit descriptors.operands.partition
-    descriptors.proof.read_model descriptors.proof.addresses descriptors.text descriptors.proof.mismatch
-    descriptors.words.bitfield descriptors.words.sm100 descriptors.words.sm90 descriptors.words.descriptor
-    descriptors.debug.fit descriptors.debug.candidates descriptors.words.address descriptors.words.tensor_map
-    descriptors.debug.reading descriptors.debug.warnings descriptors.debug.decode descriptors.proof.picture
-    descriptors.debug.diff descriptors.derivation.advance descriptors.derivation.derivation
-    descriptors.derivation.arguments descriptors.derivation.verify descriptors.operands.atoms
-    descriptors.derivation.derive descriptors.emitters.recipe descriptors.emitters.cuda descriptors.emitters.cutedsl
-    descriptors.emitters.ptx descriptors.emitters.python descriptors.emitters.emit descriptors.explain
-    descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
+    descriptors.operands.canonical descriptors.operands.partition descriptors.proof.read_model
+    descriptors.proof.addresses descriptors.text descriptors.proof.mismatch descriptors.words.bitfield
+    descriptors.words.sm100 descriptors.words.sm90 descriptors.words.descriptor descriptors.debug.fit
+    descriptors.operands.explicit descriptors.debug.candidates descriptors.words.tensor_map
+    descriptors.debug.reading descriptors.words.address descriptors.debug.warnings descriptors.debug.decode
+    descriptors.proof.picture descriptors.debug.diff descriptors.derivation.advance
+    descriptors.derivation.derivation descriptors.derivation.arguments descriptors.derivation.verify
+    descriptors.operands.atoms descriptors.derivation.derive descriptors.emitters.recipe descriptors.emitters.cuda
+    descriptors.emitters.cutedsl descriptors.emitters.ptx descriptors.emitters.python descriptors.emitters.emit
+    descriptors.explain descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
     descriptors.operands.match descriptors.tma.limits descriptors.proof.copy_model descriptors.tma.plan
     descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__ descriptors.oracle
-    descriptors.story descriptors.article descriptors.atlas_files descriptors.lattice descriptors.atlas
-    descriptors.atlas_cli descriptors.debug descriptors.debug_record descriptors.derivation.symbolic
-    descriptors.formula_text descriptors.derive_cli descriptors.debug_cli descriptors.derivation
-    descriptors.emit_cli descriptors.emitters descriptors.formulas descriptors.formulas_cli descriptors.instructions
-    descriptors.operands descriptors.producer descriptors.proof descriptors.search descriptors.search_cli
-    descriptors.shapes_cli descriptors.words layoutalg.cli.analysis layoutalg.cli.expression layoutalg.cli.output
-    layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra layoutalg.analysis
-    layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
+    descriptors.story descriptors.article descriptors.sweeps.atlas_files descriptors.sweeps.lattice
+    descriptors.sweeps.atlas descriptors.atlas_cli descriptors.debug descriptors.debug_record
+    descriptors.derivation.symbolic descriptors.formula_text descriptors.derive_cli descriptors.debug_cli
+    descriptors.derivation descriptors.emit_cli descriptors.emitters descriptors.sweeps.formulas
+    descriptors.formulas_cli descriptors.instructions descriptors.operands descriptors.proof
+    descriptors.sweeps.producer descriptors.sweeps.finding descriptors.sweeps.search descriptors.search_cli
+    descriptors.shapes_cli descriptors.sweeps descriptors.words layoutalg.cli.analysis layoutalg.cli.expression
+    layoutalg.cli.output layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra
+    layoutalg.analysis layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 

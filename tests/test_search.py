@@ -15,8 +15,9 @@ from descriptors.cli import main
 from descriptors.derivation.verify import verify
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
-from descriptors.producer import stores
-from descriptors.search import COLUMNS, KEYS, Finding, search, survey
+from descriptors.sweeps.finding import COLUMNS, KEYS, Finding
+from descriptors.sweeps.producer import stores
+from descriptors.sweeps.search import search, survey
 from descriptors.tma import TmaError, tma_plan
 from layoutalg import Layout, accesses, wavefronts
 

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from descriptors.errors import DescriptorError
-from descriptors.search import COLUMNS, KEYS, search
 from descriptors.search_cli import commands, table
+from descriptors.sweeps.finding import COLUMNS, KEYS
+from descriptors.sweeps.search import search
 
 ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
 (COMMAND,) = commands

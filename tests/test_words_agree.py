@@ -19,8 +19,8 @@ import pytest
 
 from descriptors import DescriptorError, derive, oracle, plain
 from descriptors.derivation.derivation import Derivation
-from descriptors.lattice import Lattice, Point, lattice
 from descriptors.oracle.words import WordRequest, descriptor_words
+from descriptors.sweeps.lattice import Lattice, Point, lattice
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import Word
 from layoutalg import ComposedLayout, Layout

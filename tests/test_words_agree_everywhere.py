@@ -8,7 +8,7 @@ import pytest
 from test_words_agree import disagreements
 
 from descriptors import DescriptorError, derive, oracle
-from descriptors.lattice import lattice
+from descriptors.sweeps.lattice import lattice
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from descriptors.atlas_files import Row, RowFile, open_rows
 from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.lattice import Point
+from descriptors.sweeps.atlas_files import Row, RowFile, open_rows
+from descriptors.sweeps.lattice import Point
 from descriptors.text import word_text
 from layoutalg import size
 
@@ -87,7 +87,7 @@ def atlas(
         OSError: if it cannot be written.
 
     >>> import tempfile
-    >>> from descriptors.lattice import lattice
+    >>> from descriptors.sweeps.lattice import lattice
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     points = lattice("128x64", "64xauto", dtypes="bf16,tf32", swizzles="64B,128B", archs="sm100")
     ...     first = atlas(points, f"{folder}/rows.jsonl")

@@ -9,21 +9,20 @@ Law: every finding is proved; findings are sorted by ``Finding.rank``, and ties 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import lcm
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from descriptors.derivation.arguments import instruction_extents
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.instructions.rules import Legality, as_mode, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
-from descriptors.producer import Producer, as_producer, moves, stores
 from descriptors.proof.addresses import address_bits, stored_addresses
+from descriptors.sweeps.producer import Producer, as_producer, moves, stores
 from descriptors.tma import TmaError, TmaPlan, tma_plan
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
 from descriptors.words.descriptor import architecture
@@ -32,147 +31,10 @@ from layoutalg import size
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-#: What each column of a ``Finding`` means.
-COLUMNS: Mapping[str, str] = {
-    "boxes": "TMA copies (boxes of a tensor map of rank 2) that fill one stage; none if no such copies can",
-    "wavefronts": "wavefronts of shared memory that the producer's plain stores take for one stage",
-    "conflicts": "those of them that are bank conflicts: beyond one for each phase of a store",
-    "store_bytes": "bytes of each of those stores, a lane",
-    "alignment_bytes": "what the address of every stage must be a multiple of",
-    "padding_bytes": "bytes of all stages that hold no element of the tile, where it was rounded up to whole atoms",
-    "slack_bytes": "bytes skipped before the tile at worst, if what comes before ends at any multiple of 16",
-    "waste_bytes": "all that alignment costs: padding and slack",
-    "total_bytes": "shared memory of all stages, padding included, from an aligned start",
-    "fits": "whether the total is within the shared memory given",
-    "carries": "whether a subtile of a stage starts past the 14-bit field, so that adding to the word would carry",
-}
-
-_FIRST = ("fits", "carries")
-#: What findings are sorted by, the first that differs decides: what fits, then the fewest, then what has an answer.
-#: Ties keep the order of enumeration: K before MN, the widest swizzle first, the default stacking order first.
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "tma": (*_FIRST, "boxes", "waste_bytes", "wavefronts"),
-    "stores": (*_FIRST, "wavefronts", "waste_bytes", "boxes"),
-}
+from descriptors.sweeps.finding import KEYS, Finding, Refusal, Survey
 
 _SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
 _OPERANDS: dict[str, Literal["A", "B"]] = {"A": "A", "B": "B"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A way to lay the tile out, proved, and what it costs. ``COLUMNS`` says what the numbers mean.
-
-    Args:
-        derivation: of one stage, padded if that was asked for; its words are those of stage 0 at address 0.
-        orders: the stacking orders that give this very layout: one, or both where atoms lie along one dimension only.
-        proof: the comparison of every address, at every stage that the start address can name.
-        plan: the tensor copies of one stage, proved too; None if none can fill it.
-        plan_refused: why not; empty otherwise.
-        stores_refused: why no plain stores can fill it; empty otherwise.
-        stages, stage_bytes: how many there are, and the bytes of one.
-        key: names of the columns that it is sorted by.
-        command: the command that derives it again.
-    """
-
-    derivation: Derivation
-    orders: tuple[tuple[int, ...], ...]
-    proof: Report
-    plan: TmaPlan | None
-    plan_refused: str
-    stores_refused: str
-    wavefronts: int | None
-    conflicts: int | None
-    store_bytes: int | None
-    stages: int
-    stage_bytes: int
-    alignment_bytes: int
-    padding_bytes: int
-    slack_bytes: int
-    total_bytes: int
-    fits: bool
-    carries: bool
-    key: tuple[str, ...]
-    command: str
-
-    @property
-    def major(self) -> Major:
-        """The contiguous dimension."""
-        return self.derivation.major
-
-    @property
-    def swizzle(self) -> SwizzleMode:
-        """The swizzle mode."""
-        return self.derivation.swizzle
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """The stacking order of the atoms that was derived."""
-        return self.derivation.order
-
-    @property
-    def word(self) -> int:
-        """The descriptor word of the first subtile of a tile at address 0."""
-        return self.derivation.descriptor.encode()
-
-    @property
-    def boxes(self) -> int | None:
-        """How many tensor copies fill one stage."""
-        return None if self.plan is None else len(self.plan.boxes)
-
-    @property
-    def waste_bytes(self) -> int:
-        """All bytes that alignment costs."""
-        return self.padding_bytes + self.slack_bytes
-
-    @property
-    def rank(self) -> tuple[tuple[bool, int], ...]:
-        """The sort key: for each column of ``key`` whether there is no answer, then the cost."""
-        costs = {name: (not self.fits if name == "fits" else getattr(self, name)) for name in self.key}
-        return tuple((cost is None, int(cost or 0)) for cost in costs.values())
-
-    def record(self) -> dict[str, Any]:
-        """Everything a program needs, as plain data: the choice, all columns, the word, and the command."""
-        d = self.derivation
-        return {
-            "major": str(d.major), "swizzle": str(d.swizzle), "order": list(d.order),
-            "orders": [list(order) for order in self.orders],
-            **{name: getattr(self, name) for name in COLUMNS},
-            "stages": self.stages, "stage_bytes": self.stage_bytes,
-            "box": None if self.plan is None else list(self.plan.box),
-            "tma_refused": self.plan_refused or None, "stores_refused": self.stores_refused or None,
-            "smem_tile": str(d.smem_tile), "word": f"{self.word:#018x}",
-            "leading_byte_offset": d.descriptor.leading_byte_offset,
-            "stride_byte_offset": d.descriptor.stride_byte_offset,
-            "dont_care": list(d.dont_care), "proved_elements": self.proof.elements,
-            "proved_at": list(self.proof.bases), "evidence": self.proof.evidence, "command": self.command,
-        }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A candidate without a descriptor, and the reason.
-
-    Args:
-        major, swizzle: the candidate.
-        orders: the stacking orders that were refused with this reason.
-        reason: as the error says it.
-    """
-
-    major: Major
-    swizzle: SwizzleMode
-    orders: tuple[tuple[int, ...], ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """All candidates: what was found, best first, and what was refused."""
-
-    findings: tuple[Finding, ...]
-    refusals: tuple[Refusal, ...]
-    key: tuple[str, ...]
 
 
 class _Request(NamedTuple):

@@ -1,0 +1,1 @@
+"""Many derivations at once: the search, the atlas, the table of formulas."""
