@@ -20,7 +20,6 @@ from descriptors.derivation.derive import derive
 from descriptors.derivation.verify import Report, verify
 from descriptors.emitters.emit import emit
 from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
-from descriptors.explain import explain
 from descriptors.instructions.idesc import decode_idesc, idesc
 from descriptors.instructions.rules import IllegalError
 from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
@@ -28,6 +27,7 @@ from descriptors.operands.canonical import Form, Match, form
 from descriptors.operands.match import match
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
+from descriptors.output.explanation import explain
 from descriptors.proof.read_model import read_addresses
 from descriptors.tma import TmaPlan, tma_plan
 from descriptors.words.address import SMEM_BYTES

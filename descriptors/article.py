@@ -16,7 +16,7 @@ from typing import Any
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.operands.swizzled import plain
-from descriptors.story import tell
+from descriptors.output.derivation import tell
 from descriptors.text import word_text
 from layoutalg import Layout, coalesce, cosize, flatten, logical_divide, recast_layout, size, upcast, zipped_divide
 

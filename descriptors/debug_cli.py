@@ -79,7 +79,7 @@ def decode(
     The major, the type and the shape are not in the word: the more of them is told, the more can be said.
     """
     from descriptors.debug.decode import decode as decoded
-    from descriptors.debug_record import decode_record
+    from descriptors.output.debug import decode_record
 
     found = decoded(word, arch, dtype=dtype, major=major, shape=shape)
     click.echo(json.dumps(decode_record(found)) if as_json else str(found))
@@ -107,9 +107,9 @@ def read(
     A cell is the shared-memory address of 16 bytes, which the tensor core always reads together.
     """
     from descriptors.debug.decode import decode as decoded
-    from descriptors.debug_record import read_record, read_table
     from descriptors.errors import DescriptorError
     from descriptors.operands.operand import as_element_type, as_major
+    from descriptors.output.debug import read_record, read_table
     from descriptors.proof.addresses import fetched_addresses
 
     if shape is None or len(shape) != 2:
@@ -164,7 +164,7 @@ def diff(
     them, and the word that would be right, if there is one. Without --base the layout is placed where the word starts.
     """
     from descriptors.debug.diff import diff as compare
-    from descriptors.debug_record import diff_record
+    from descriptors.output.debug import diff_record
 
     found = compare(
         word,
@@ -203,7 +203,7 @@ def candidates(layout: str, dtype: str, shape: tuple[int, int] | None, arch: str
     swizzled, only its own may. Each descriptor shown has been proved against the layout.
     """
     from descriptors.debug.candidates import candidates as tried
-    from descriptors.debug_record import candidate_record
+    from descriptors.output.debug import candidate_record
 
     found = tried(layout, dtype, shape=shape, arch=arch, unit=unit)
     if as_json:

@@ -192,15 +192,15 @@ def derive(
 
         click.echo(write(made, emit), nl=False)
     elif explained:
-        from descriptors.explain import explain
+        from descriptors.output.explanation import explain
 
         click.echo(explain(made))
     elif as_json:
-        from descriptors.story import as_record
+        from descriptors.output.derivation import as_record
 
         click.echo(json.dumps({**as_record(made, base), "proof": None if proof is None else _proof_record(proof)}))
     else:
-        from descriptors.story import tell
+        from descriptors.output.derivation import tell
 
         click.echo(tell(made, base))
         if proof is not None:
@@ -221,7 +221,7 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
     from descriptors.derivation.symbolic import derive_symbolic, parse_tile
-    from descriptors.formula_text import write_formulas
+    from descriptors.output.closed_forms import write_formulas
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
     return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)

@@ -14,6 +14,7 @@ import pytest
 
 from descriptors import cli, derive, derive_cli, emit_cli
 from descriptors.emitters.emit import LANGUAGES, emit
+from descriptors.output.plan import as_record
 from descriptors.tma import tma_plan
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -163,5 +164,5 @@ def test_planning_loads_neither_the_dsl_nor_a_symbol() -> None:
 
 def test_the_record_is_plain_data() -> None:
     plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)))
-    record: dict[str, Any] = emit_cli.as_record(plan, plan.verify())
+    record: dict[str, Any] = as_record(plan, plan.verify())
     assert json.loads(json.dumps(record))["layout"] == str(plan.layout)

@@ -10,7 +10,7 @@ from hypothesis import given
 from test_derive import derive_or_none, tiles
 
 from descriptors import DescriptorError, derive, explain
-from descriptors.story import as_record, tell
+from descriptors.output.derivation import as_record, tell
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 

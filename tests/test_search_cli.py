@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from descriptors.errors import DescriptorError
-from descriptors.search_cli import commands, table
+from descriptors.output.survey import table
+from descriptors.search_cli import commands
 from descriptors.sweeps.finding import COLUMNS, KEYS
 from descriptors.sweeps.search import search
 

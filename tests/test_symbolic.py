@@ -15,8 +15,8 @@ from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalE
 from descriptors.cli import main
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic, parse_tile
-from descriptors.formula_text import WRITERS, write_formulas
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.output.closed_forms import WRITERS, write_formulas
 from layoutalg import LayoutError, UndecidedError, coalesce, size
 
 ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}

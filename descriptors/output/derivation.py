@@ -12,11 +12,11 @@ from itertools import chain, repeat
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation, Table
-from descriptors.explain import chunk_meaning, names, step_meanings, unread_because
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
+from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
 from descriptors.text import aligned, word_text
 from descriptors.words.bitfield import span
 from layoutalg import ComposedLayout, Layout, flatten, size

@@ -1,0 +1,1 @@
+"""Answers as text for a person and as plain data for a program."""
