@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from descriptors import oracle
-from descriptors.article import SW64_MNMAJOR, SW128_KMAJOR, Claim, Example, main, oracle_claims
+from descriptors.course.article import SW64_MNMAJOR, SW128_KMAJOR
+from descriptors.course.claims import Claim, Example, main, oracle_claims
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}

@@ -44,16 +44,17 @@ FLOORS = """
     descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
     descriptors.operands.match descriptors.output.explanation descriptors.tma.limits descriptors.proof.copy_model
     descriptors.tma.plan descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__
-    descriptors.oracle descriptors.output.derivation descriptors.article descriptors.sweeps.atlas_files
-    descriptors.sweeps.lattice descriptors.sweeps.atlas descriptors.atlas_cli descriptors.debug
-    descriptors.derivation.symbolic descriptors.output.closed_forms descriptors.derive_cli descriptors.output.debug
-    descriptors.debug_cli descriptors.derivation descriptors.output.plan descriptors.emit_cli descriptors.emitters
-    descriptors.sweeps.formulas descriptors.formulas_cli descriptors.instructions descriptors.operands
-    descriptors.output descriptors.output.instructions descriptors.sweeps.finding descriptors.output.survey
-    descriptors.proof descriptors.sweeps.producer descriptors.sweeps.search descriptors.search_cli
-    descriptors.shapes_cli descriptors.sweeps descriptors.words layoutalg.cli.analysis layoutalg.cli.expression
-    layoutalg.cli.output layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra
-    layoutalg.analysis layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
+    descriptors.sweeps.atlas_files descriptors.sweeps.lattice descriptors.sweeps.atlas descriptors.atlas_cli
+    descriptors.course descriptors.oracle descriptors.output.derivation descriptors.course.claims
+    descriptors.course.article descriptors.debug descriptors.derivation.symbolic descriptors.output.closed_forms
+    descriptors.derive_cli descriptors.output.debug descriptors.debug_cli descriptors.derivation
+    descriptors.output.plan descriptors.emit_cli descriptors.emitters descriptors.sweeps.formulas
+    descriptors.formulas_cli descriptors.instructions descriptors.operands descriptors.output
+    descriptors.output.instructions descriptors.sweeps.finding descriptors.output.survey descriptors.proof
+    descriptors.sweeps.producer descriptors.sweeps.search descriptors.search_cli descriptors.shapes_cli
+    descriptors.sweeps descriptors.words layoutalg.cli.analysis layoutalg.cli.expression layoutalg.cli.output
+    layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra layoutalg.analysis
+    layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples
 """.split()
 DOORS: set[tuple[str, str]] = set()
 
