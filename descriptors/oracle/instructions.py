@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from descriptors.oracle import OracleError
+from descriptors.oracle.installed import OracleError
 from descriptors.oracle.service import ask
 
 __all__ = ["InstructionRequest", "InstructionWord", "accepted", "field_positions", "instruction_words"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 
-from descriptors.oracle import OracleError, require
+from descriptors.oracle.installed import OracleError, require
 
 __all__ = ["Reply", "Status", "ask"]
 

@@ -23,10 +23,10 @@ Report = Callable[[str, object], None]
 Work = Callable[[list[Any], Report], None]
 
 _ANSWERERS = {
-    "algebra": "descriptors.oracle.dsl_algebra",
-    "words": "descriptors.oracle.dsl_words",
-    "emitted": "descriptors.oracle.dsl_emitted",
-    "instructions": "descriptors.oracle.dsl_instructions",
+    "algebra": "descriptors.oracle.dsl.algebra",
+    "words": "descriptors.oracle.dsl.words",
+    "emitted": "descriptors.oracle.dsl.emitted",
+    "instructions": "descriptors.oracle.dsl.instructions",
 }
 
 

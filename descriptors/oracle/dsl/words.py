@@ -12,34 +12,13 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from descriptors.oracle.dsl.names import SM90_TYPES, STORE, SWIZZLES, TARGETS, TYPES
 from descriptors.oracle.reader import Affine, read
 
 __all__ = ["prepare"]
 
-# Names of the DSL's element types. In kinds f8f6f4 and mxf8f6f4 the narrow types lie in containers of 16 elements and
-# 16 bytes, laid out as an 8-bit type is.
-_TYPES = {
-    "f16": "Float16",
-    "bf16": "BFloat16",
-    "tf32": "TFloat32",
-    "e4m3": "Float8E4M3FN",
-    "e5m2": "Float8E5M2",
-    "e2m3": "Uint8",
-    "e3m2": "Uint8",
-    "e2m1": "Float4E2M1FN",
-    "e2m1_unpacksmem": "Uint8",
-    "s8": "Int8",
-    "u8": "Uint8",
-}
-# The dialect's sm90 operation knows no integers, though `wgmma` does; a float of the same width is laid out the same.
-_SM90_TYPES = {"s8": "Float8E4M3FN", "u8": "Float8E4M3FN"}
-_SWIZZLES = {"none": (0, 4, 3), "32B": (1, 4, 3), "64B": (2, 4, 3), "128B": (3, 4, 3), "128B_BASE32B": (2, 5, 2)}
-_TARGETS = {"sm90": "sm_90a", "sm100": "sm_100a"}
-
 # Pieces (MN, K) that the hardware knows by itself, in 16-byte units (PTX ISA 9.x, canonical layouts).
 _MN_PIECES = {"none": (1, 8), "32B": (2, 8), "64B": (4, 8), "128B": (8, 8), "128B_BASE32B": (8, 4)}
-
-_STORE = re.compile(r"st\.global\.[bu]64\s+\[%rd\d+(?:\+(\d+))?\],\s*(-?\w+);")
 
 
 def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
@@ -89,7 +68,7 @@ def _compile(requests: list[dict[str, Any]], steps: list[dict[str, str]]) -> lis
         launched(out).launch(grid=[1, 1, 1], block=[1, 1, 1])
 
     out = cute.runtime.make_fake_compact_tensor(cutlass.Int64, (len(requests),))
-    options = f"--gpu-arch {_TARGETS[requests[0]['arch']]} --keep-ptx"
+    options = f"--gpu-arch {TARGETS[requests[0]['arch']]} --keep-ptx"
     return _words(cute.compile(cute.jit(host), out, options=options).__ptx__, len(requests))
 
 
@@ -103,11 +82,11 @@ def _descriptor(request: dict[str, Any], steps: list[dict[str, str]]) -> Any:
     term = read(request["layout"])
     if not isinstance(term, Affine):
         raise TypeError(f"the tile must be a layout without swizzle, found {request['layout']}")
-    names = _TYPES | _SM90_TYPES if request["arch"] == "sm90" else _TYPES
+    names = TYPES | SM90_TYPES if request["arch"] == "sm90" else TYPES
     dtype = getattr(cutlass, names[request["dtype"]])
     layout = cute.make_layout(term.shape, stride=term.stride)
     address = cute.make_ptr(dtype, cutlass.Int32(0), cute.AddressSpace.smem, assumed_align=1024)
-    pointer = cute.recast_ptr(address, cute.make_swizzle(*_SWIZZLES[request["swizzle"]]), dtype=dtype)
+    pointer = cute.recast_ptr(address, cute.make_swizzle(*SWIZZLES[request["swizzle"]]), dtype=dtype)
     parts = cute.zipped_divide(cute.make_tensor(pointer, layout), tuple(request["mma"]))
     steps.append(_steps(request, layout, parts.layout, dtype.width))
     major = request["major"].lower()
@@ -140,7 +119,7 @@ def _steps(request: dict[str, Any], tile: Any, parts: Any, bits: int) -> dict[st
 
 def _words(ptx: str, count: int) -> list[int]:
     """The stored constants, in order of their address."""
-    stores = {int(offset or 0) // 8: int(word, 0) % 2**64 for offset, word in _STORE.findall(ptx) if word[-1].isalnum()}
+    stores = {int(offset or 0) // 8: int(word, 0) % 2**64 for offset, word in STORE.findall(ptx) if word[-1].isalnum()}
     if sorted(stores) != list(range(count)):
         raise ValueError(f"the PTX must store {count} constants, found {len(stores)}")
     return [stores[index] for index in range(count)]

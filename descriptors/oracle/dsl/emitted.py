@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from descriptors.oracle.dsl_words import _STORE, _SWIZZLES, _TARGETS, _TYPES
+from descriptors.oracle.dsl.names import STORE, SWIZZLES, TARGETS, TYPES
 from descriptors.oracle.reader import Affine, read
 
 __all__ = ["prepare"]
@@ -90,8 +90,8 @@ def _static(word: Callable[[Any, list[Any]], Any], cases: list[Any], arch: str) 
         launched(sink).launch(grid=[1, 1, 1], block=[1, 1, 1])
 
     sink = cute.runtime.make_fake_compact_tensor(cutlass.Uint64, (len(cases),))
-    ptx = cute.compile(cute.jit(host), sink, options=f"--gpu-arch {_TARGETS[arch]} --keep-ptx").__ptx__
-    stores = {int(offset or 0) // 8: int(value, 0) % 2**64 for offset, value in _STORE.findall(ptx)}
+    ptx = cute.compile(cute.jit(host), sink, options=f"--gpu-arch {TARGETS[arch]} --keep-ptx").__ptx__
+    stores = {int(offset or 0) // 8: int(value, 0) % 2**64 for offset, value in STORE.findall(ptx)}
     return [stores[i] for i in range(len(cases))]
 
 
@@ -108,13 +108,13 @@ def _box(question: dict[str, Any]) -> dict[str, list[int]]:
 
     def trace(tensor: Any) -> None:
         rows = cute.make_layout(term.shape, stride=term.stride)
-        swizzle = cute.make_swizzle(*_SWIZZLES[question["swizzle"]])
+        swizzle = cute.make_swizzle(*SWIZZLES[question["swizzle"]])
         tile = rows if question["swizzle"] == "none" else cute.make_composed_layout(swizzle, 0, rows)
         atom, _ = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileG2SOp(), tensor, tile, tuple(question["tile"]))
         found.append(str(atom.type))
         raise _Traced
 
-    dtype = getattr(cutlass, _TYPES[question["dtype"]])
+    dtype = getattr(cutlass, TYPES[question["dtype"]])
     order = (1, 0) if question["major"] == "K" else (0, 1)
     tensor = cute.runtime.make_fake_compact_tensor(dtype, _TENSOR, stride_order=order)
     with suppress(_Traced):

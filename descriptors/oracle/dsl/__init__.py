@@ -1,0 +1,1 @@
+"""The worker's half of the oracle: the only modules that import the CuTe DSL."""
