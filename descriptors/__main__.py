@@ -2,7 +2,7 @@
 
 import sys
 
-from descriptors.cli import main
+from descriptors.cli.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

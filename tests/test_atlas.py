@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from descriptors import DescriptorError, derive
-from descriptors.cli import main
+from descriptors.cli.command import main
 from descriptors.sweeps import atlas_files
 from descriptors.sweeps.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweeps.lattice import Lattice, extents, lattice

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from descriptors import derive
-from descriptors.cli import COMMANDS, main
-from descriptors.debug_cli import commands
+from descriptors.cli.command import COMMANDS, main
+from descriptors.cli.debug import commands
 from descriptors.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
@@ -31,7 +31,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) ->
 def test_every_command_is_registered_and_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     for command in commands:
         assert command.name is not None
-        assert COMMANDS[command.name][0] == "descriptors.debug_cli"
+        assert COMMANDS[command.name][0] == "descriptors.cli.debug"
         told = run(capsys, command.name, "--help")
         assert f"descriptors {command.name} " in told
         assert "--json" in told

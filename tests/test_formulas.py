@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors import ChoiceError, derive
-from descriptors.formulas_cli import commands
+from descriptors.cli.formulas import commands
 from descriptors.instructions import tables as shapes
 from descriptors.operands.operand import ELEMENT_TYPES
 from descriptors.sweeps.formulas import LEGEND, FormulaRow, formulas, write_table

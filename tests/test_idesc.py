@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descriptors.cli.instructions import commands
 from descriptors.errors import ChoiceError, DescriptorError, FieldError
 from descriptors.instructions import tables as shapes
 from descriptors.instructions.idesc import Instruction, decode_idesc, idesc
 from descriptors.instructions.rules import IllegalError, kind_row, type_name
 from descriptors.operands.operand import Major
-from descriptors.shapes_cli import commands
 from descriptors.words.bitfield import UnknownCode, span
 from descriptors.words.instruction import INSTRUCTION_DESCRIPTORS, word_of
 

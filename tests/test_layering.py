@@ -43,19 +43,20 @@ FLOORS = """
     descriptors.emitters.cutedsl descriptors.emitters.ptx descriptors.emitters.python descriptors.emitters.emit
     descriptors.instructions.checks descriptors.words.instruction descriptors.instructions.idesc
     descriptors.operands.match descriptors.output.explanation descriptors.tma.limits descriptors.proof.copy_model
-    descriptors.tma.plan descriptors.tma.planner descriptors.tma descriptors descriptors.cli descriptors.__main__
-    descriptors.sweeps.atlas_files descriptors.sweeps.lattice descriptors.sweeps.atlas descriptors.atlas_cli
-    descriptors.course descriptors.oracle.installed descriptors.oracle descriptors.oracle.service
-    descriptors.oracle.algebra descriptors.oracle.words descriptors.output.derivation descriptors.course.claims
-    descriptors.course.article descriptors.debug descriptors.derivation.symbolic descriptors.output.closed_forms
-    descriptors.derive_cli descriptors.output.debug descriptors.debug_cli descriptors.derivation
-    descriptors.output.plan descriptors.emit_cli descriptors.emitters descriptors.sweeps.formulas
-    descriptors.formulas_cli descriptors.instructions descriptors.operands descriptors.oracle.dsl
-    descriptors.oracle.reader descriptors.oracle.dsl.algebra descriptors.oracle.dsl.names
-    descriptors.oracle.dsl.emitted descriptors.oracle.dsl.instructions descriptors.oracle.dsl.words
-    descriptors.oracle.emitted descriptors.oracle.instructions descriptors.oracle.worker descriptors.output
-    descriptors.output.instructions descriptors.sweeps.finding descriptors.output.survey descriptors.proof
-    descriptors.sweeps.producer descriptors.sweeps.search descriptors.search_cli descriptors.shapes_cli
+    descriptors.tma.plan descriptors.tma.planner descriptors.tma descriptors descriptors.cli.command
+    descriptors.__main__ descriptors.cli descriptors.sweeps.atlas_files descriptors.sweeps.lattice
+    descriptors.sweeps.atlas descriptors.cli.atlas descriptors.cli.options descriptors.output.debug
+    descriptors.cli.debug descriptors.derivation.symbolic descriptors.output.closed_forms
+    descriptors.output.derivation descriptors.cli.derive descriptors.sweeps.formulas descriptors.cli.formulas
+    descriptors.output.instructions descriptors.cli.instructions descriptors.sweeps.finding
+    descriptors.output.survey descriptors.sweeps.producer descriptors.sweeps.search descriptors.cli.search
+    descriptors.output.plan descriptors.cli.tma descriptors.course descriptors.oracle.installed descriptors.oracle
+    descriptors.oracle.service descriptors.oracle.algebra descriptors.oracle.words descriptors.course.claims
+    descriptors.course.article descriptors.debug descriptors.derivation descriptors.emitters
+    descriptors.instructions descriptors.operands descriptors.oracle.dsl descriptors.oracle.reader
+    descriptors.oracle.dsl.algebra descriptors.oracle.dsl.names descriptors.oracle.dsl.emitted
+    descriptors.oracle.dsl.instructions descriptors.oracle.dsl.words descriptors.oracle.emitted
+    descriptors.oracle.instructions descriptors.oracle.worker descriptors.output descriptors.proof
     descriptors.sweeps descriptors.words layoutalg.cli.analysis layoutalg.cli.expression layoutalg.cli.output
     layoutalg.drawing.text layoutalg.cli.command layoutalg.__main__ layoutalg.algebra layoutalg.analysis
     layoutalg.cli layoutalg.drawing layoutalg.layouts layoutalg.tuples

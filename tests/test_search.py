@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from descriptors import derive
-from descriptors.cli import main
+from descriptors.cli.command import main
 from descriptors.derivation.verify import verify
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type

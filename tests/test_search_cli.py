@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from descriptors.cli.search import commands
 from descriptors.errors import DescriptorError
 from descriptors.output.survey import table
-from descriptors.search_cli import commands
 from descriptors.sweeps.finding import COLUMNS, KEYS
 from descriptors.sweeps.search import search
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalError, derive
-from descriptors.cli import main
+from descriptors.cli.command import main
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic, parse_tile
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode

@@ -15,19 +15,19 @@ import click
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
-    "derive": ("descriptors.derive_cli", "From a tile or a layout to its descriptors, step by step, proved."),
-    "match": ("descriptors.derive_cli", "Whether a layout has a canonical form, and its LBO and SBO."),
-    "candidates": ("descriptors.debug_cli", "Which swizzles and majors fit a layout, and why the others do not."),
-    "decode": ("descriptors.debug_cli", "Name every field of a descriptor word, with warnings."),
-    "read": ("descriptors.debug_cli", "What the tensor core would fetch with a descriptor word."),
-    "diff": ("descriptors.debug_cli", "Where a descriptor word and a layout disagree, and how to mend the word."),
-    "shapes": ("descriptors.shapes_cli", "The legal instructions: types, shapes, majors, swizzles."),
-    "idesc": ("descriptors.shapes_cli", "Build the instruction descriptor of tcgen05.mma."),
-    "decode-idesc": ("descriptors.shapes_cli", "Name every field of an instruction descriptor."),
-    "tma": ("descriptors.emit_cli", "The tensor map, boxes and offsets that fill a tile."),
-    "search": ("descriptors.search_cli", "Every way to lay a tile out, proved, the cheapest first."),
-    "formulas": ("descriptors.formulas_cli", "LBO, SBO and advance as formulas in the tile, for every operand."),
-    "atlas": ("descriptors.atlas_cli", "Derive and prove a whole lattice of operands to a file."),
+    "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
+    "match": ("descriptors.cli.derive", "Whether a layout has a canonical form, and its LBO and SBO."),
+    "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),
+    "decode": ("descriptors.cli.debug", "Name every field of a descriptor word, with warnings."),
+    "read": ("descriptors.cli.debug", "What the tensor core would fetch with a descriptor word."),
+    "diff": ("descriptors.cli.debug", "Where a descriptor word and a layout disagree, and how to mend the word."),
+    "shapes": ("descriptors.cli.instructions", "The legal instructions: types, shapes, majors, swizzles."),
+    "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
+    "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
+    "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
+    "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),
+    "atlas": ("descriptors.cli.atlas", "Derive and prove a whole lattice of operands to a file."),
 }
 
 _EPILOG = (

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from descriptors.derive_cli import address, complete, numbers
+from descriptors.cli.options import address, complete, numbers
 
 #: The most elements that ``read`` lists.
 _MOST_ELEMENTS = 1 << 20

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descriptors.derive_cli import address, complete, numbers
+from descriptors.cli.options import address, complete, numbers
 
 if TYPE_CHECKING:
     pass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descriptors.derive_cli import derive
+from descriptors.cli.derive import derive
 
 if TYPE_CHECKING:
     from descriptors.derivation.derivation import Derivation

@@ -1,0 +1,5 @@
+"""The command ``descriptors``."""
+
+from descriptors.cli.command import main
+
+__all__ = ["main"]
