@@ -1,0 +1,244 @@
+"""The bank model: against the counters of Hopper GPUs (recorded, no GPU needed), its laws, the article's examples."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from places import VECTORS
+
+from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
+from layoutalg.analysis.banks import Access, access, accesses, wavefronts
+
+HOPPER = VECTORS / "hopper"
+WIDTHS = (1, 2, 4, 8, 16)
+
+
+@pytest.mark.parametrize("gpu", ["h100", "h200"])
+class TestAgainstHopper:
+    def test_every_recorded_access_takes_the_wavefronts_that_the_counters_said(self, gpu: str) -> None:
+        with np.load(HOPPER / gpu / "bank_wavefronts.npz") as recorded:
+            columns = [recorded[name].tolist() for name in ("name", "store", "access_bytes", "offsets", "wavefronts")]
+        wrong = []
+        for name, store, width, offsets, measured in zip(*columns, strict=True):
+            lanes = [None if offset < 0 else offset for offset in offsets]
+            found = wavefronts(lanes, width, store=store)
+            if found != measured:
+                wrong.append((name, store, width, measured, found))
+        assert wrong == []
+
+    def test_the_recorded_accesses_are_loads_and_stores_of_every_width(self, gpu: str) -> None:
+        summary = json.loads((HOPPER / gpu / "bank_wavefronts.json").read_text())
+        assert gpu.upper() in summary["gpu"]
+        assert set(summary["by_access"]) == {f"{op} {width}" for op in ("load", "store") for width in WIDTHS}
+        assert summary["patterns"] > 1000
+
+    def test_the_examples_of_the_article_were_measured(self, gpu: str) -> None:
+        with np.load(HOPPER / gpu / "bank_wavefronts.npz") as recorded:
+            rows = list(zip(recorded["name"].tolist(), recorded["wavefronts"].tolist(), strict=True))
+        columns = {"A": 8, "B": 4, "C": 2, "D": 1, "E": 2}
+        matrices = {"A": 1, "B": 1, "C": 1, "D": 1, "E": 2}
+        for example in columns:
+            assert {cost for name, cost in rows if name.startswith(f"example {example}: core matrix")} == {
+                matrices[example]
+            }
+            in_rows = [
+                cost for name, cost in rows if name.startswith(f"example {example}: unit") and "of 8 rows" in name
+            ]
+            assert set(in_rows) == {columns[example]}
+
+
+def lanes(width: int, window: int = 4096) -> st.SearchStrategy[list[int | None]]:
+    address = st.integers(0, window // width - 1).map(lambda unit: unit * width)
+    return st.lists(st.one_of(st.none(), address), max_size=32)
+
+
+anything = st.sampled_from(WIDTHS).flatmap(lambda width: st.tuples(st.just(width), lanes(width)))
+
+
+class TestLaws:
+    @given(anything)
+    @settings(deadline=None)
+    def test_a_store_costs_each_phase_its_fullest_bank(self, case: tuple[int, list[int | None]]) -> None:
+        width, addresses = case
+        lanes_a_phase = min(32, 128 // width)
+        cost = 0
+        for first in range(0, len(addresses), lanes_a_phase):
+            there = [a for a in addresses[first : first + lanes_a_phase] if a is not None]
+            words = {word for a in there for word in range(a // 4, (a + width - 1) // 4 + 1)}
+            cost += max((sum(word % 32 == bank for word in words) for bank in range(32)), default=0)
+        assert wavefronts(addresses, width, store=True) == cost
+
+    @given(anything)
+    @settings(deadline=None)
+    def test_a_load_never_costs_more_than_the_store_and_never_nothing(self, case: tuple[int, list[int | None]]) -> None:
+        width, addresses = case
+        load, store = wavefronts(addresses, width), wavefronts(addresses, width, store=True)
+        assert load <= store
+        assert (load == 0) == all(address is None for address in addresses)
+
+    @given(anything)
+    @settings(deadline=None)
+    def test_moving_all_lanes_by_a_row_of_banks_changes_nothing(self, case: tuple[int, list[int | None]]) -> None:
+        width, addresses = case
+        moved = [None if address is None else address + 128 for address in addresses]
+        assert wavefronts(moved, width) == wavefronts(addresses, width)
+
+    @given(anything)
+    @settings(deadline=None)
+    def test_phases_hold_every_lane_once_in_order(self, case: tuple[int, list[int | None]]) -> None:
+        width, addresses = case
+        found = access(addresses, width)
+        assert [lane for phase in found.phases for lane in phase] == list(range(len(addresses)))
+        assert found.wavefronts == sum(found.phase_wavefronts)
+        assert found.conflicts == found.wavefronts - sum(count > 0 for count in found.phase_wavefronts)
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_consecutive_lanes_never_conflict(self, width: int) -> None:
+        found = access([width * lane for lane in range(32)], width)
+        assert found.conflicts == 0
+        assert found.wavefronts == max(1, width // 4)
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_a_column_of_128_byte_rows_serves_one_lane_at_a_time(self, width: int) -> None:
+        assert wavefronts([128 * lane for lane in range(32)], width) == 32
+
+
+class TestPhasesServedTogether:
+    def test_a_load_of_one_address_takes_half_the_phases(self) -> None:
+        assert [wavefronts([0] * 32, width) for width in (4, 8, 16)] == [1, 1, 2]
+        assert [wavefronts([0] * 32, width, store=True) for width in (4, 8, 16)] == [1, 2, 4]
+
+    @pytest.mark.parametrize("distance", [1, 2])
+    def test_partners_at_distance_1_or_2_share_phases(self, distance: int) -> None:
+        alike = [8 * (lane & ~distance) for lane in range(32)]
+        assert len(access(alike, 8).phases) == 1
+        absent = [None if lane & distance else 8 * lane for lane in range(32)]
+        assert len(access(absent, 8).phases) == 1
+
+    def test_partners_at_distance_4_do_not(self) -> None:
+        assert len(access([8 * (lane & ~4) for lane in range(32)], 8).phases) == 2
+
+    def test_one_lane_with_another_address_undoes_it_for_the_whole_warp(self) -> None:
+        alike: list[int | None] = [0] * 32
+        alike[31] = 1024
+        assert len(access(alike, 16).phases) == 4
+
+
+def row(swizzle: Swizzle, row_bytes: int, unit: int, count: int = 8) -> list[int]:
+    """Addresses of one 16-byte unit in each of the rows."""
+    return [swizzle(row_bytes * i + 16 * unit) for i in range(count)]
+
+
+class TestArticle:
+    """The article "Decoding Swizzle<B,M,S>", section 5: what its examples A to E cost, a load of 16 bytes a lane."""
+
+    SWIZZLES: dict[str, tuple[Swizzle, int]] = {  # noqa: RUF012
+        "A": (Swizzle(0, 4, 3), 16),
+        "B": (Swizzle(1, 4, 3), 32),
+        "C": (Swizzle(2, 4, 3), 64),
+        "D": (Swizzle(3, 4, 3), 128),
+        "E": (Swizzle(2, 5, 2), 128),
+    }
+
+    @pytest.mark.parametrize(("example", "cost"), [("A", 8), ("B", 4), ("C", 2), ("D", 1), ("E", 2)])
+    def test_a_column_of_units_in_rows_of_128_bytes_costs(self, example: str, cost: int) -> None:
+        swizzle, _ = self.SWIZZLES[example]
+        assert {wavefronts(row(swizzle, 128, unit), 16) for unit in range(8)} == {cost}
+
+    @pytest.mark.parametrize(("example", "cost"), [("A", 1), ("B", 1), ("C", 1), ("D", 1), ("E", 2)])
+    def test_a_core_matrix_of_the_atom_costs(self, example: str, cost: int) -> None:
+        # "No bank conflict" holds for 8 rows of one core matrix, the atom's rows stored one after the other.
+        swizzle, width = self.SWIZZLES[example]
+        assert {wavefronts(row(swizzle, width, unit), 16) for unit in range(width // 16)} == {cost}
+
+    @pytest.mark.parametrize(("width", "cost"), [(32, 2), (64, 4), (128, 8)])
+    def test_without_the_swizzle_the_same_core_matrix_costs(self, width: int, cost: int) -> None:
+        assert wavefronts(row(Swizzle(0, 4, 3), width, 0), 16) == cost
+
+    def test_the_4_byte_column_of_section_1_is_served_one_lane_at_a_time_only_in_rows_of_128_bytes(self) -> None:
+        # The 8 x 8 tile of 4-byte elements has rows of 32 bytes: its column takes 2 wavefronts, not the 8 of the text,
+        # which holds for rows as wide as all banks.
+        assert wavefronts([32 * i for i in range(8)], 4) == 2
+        assert wavefronts([128 * i for i in range(8)], 4) == 8
+
+
+class TestLayouts:
+    tile = Layout((64, 64), (64, 1))
+    by_column = Layout((32, 8), (1, 64))  # a row a lane, 8 elements along it
+
+    def test_a_swizzle_takes_the_conflicts_out_of_a_column(self) -> None:
+        swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, self.tile)
+        costs = [sum(a.wavefronts for a in accesses(one, self.by_column, 2, 16)) for one in (self.tile, swizzled)]
+        assert costs == [32, 4]
+
+    def test_the_accesses_are_those_of_the_addresses(self) -> None:
+        for found in accesses(self.tile, self.by_column, 2, 4, base=256):
+            want = [256 + 2 * self.tile(self.by_column(t, found.value)) for t in range(32)]
+            assert found == Access(
+                tuple(want), access(want, 4).phases, access(want, 4).phase_wavefronts, 0, found.value
+            )
+
+    def test_warps_and_values_are_numbered(self) -> None:
+        two_warps = Layout((64, 4), (1, 64))
+        found = accesses(self.tile, two_warps, 2, 4)
+        assert [(one.warp, one.value) for one in found] == [(0, 0), (0, 2), (1, 0), (1, 2)]
+
+    def test_fewer_threads_than_a_warp_are_fewer_lanes(self) -> None:
+        (found,) = accesses(Layout(8), Layout((8, 1), (1, 0)), 4)
+        assert len(found.addresses) == 8
+
+    def test_values_that_do_not_lie_side_by_side_are_refused(self) -> None:
+        with pytest.raises(LayoutError, match="must lie side by side, found offsets"):
+            accesses(Layout((64, 64)), self.by_column, 2, 4)
+
+    def test_a_misaligned_vector_is_refused(self) -> None:
+        shifted = Layout((8, 2), (2, 1))
+        with pytest.raises(LayoutError, match="a non-negative multiple of the access's 4 bytes, found 2"):
+            accesses(Layout(16), shifted, 2, 4, base=2)
+
+    def test_a_map_beyond_the_tile_is_refused(self) -> None:
+        with pytest.raises(LayoutError):
+            accesses(Layout(16), Layout((32, 1), (1, 0)), 4)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((Layout(64), 2, 4), "must have two modes"),
+            ((by_column, 2, 3), "must be a multiple of the element's 2, found 3"),
+            ((by_column, 2, 1), "must be a multiple of the element's 2, found 1"),
+            ((by_column, 2, 12), "must be a multiple of the 6 of one access"),
+            ((by_column, 0, 4), "element_bytes must be positive"),
+        ],
+    )
+    def test_bad_input_is_refused_with_the_reason(self, arguments: tuple[Any, ...], message: str) -> None:
+        with pytest.raises(LayoutError, match=message):
+            accesses(self.tile, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "width", "message"),
+    [
+        ([0] * 33, 4, "at most 32 lanes, found 33"),
+        ([2], 4, "multiple of the access's 4 bytes, found 2 of lane 0"),
+        ([-4], 4, "found -4 of lane 0"),
+        ([0], 3, "access_bytes must be 1, 2, 4, 8 or 16, found 3"),
+        ([0.5], 4, "an address must be an integer"),
+        (7, 4, "addresses must be a sequence, found 7"),
+        ([0], "4", "access_bytes must be an integer"),
+    ],
+)
+def test_bad_input_is_refused_with_the_reason(addresses: Any, width: Any, message: str) -> None:
+    with pytest.raises(LayoutError, match=message):
+        wavefronts(addresses, width)
+
+
+def test_banks_of_another_shape_are_counted_as_asked() -> None:
+    assert wavefronts([64 * i for i in range(8)], 4, banks=16) == 8
+    assert wavefronts([64 * i for i in range(8)], 4, banks=16, bank_bytes=8) == 4
+    with pytest.raises(LayoutError, match="banks must be positive"):
+        wavefronts([0], 4, banks=0)

@@ -1,0 +1,284 @@
+"""Triton's form of layouts: what Triton 3.9.0 says of the same layouts (vectors), and laws by enumeration."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import pickle
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from places import VECTORS
+from support_f2 import few, linear_layouts, values_of
+
+from layoutalg import (
+    ComposedLayout,
+    E,
+    Layout,
+    LayoutError,
+    NotInjectiveError,
+    Swizzle,
+    composition,
+    make_identity_layout,
+    size,
+    tile_to_shape,
+)
+from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.linear_layout import LinearLayout, from_matrix
+from layoutalg.analysis.to_f2 import NotLinearError
+from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
+
+TRITON = json.loads((VECTORS / "triton.json").read_text(encoding="utf-8"))
+ALGEBRA = TRITON["algebra"]
+
+
+def read(told: Any) -> LinearLayout:
+    return LinearLayout([tuple(pair) for pair in told["bases"]], [tuple(pair) for pair in told["out_dims"]])
+
+
+# Vectors: Triton ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ALGEBRA)
+def test_a_linear_layout_is_what_triton_says(case):
+    layout = read(case)
+    assert f"\n{layout}" == case["text"]
+    assert [[name, rows] for name, rows in layout.triton_bases()] == case["bases"]
+    assert (layout.is_surjective(), layout.is_injective()) == (case["surjective"], case["injective"])
+    for point, value in case["values"]:
+        assert layout(**point) == value
+    if case["matrix"] is not None:
+        rows = [[column >> row & 1 for column in layout.matrix().columns] for row in range(layout.matrix().rows)]
+        assert rows == case["matrix"]
+
+
+@pytest.mark.parametrize("case", ALGEBRA)
+def test_inverses_and_compositions_are_those_of_triton(case):
+    layout = read(case)
+    assert layout.compose(read(case["outer"])) == read(case["composed"])
+    if "inverse" in case:
+        assert layout.invert() == read(case["inverse"])
+    elif layout.matrix().rows == len(layout.matrix().columns):
+        with pytest.raises(NotInjectiveError):
+            layout.invert()
+    if "pseudoinverse" in case:
+        assert layout.pseudoinvert() == read(case["pseudoinverse"])
+    else:
+        with pytest.raises(LayoutError, match="right inverse"):
+            layout.pseudoinvert()
+
+
+@pytest.mark.parametrize("case", TRITON["shared"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))
+def test_the_shared_memory_layouts_of_tensor_cores_are_cutes_tiles_inverted(case):
+    width, unit = max(case["swizzle_bytes"], 16), case["element_bits"] // 8
+    bits = (width // 16).bit_length() - 1
+    swizzle = Swizzle(bits, 4 - (unit.bit_length() - 1), 3)
+    row = width // unit
+    if case["swizzle_bytes"] == 0:  # Triton keeps whole rows where nothing is swizzled
+        row = case["shape"][0 if case["transposed"] else 1]
+    atom = Layout((row, 8), (1, row)) if case["transposed"] else Layout((8, row), (row, 1))
+    order = (1, 0) if case["transposed"] else (0, 1)
+    tile = tile_to_shape(ComposedLayout(swizzle, 0, atom), tuple(case["shape"]), order)
+    theirs = to_linear_layout(tile, ["dim0", "dim1"]).invert()
+    assert theirs.triton_bases() == [("offset", case["offset_bases"])]
+    # And back: the linear layout, inverted, is a swizzled tile.
+    sizes = {"dim0": case["shape"][0], "dim1": case["shape"][1]}
+    back = from_linear_layout(LinearLayout({"offset": case["offset_bases"]}, sizes).invert())
+    assert values_of(back) == values_of(tile)
+
+
+@pytest.mark.parametrize("case", TRITON["blocked"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))
+def test_the_register_layouts_of_triton_are_thread_value_layouts_of_cute(case):
+    sizes = {"dim0": case["shape"][0], "dim1": case["shape"][1]}
+    linear = LinearLayout(case["bases"], sizes)
+    layout = from_linear_layout(linear)
+    assert isinstance(layout, Layout)
+    assert to_linear_layout(layout, linear.in_dims(), sizes) == linear
+    registers, lanes, warps = layout.shape if isinstance(layout.shape, tuple) else ()
+    assert (size(lanes), size(warps)) == (32, 4)
+    # A lane holds a block of per_thread elements, lanes and warps lie in the order's fastest dimension first.
+    fast, slow = case["order"]
+    step = [1, case["shape"][0]]
+    per_thread, threads = case["per_thread"], case["threads"]
+    for lane in range(32):
+        at = {fast: lane % threads[fast] * per_thread[fast], slow: lane // threads[fast] * per_thread[slow]}
+        assert layout(0, lane, 0) == sum(step[dim] * at[dim] for dim in (0, 1))
+    assert size(registers) * 32 * 4 == size(tuple(case["shape"]))
+
+
+def test_the_swizzled_example_of_the_header_is_the_classic_swizzle():
+    layout = LinearLayout({"t": [(1, 1), (2, 2)], "w": [(0, 1), (0, 2)]}, ["x", "y"])
+    for t, w in itertools.product(range(4), range(4)):
+        assert layout(t=t, w=w) == {"x": t, "y": w ^ t}
+    assert str(from_linear_layout(layout)) == "S<2,0,-2> o 0 o (4,4):(1,4)"
+
+
+def test_layouts_without_dimensions_print_as_in_triton():
+    assert str(LinearLayout({}, {})) == "(empty layout)"
+    assert str(LinearLayout({}, {"x": 1})) == "(empty layout with out-dims [x (size 1)])"
+    assert (
+        str(LinearLayout({"lane": []}, {"x": 1})) == " - lane is a size 1 dimension\nwhere out dims are: [x (size 1)]"
+    )
+
+
+# Laws -----------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def linear_forms(draw: Any) -> LinearLayout:
+    heights = draw(st.lists(st.integers(0, 3), max_size=3))
+    row = st.tuples(*(st.integers(0, (1 << height) - 1) for height in heights))
+    widths = draw(st.lists(st.lists(row, max_size=3), max_size=3))
+    names = ["register", "lane", "warp"]
+    return LinearLayout(
+        list(zip(names, widths, strict=False)), {f"dim{i}": 1 << height for i, height in enumerate(heights)}
+    )
+
+
+def points(extents: dict[str, int]) -> list[dict[str, int]]:
+    return [dict(zip(extents, where, strict=True)) for where in itertools.product(*map(range, extents.values()))]
+
+
+def flat(where: dict[str, int], extents: dict[str, int]) -> int:
+    """A coordinate as one number, the first dimension fastest."""
+    value, step = 0, 1
+    for name, extent in extents.items():
+        value += step * where[name]
+        step *= extent
+    return value
+
+
+@few
+@given(linear_forms(), st.data())
+def test_a_linear_layout_is_linear_and_its_matrix_is_it_flattened(layout, data):
+    extents, sizes = layout.in_dims(), dict(layout.out_dims)
+    other = {name: data.draw(st.integers(0, extent - 1)) for name, extent in extents.items()}
+    for where in points(extents):
+        value = layout(**where)
+        assert flat(value, sizes) == layout.matrix()(flat(where, extents))
+        both = layout(**{name: where[name] ^ other[name] for name in extents})
+        assert both == {name: part ^ layout(**other)[name] for name, part in value.items()}
+
+
+@few
+@given(linear_forms())
+def test_a_linear_layout_is_a_value_and_its_matrix_gives_it_back(layout):
+    assert eval(repr(layout), {"LinearLayout": LinearLayout}) == layout  # noqa: S307  # its own repr
+    assert pickle.loads(pickle.dumps(layout)) == layout == copy.deepcopy(layout)
+    assert len({layout, LinearLayout(dict(layout.bases), dict(layout.out_dims))}) == 1
+    assert from_matrix(layout.matrix(), layout.in_dims(), dict(layout.out_dims)) == layout
+
+
+@few
+@given(linear_layouts())
+def test_a_layout_in_named_dimensions_maps_coordinates_to_offsets(layout):
+    rank = len(layout)
+    names = [f"m{mode}" for mode in range(rank)]
+    linear = to_linear_layout(layout, names)
+    for where in points(linear.in_dims()):
+        coord = tuple(where.values())
+        assert linear(**where) == {"offset": layout(coord if isinstance(layout.shape, tuple) else coord[0])}
+    back = from_linear_layout(linear)
+    assert values_of(back) == values_of(layout)
+
+
+@few
+@given(linear_layouts(), st.data())
+def test_index_and_offset_are_split_with_the_first_dimension_fastest(layout, data):
+    bits = size(layout).bit_length() - 1
+    cut = data.draw(st.integers(0, bits))
+    inputs = {"lane": 1 << cut, "register": 1 << (bits - cut)}
+    rows = max(values_of(layout)).bit_length()
+    low = data.draw(st.integers(0, rows))
+    sizes = {"dim0": 1 << low, "dim1": 1 << (rows - low + 1)}
+    linear = to_linear_layout(layout, inputs, sizes)
+    for where in points(inputs):
+        assert flat(linear(**where), sizes) == layout(flat(where, inputs))
+
+
+@few
+@given(linear_forms())
+def test_what_comes_back_as_a_layout_is_the_same_map(layout):
+    try:
+        cute = from_linear_layout(layout)
+    except LayoutError:
+        return
+    assert values_of(cute) == [layout.matrix()(i) for i in range(size(cute))]
+    assert to_linear_layout(cute, layout.in_dims(), dict(layout.out_dims)) == layout
+
+
+def test_a_layout_to_coordinates_has_an_output_for_each_of_them():
+    tile = make_identity_layout((8, 4))
+    tv = Layout(((4, 2), (2, 2)), ((2, 8), (1, 16)))
+    linear = to_linear_layout(composition(tile, tv), ["lane", "register"], {"dim0": 8, "dim1": 8})
+    assert linear == to_linear_layout(tv, ["lane", "register"], {"dim0": 8, "dim1": 8})
+    assert dict(to_linear_layout(tile, ["dim0", "dim1"], ["x", "y"]).out_dims) == {"x": 8, "y": 4}
+    for strides in ((E(0), E(2)), (E(0), E(1, 0)), (E(0), 3)):
+        with pytest.raises(LayoutError, match="each coordinate must have a name"):
+            to_linear_layout(Layout((8, 4), strides), ["a", "b"], ["x", "y"])
+    with pytest.raises(LayoutError, match="sizes must hold 8"):
+        to_linear_layout(tile, ["a", "b"], {"x": 4, "y": 4})
+    with pytest.raises(LayoutError):
+        to_linear_layout(tile, ["a", "b"])
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bases", "out_dims", "message"),
+    [
+        ({"lane": [(1,)]}, {"x": 3}, "size of x must be a power of two, found 3"),
+        ({"lane": [(4,)]}, {"x": 4}, r"a basis of lane must lie within \{'x': 4\}, found \(4,\)"),
+        ({"lane": [(-1,)]}, {"x": 4}, "must lie within"),
+        ({"lane": [(1, 0)]}, {"x": 4}, "must lie within"),
+        ({"lane": [(4,), (0,)]}, ["x"], "without sizes every output must be reached, found rank 1 of 3"),
+        ({"lane": [1, 2]}, ["x"], "bases of lane must be sequences"),
+        ({"lane": 3}, ["x"], "bases of lane must be sequences"),
+        ({"lane": [("a",)]}, ["x"], "must be an integer"),
+        ([("a", []), ("a", [])], {"x": 1}, "names must differ, found a, a"),
+        ({}, [("x", 1), ("x", 1)], "names must differ"),
+        ({3: []}, {"x": 1}, "must have a name"),
+        ({}, {"": 1}, "must have a name"),
+        (3, {"x": 1}, "bases must be a mapping or pairs"),
+        ({}, [("x", 1, 2)], "out_dims must be a mapping or pairs"),
+        ({}, 3, "out_dims must be a mapping or pairs"),
+    ],
+)
+def test_what_is_no_linear_layout_is_a_typed_error(bases, out_dims, message):
+    with pytest.raises(LayoutError, match=message):
+        LinearLayout(bases, out_dims)
+
+
+def test_a_single_name_stands_for_one_dimension():
+    assert LinearLayout({"lane": [(1,)]}, "dim0") == LinearLayout({"lane": [(1,)]}, {"dim0": 2})
+    assert to_linear_layout(Layout(8), "lane", "dim0") == to_linear_layout(Layout(8), ["lane"], {"dim0": 8})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: LinearLayout({"lane": [(1,)]}, "x")(lane=2), r"within \{'lane': 2\}, found lane = 2"),
+        (lambda: LinearLayout({"lane": [(1,)]}, "x")(warp=0), "found warp = 0"),
+        (lambda: LinearLayout({"lane": [(1,)]}, "x").compose(LinearLayout({"y": [(1,)]}, "z")), "compose needs"),
+        (lambda: LinearLayout({"a": [(2,)]}, {"x": 4}).compose(LinearLayout({"x": [(1,)]}, "z")), "compose needs"),
+        (lambda: LinearLayout({"lane": [(1,), (0,)]}, "x").invert(), "square"),
+        (lambda: from_matrix(F2Matrix((1, 2)), {"a": 2}, {"x": 4}), "2 bits in and 2 out"),
+        (lambda: from_matrix(F2Matrix((1, 2)), {"a": 4}, {"x": 2}), "2 bits in and 2 out"),
+        (lambda: to_linear_layout(Layout((2, 4)), ["a"]), "each of the 2 modes must have a name"),
+        (lambda: to_linear_layout(Layout((2, 4)), ["a", "b"], ["x", "y"]), "several output dimensions must have sizes"),
+        (lambda: to_linear_layout(Layout((2, 4)), {"a": 4}, ["x"]), "3 bits in"),
+        (lambda: to_linear_layout(3, ["a"]), "must be a layout"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_does_not_fit_is_a_typed_error(call, message):
+    with pytest.raises(LayoutError, match=message):
+        call()
+
+
+def test_a_layout_that_carries_has_no_linear_form():
+    with pytest.raises(NotLinearError, match="overlap in bits"):
+        to_linear_layout(Layout((4, 2), (3, 16)), ["a", "b"])

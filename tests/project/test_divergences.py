@@ -1,0 +1,107 @@
+"""Every row of docs/divergences.md: what we do is what the page says, and what the definition says by enumeration."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import judge
+import pytest
+from cases import comparable, decode, encode, run, spelled
+from places import ROOT
+from postconditions import REFUSED, fault
+
+import layoutalg
+from layoutalg import Layout, LayoutError
+from layoutalg.cli.expression import evaluate
+from layoutalg.tuples.int_tuple import text
+
+DATA = json.loads((ROOT / "tests" / "vectors" / "divergences.json").read_text(encoding="utf-8"))
+ROWS = [(row, case) for row in DATA["rows"] for case in row["cases"]]
+CASES = [case for _, case in ROWS] + [case for choice in DATA["semantics"] for case in choice["examples"]]
+
+
+def name(case):
+    return spelled(case["operation"], case["operands"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_we_do_what_the_page_says(case):
+    if "refused" in case:
+        with pytest.raises(LayoutError) as caught:
+            run(case["operation"], case["operands"])
+        assert type(caught.value).__name__ == case["refused"]
+    else:
+        assert encode(run(case["operation"], case["operands"])) == case["answer"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_what_the_page_says_is_what_the_definition_says(case):
+    try:
+        arguments = tuple(map(decode, case["operands"]))
+    except LayoutError:
+        assert "refused" in case  # an operand that is no layout
+        return
+    answer = REFUSED if "refused" in case else decode(case["answer"])
+    assert fault(case["operation"], arguments, answer) is None
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_the_line_on_the_page_can_be_typed_into_the_command(case):
+    if "refused" in case:
+        with pytest.raises(LayoutError):
+            evaluate(name(case))
+    else:
+        assert comparable(encode(evaluate(name(case)))) == comparable(case["answer"])
+
+
+WRONG = [
+    pytest.param(row, peer, answer.removeprefix("wrong: "), id=f"{row['row']}-{peer}")
+    for row in DATA["rows"]
+    for peer, answer in row["peers"].items()
+    if answer.startswith("wrong: ") and len(row["cases"]) == 1
+]
+
+
+@pytest.mark.parametrize(("row", "peer", "answer"), WRONG)
+def test_an_answer_called_wrong_fails_the_definition(row, peer, answer):
+    case = row["cases"][0]
+    try:
+        value = evaluate(answer if ", " not in answer else f"({answer})")
+    except LayoutError:
+        return  # no layout at all: an extent of 0 or below
+    if not isinstance(value, type(decode(case["answer"])) if "answer" in case else Layout):
+        return  # the peer's strides are not on record
+    assert fault(case["operation"], tuple(map(decode, case["operands"])), value) is not None
+
+
+AGREED = [
+    pytest.param(row, answer.split(", as ")[1], id=f"{row['row']}-{peer}")
+    for row in DATA["rows"]
+    for peer, answer in row["peers"].items()
+    if answer.startswith("agrees, as ") and len(row["cases"]) == 1
+]
+
+
+@pytest.mark.parametrize(("row", "answer"), AGREED)
+def test_an_answer_that_agrees_in_other_text_is_the_same_function(row, answer):
+    assert judge.values(decode(answer)) == judge.values(decode(row["cases"][0]["answer"]))
+
+
+def test_all_seventy_rows_name_every_peer_and_its_version():
+    assert [row["row"] for row in DATA["rows"]] == list(range(1, 71))
+    assert all(list(row["peers"]) == list(DATA["peers"]) for row in DATA["rows"])
+    assert "4.8.1" in DATA["peers"]["CuTe DSL"] and "0.3.2" in DATA["peers"]["tensor-layouts"]
+
+
+def test_the_page_is_up_to_date():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "make_divergences.py"), "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_text_of_a_tuple_is_that_of_the_notation():
+    assert text(evaluate("slice_and_offset((_,5), (4,8):(8,1))")) == "((4):(8),5)"
+    assert layoutalg.LayoutError is LayoutError

@@ -1,0 +1,72 @@
+"""The scripts of a checkout: a ready environment is used at once, and what is missing is said in a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+SCRIPTS = ROOT / "scripts"
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the scripts need bash")
+
+
+def bash(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **variables}
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """An environment as the scripts leave it, whose programs only say how they were called."""
+    (tmp_path / "bin").mkdir()
+    for program in ("python", "descriptors"):
+        (tmp_path / "bin" / program).write_text('#!/bin/sh\necho "$(basename "$0")" "$@"\n')
+        (tmp_path / "bin" / program).chmod(0o755)
+    bash(f'. {SCRIPTS}/lib/env.sh; fingerprint run > "$VENV/.made-run"', LAYOUTALG_VENV=str(tmp_path))
+    return tmp_path
+
+
+def test_a_second_run_starts_at_once(ready: Path) -> None:
+    done = bash(f"{SCRIPTS}/derive --tile 128x128 --json", LAYOUTALG_VENV=str(ready), PYTHON="/bin/false")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "descriptors derive --tile 128x128 --json\n", "")
+
+
+def test_the_environment_with_the_test_tools_serves_derive_too(ready: Path) -> None:
+    (ready / ".made-run").unlink()
+    bash(f'. {SCRIPTS}/lib/env.sh; fingerprint dev > "$VENV/.made-dev"', LAYOUTALG_VENV=str(ready))
+    assert bash(f"{SCRIPTS}/derive", LAYOUTALG_VENV=str(ready)).stdout == "descriptors derive\n"
+
+
+def test_an_environment_of_other_requirements_is_not_current(ready: Path) -> None:
+    (ready / ".made-run").write_text("made from something else")
+    done = bash(f". {SCRIPTS}/lib/env.sh; is_current run", LAYOUTALG_VENV=str(ready))
+    assert done.returncode != 0
+
+
+def test_without_a_python_the_script_says_what_it_needs(tmp_path: Path) -> None:
+    for tool in ("dirname", "basename", "cut", "sha256sum", "cat", "mkdir", "flock"):
+        found = shutil.which(tool)
+        if found:
+            (tmp_path / tool).symlink_to(found)
+    bash_path = shutil.which("bash")
+    done = bash(
+        f"PATH={tmp_path} {bash_path} {SCRIPTS}/derive", LAYOUTALG_VENV=str(tmp_path / "venv"), PYTHON="/bin/false"
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("derive: Python 3.11 or newer is needed")
+
+
+def test_the_benchmark_measures_on_the_same_inputs() -> None:
+    command = [sys.executable, str(SCRIPTS / "bench.py"), "--json", "--only", "size", "--repeats", "1", "--inputs", "2"]
+    done = subprocess.run([*command, "--least", "0"], capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert [row["operation"] for row in told["operations"]] == ["size", "cosize"]
+    assert all(row["inputs"] == 2 and row["layoutalg"] > 0 for row in told["operations"])
+    assert told["processes"]["import layoutalg"] > 0
