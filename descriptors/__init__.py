@@ -11,28 +11,62 @@ sm100 (``tcgen05``).
 (512, 8192, '0x8000402002000000')
 """
 
-from descriptors.debug.candidates import candidates
-from descriptors.debug.decode import decode
-from descriptors.debug.diff import diff
-from descriptors.derivation.advance import AdvanceReport
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.derive import derive
-from descriptors.derivation.verify import Report, verify
-from descriptors.emitters.emit import emit
-from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
-from descriptors.instructions.idesc import decode_idesc, idesc
-from descriptors.instructions.rules import IllegalError
-from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
-from descriptors.operands.canonical import Form, Match, form
-from descriptors.operands.match import match
-from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
-from descriptors.operands.swizzled import plain
-from descriptors.output.explanation import explain
-from descriptors.proof.read_model import read_addresses
-from descriptors.tma import TmaPlan, tma_plan
-from descriptors.words.address import SMEM_BYTES
-from descriptors.words.bitfield import Field, UnknownCode, Word
-from descriptors.words.descriptor import SmemDescriptor
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
+    from descriptors.debug.candidates import candidates
+    from descriptors.debug.decode import decode
+    from descriptors.debug.diff import diff
+    from descriptors.derivation.advance import AdvanceReport
+    from descriptors.derivation.derivation import Derivation
+    from descriptors.derivation.derive import derive
+    from descriptors.derivation.verify import Report, verify
+    from descriptors.emitters.emit import emit
+    from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
+    from descriptors.instructions.idesc import decode_idesc, idesc
+    from descriptors.instructions.rules import IllegalError
+    from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
+    from descriptors.operands.canonical import Form, Match, form
+    from descriptors.operands.match import match
+    from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
+    from descriptors.operands.swizzled import plain
+    from descriptors.output.explanation import explain
+    from descriptors.proof.read_model import read_addresses
+    from descriptors.tma.limits import TmaError
+    from descriptors.tma.plan import Box, Dimension, TmaPlan
+    from descriptors.tma.planner import tma_plan
+    from descriptors.words.address import SMEM_BYTES
+    from descriptors.words.bitfield import Field, UnknownCode, Word
+    from descriptors.words.descriptor import SmemDescriptor
+
+#: The public names by the module they live in, which is imported when one of them is asked for.
+_NAMES = {
+    "debug.candidates": "candidates",
+    "debug.decode": "decode",
+    "debug.diff": "diff",
+    "derivation.advance": "AdvanceReport",
+    "derivation.derivation": "Derivation",
+    "derivation.derive": "derive",
+    "derivation.verify": "Report verify",
+    "emitters.emit": "emit",
+    "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
+    "instructions.idesc": "decode_idesc idesc",
+    "instructions.rules": "IllegalError",
+    "operands.atoms": "ATOMS Atom canonical_atom",
+    "operands.canonical": "Form Match form",
+    "operands.match": "match",
+    "operands.operand": "ELEMENT_TYPES ElementType Major SwizzleMode",
+    "operands.swizzled": "plain",
+    "output.explanation": "explain",
+    "proof.read_model": "read_addresses",
+    "tma.limits": "TmaError",
+    "tma.plan": "Box Dimension TmaPlan",
+    "tma.planner": "tma_plan",
+    "words.address": "SMEM_BYTES",
+    "words.bitfield": "Field UnknownCode Word",
+    "words.descriptor": "SmemDescriptor",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "ATOMS",
@@ -40,9 +74,11 @@ __all__ = [
     "SMEM_BYTES",
     "AdvanceReport",
     "Atom",
+    "Box",
     "ChoiceError",
     "Derivation",
     "DescriptorError",
+    "Dimension",
     "ElementType",
     "Field",
     "FieldError",
@@ -55,6 +91,7 @@ __all__ = [
     "Report",
     "SmemDescriptor",
     "SwizzleMode",
+    "TmaError",
     "TmaPlan",
     "UnknownCode",
     "Word",
@@ -74,3 +111,17 @@ __all__ = [
     "tma_plan",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOMES])

@@ -10,62 +10,34 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 
 from typing import TYPE_CHECKING, Any
 
-from layoutalg.algebra.coalesce import coalesce, filter, filter_zeros
-from layoutalg.algebra.complement import complement
-from layoutalg.algebra.composition import composition
-from layoutalg.algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
-from layoutalg.algebra.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
-from layoutalg.algebra.make import (
-    make_composed_layout,
-    make_identity_layout,
-    make_layout,
-    make_layout_like,
-    make_ordered_layout,
-)
-from layoutalg.algebra.products import (
-    blocked_product,
-    flat_product,
-    logical_product,
-    raked_product,
-    tile_to_shape,
-    tiled_product,
-    zipped_product,
-)
-from layoutalg.algebra.rearrange import append, flatten, group_modes, prepend, select
-from layoutalg.algebra.recast import downcast, recast_layout, upcast
-from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
-from layoutalg.algebra.symbols import prove, substitute, symbols_of
-from layoutalg.algebra.tiling import local_partition, local_tile
-from layoutalg.errors import (
-    CoordinateError,
-    LayoutError,
-    NotationError,
-    NotDivisibleError,
-    NotInjectiveError,
-    UndecidedError,
-)
-from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.cosize import cosize
-from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.memory import gather, scatter, strided_view
-from layoutalg.layouts.modes import (
-    crd2idx,
-    depth,
-    get,
-    idx2crd,
-    is_congruent,
-    is_weakly_congruent,
-    leading_dim,
-    rank,
-    size,
-)
-from layoutalg.layouts.notation import parse_int_tuple, parse_layout
-from layoutalg.layouts.offsets import offsets
-from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import E, ScaledBasis
-from layoutalg.tuples.int_tuple import product
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
+    from layoutalg.algebra.coalesce import coalesce, filter_zeros
+    from layoutalg.algebra.coalesce import filter as filter
+    from layoutalg.algebra.complement import complement
+    from layoutalg.algebra.composition import composition
+    from layoutalg.algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
+    from layoutalg.algebra.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
+    from layoutalg.algebra.make import (
+        make_composed_layout,
+        make_identity_layout,
+        make_layout,
+        make_layout_like,
+        make_ordered_layout,
+    )
+    from layoutalg.algebra.products import (
+        blocked_product,
+        flat_product,
+        logical_product,
+        raked_product,
+        tile_to_shape,
+        tiled_product,
+        zipped_product,
+    )
+    from layoutalg.algebra.rearrange import append, flatten, group_modes, prepend, select
+    from layoutalg.algebra.recast import downcast, recast_layout, upcast
+    from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
+    from layoutalg.algebra.symbols import prove, substitute, symbols_of
+    from layoutalg.algebra.tiling import local_partition, local_tile
     from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
     from layoutalg.analysis.banks import access, accesses, wavefronts
     from layoutalg.analysis.f2_matrix import F2Matrix
@@ -74,9 +46,76 @@ if TYPE_CHECKING:
     from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
+    from layoutalg.errors import (
+        CoordinateError,
+        LayoutError,
+        NotationError,
+        NotDivisibleError,
+        NotInjectiveError,
+        UndecidedError,
+    )
+    from layoutalg.layouts.composed import ComposedLayout
+    from layoutalg.layouts.cosize import cosize
+    from layoutalg.layouts.layout import Layout
+    from layoutalg.layouts.memory import gather, scatter, strided_view
+    from layoutalg.layouts.modes import (
+        crd2idx,
+        depth,
+        get,
+        idx2crd,
+        is_congruent,
+        is_weakly_congruent,
+        leading_dim,
+        rank,
+        size,
+    )
+    from layoutalg.layouts.notation import parse_int_tuple, parse_layout
+    from layoutalg.layouts.offsets import offsets
+    from layoutalg.layouts.swizzle import Swizzle
+    from layoutalg.tuples.basis import E, ScaledBasis
+    from layoutalg.tuples.int_tuple import product
 
 __version__ = "0.1.0"
 
+#: The public names by the module they live in, which is imported when one of them is asked for.
+_NAMES = {
+    "algebra.coalesce": "coalesce filter filter_zeros",
+    "algebra.complement": "complement",
+    "algebra.composition": "composition",
+    "algebra.divide": "flat_divide logical_divide tiled_divide zipped_divide",
+    "algebra.inverse": "left_inverse max_common_layout max_common_vector nullspace right_inverse",
+    "algebra.make": "make_composed_layout make_identity_layout make_layout make_layout_like make_ordered_layout",
+    "algebra.products": (
+        "blocked_product flat_product logical_product raked_product tile_to_shape tiled_product zipped_product"
+    ),
+    "algebra.rearrange": "append flatten group_modes prepend select",
+    "algebra.recast": "downcast recast_layout upcast",
+    "algebra.slicing": "dice slice_ slice_and_offset",
+    "algebra.symbols": "prove substitute symbols_of",
+    "algebra.tiling": "local_partition local_tile",
+    "analysis.bank_ranks": "conflicts_by_rank wavefronts_by_rank",
+    "analysis.banks": "access accesses wavefronts",
+    "analysis.f2_matrix": "F2Matrix",
+    "analysis.from_f2": "from_f2",
+    "analysis.linear_layout": "LinearLayout",
+    "analysis.swizzle_search": "AccessPattern NoSwizzleError find_swizzle",
+    "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
+    "analysis.triton": "from_linear_layout to_linear_layout",
+    "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
+    "layouts.composed": "ComposedLayout",
+    "layouts.cosize": "cosize",
+    "layouts.layout": "Layout",
+    "layouts.memory": "gather scatter strided_view",
+    "layouts.modes": "crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size",
+    "layouts.notation": "parse_int_tuple parse_layout",
+    "layouts.offsets": "offsets",
+    "layouts.swizzle": "Swizzle",
+    "tuples.basis": "E ScaledBasis",
+    "tuples.int_tuple": "product",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+# Everything but `filter`, which would take the place of Python's own where someone imports the star.
 __all__ = [
     "AccessPattern",
     "ComposedLayout",
@@ -107,7 +146,6 @@ __all__ = [
     "depth",
     "dice",
     "downcast",
-    "filter",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",
@@ -166,32 +204,16 @@ __all__ = [
     "zipped_product",
 ]
 
-#: The analyses: loaded when one is asked for, so that the algebra alone starts fast.
-_ANALYSES = {
-    "access": "analysis.banks",
-    "accesses": "analysis.banks",
-    "wavefronts": "analysis.banks",
-    "conflicts_by_rank": "analysis.bank_ranks",
-    "wavefronts_by_rank": "analysis.bank_ranks",
-    "F2Matrix": "analysis.f2_matrix",
-    "NotLinearError": "analysis.to_f2",
-    "to_f2": "analysis.to_f2",
-    "to_f2_affine": "analysis.to_f2",
-    "from_f2": "analysis.from_f2",
-    "AccessPattern": "analysis.swizzle_search",
-    "NoSwizzleError": "analysis.swizzle_search",
-    "find_swizzle": "analysis.swizzle_search",
-    "LinearLayout": "analysis.linear_layout",
-    "from_linear_layout": "analysis.triton",
-    "to_linear_layout": "analysis.triton",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _ANALYSES:
-        raise AttributeError(f"module 'layoutalg' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"layoutalg.{_ANALYSES[name]}"), name)
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOMES, "__version__"])

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from descriptors import Derivation, DescriptorError, derive
-from descriptors.tma import TmaPlan, tma_plan
+from descriptors import Derivation, DescriptorError, TmaPlan, derive, tma_plan
 from layoutalg import LayoutError, offsets
 from probes import tma
 from probes.boxes import Boxes

@@ -36,7 +36,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
-    from descriptors.tma import tma_plan
+    from descriptors.tma.planner import tma_plan
 
     plan = tma_plan(_derivation(given), rank)
     proved = plan.verify()

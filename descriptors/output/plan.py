@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from descriptors.tma import TmaPlan
+    from descriptors.tma.plan import TmaPlan
 
 #: Boxes that are listed; the others are counted.
 _LISTED = 32
@@ -20,7 +20,7 @@ def as_record(plan: TmaPlan, proved: int) -> dict[str, Any]:
         proved: how many elements ``plan.verify()`` compared.
 
     >>> from descriptors import derive
-    >>> from descriptors.tma import tma_plan
+    >>> from descriptors import tma_plan
     >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
     >>> as_record(plan, plan.verify())["boxes"][1]
     {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
@@ -62,7 +62,7 @@ def tell(plan: TmaPlan, proved: int) -> Iterator[str]:
     """A plan for a person, line by line.
 
     >>> from descriptors import derive
-    >>> from descriptors.tma import tma_plan
+    >>> from descriptors import tma_plan
     >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
     >>> print(*list(tell(plan, plan.verify()))[-4:], sep="\\n")
        number   K  MN  shared memory

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.tma import TmaPlan
+from descriptors.tma.plan import TmaPlan
 
 if TYPE_CHECKING:
     pass

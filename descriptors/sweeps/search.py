@@ -23,7 +23,9 @@ from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
 from descriptors.proof.addresses import address_bits, stored_addresses
 from descriptors.sweeps.producer import Producer, as_producer, moves, stores
-from descriptors.tma import TmaError, TmaPlan, tma_plan
+from descriptors.tma.limits import TmaError
+from descriptors.tma.plan import TmaPlan
+from descriptors.tma.planner import tma_plan
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
 from descriptors.words.descriptor import architecture
 from layoutalg import size

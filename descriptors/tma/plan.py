@@ -177,7 +177,7 @@ class TmaPlan:
             TmaError: if the address is not aligned, or an element goes astray.
 
         >>> from descriptors import derive
-        >>> from descriptors.tma import tma_plan
+        >>> from descriptors import tma_plan
         >>> tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))).verify()
         16384
         """

@@ -12,13 +12,12 @@ import click
 import pytest
 from places import ROOT
 
-from descriptors import derive
+from descriptors import derive, tma_plan
 from descriptors.cli import command as cli
 from descriptors.cli import derive as derive_cli
 from descriptors.cli import tma as emit_cli
 from descriptors.emitters.emit import LANGUAGES, emit
 from descriptors.output.plan import as_record
-from descriptors.tma import tma_plan
 
 TILE = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "128x128"]
 

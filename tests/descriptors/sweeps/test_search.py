@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from descriptors import derive
+from descriptors import TmaError, derive, tma_plan
 from descriptors.cli.command import main
 from descriptors.derivation.verify import verify
 from descriptors.errors import ChoiceError, DescriptorError
@@ -18,7 +18,6 @@ from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.sweeps.finding import COLUMNS, KEYS, Finding
 from descriptors.sweeps.producer import stores
 from descriptors.sweeps.search import search, survey
-from descriptors.tma import TmaError, tma_plan
 from layoutalg import Layout, accesses, wavefronts
 
 CASES = [

@@ -15,12 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import Derivation, DescriptorError, derive
+from descriptors import Derivation, DescriptorError, TmaError, TmaPlan, derive, tma_plan
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.oracle import available
 from descriptors.proof.copy_model import landing_bits
-from descriptors.tma import TmaError, TmaPlan, tma_plan
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SWIZZLES
 from layoutalg import ComposedLayout, Layout, Swizzle, offsets
 

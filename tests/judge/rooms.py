@@ -1,0 +1,84 @@
+"""The table of rooms: the whole architecture, lowest floor first.
+
+A room is a folder of a package and answers one question, which its ``__init__`` says. A module may import what stands
+before it: modules of the rooms above its own line in this table, and those to its left on its own line. A line without
+modules is a single module, or the public face of a package.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+from places import ROOT
+
+ROOMS = {
+    "layoutalg.errors": "",
+    "layoutalg.tuples": "frozen polynomial leaf int_tuple basis",
+    "layoutalg.drawing": "grid text html",
+    "layoutalg.layouts": "swizzle layout flat jumps plain_composition composed modes offsets cosize memory notation",
+    "layoutalg.algebra": (
+        "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
+    ),
+    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks bank_ranks swizzle_search",
+    "layoutalg": "",
+    "layoutalg.cli": "expression output analysis command",
+    "layoutalg.__main__": "",
+    "descriptors.errors": "",
+    "descriptors.text": "",
+    "descriptors.operands": "operand atoms swizzled canonical explicit partition match",
+    "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
+    "descriptors.proof": "read_model copy_model addresses mismatch picture",
+    "descriptors.instructions": "tables rules checks operands idesc",
+    "descriptors.derivation": "arguments advance derivation verify derive symbolic",
+    "descriptors.debug": "reading warnings decode fit candidates diff",
+    "descriptors.tma": "limits plan planner",
+    "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.sweeps": "finding producer search lattice atlas_files atlas formulas",
+    "descriptors.output": "explanation derivation closed_forms debug plan instructions survey",
+    "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
+    "descriptors.oracle.dsl": "names algebra words emitted instructions",
+    "descriptors.course": "claims article",
+    "descriptors": "",
+    "descriptors.cli": "options derive debug instructions tma search formulas atlas command",
+    "descriptors.__main__": "",
+}
+
+#: Every module, lowest first; a room's ``__init__`` stands at its end and may hand on what it holds.
+FLOORS = [module for room, names in ROOMS.items() for module in (*(f"{room}.{n}" for n in names.split()), room)]
+
+
+@cache
+def modules() -> dict[str, str]:
+    """The source of every module of the two packages, by its dotted name."""
+    found = {}
+    for package in ("layoutalg", "descriptors"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def imports(module: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every import of a module, at its head or inside a function: what it imports, and the names taken from it."""
+    for node in ast.walk(ast.parse(modules()[module])):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, ()) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute here"
+            source = node.module or ""
+            for alias in node.names:
+                full = f"{source}.{alias.name}"
+                yield (full, ()) if full in modules() else (source, (alias.name,))
+
+
+def ours(name: str) -> bool:
+    """Whether a dotted name is of one of the two packages."""
+    return name.partition(".")[0] in ("layoutalg", "descriptors")
+
+
+def room(module: str) -> str:
+    """The room that a module stands in; a module that is a room of its own is that."""
+    return module if module in ROOMS else module.rpartition(".")[0]
