@@ -1,4 +1,4 @@
-"""Checks of an instruction against the rows of ``descriptors.shapes``; ``operand_legality`` has those of its operands.
+"""Checks of an instruction against the rows of ``tables``; ``operands`` has those of its operands.
 
 Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
 ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,

@@ -127,7 +127,7 @@ def find_swizzle(
 
     Raises:
         NoSwizzleError: if none will do; the best one is an attribute of the error.
-        LayoutError: for a malformed access, as in ``layoutalg.banks``.
+        LayoutError: for a malformed access, as in ``layoutalg.analysis.banks``.
 
     Eight lanes read 16 bytes each, down a column of a tile of 8 rows of 64, 32 or 16 half-precision numbers. The
     swizzles found are those that the hardware calls 128B, 64B and 32B:
