@@ -7,6 +7,11 @@ together. Where an access is linear over GF(2), its wavefronts are a difference 
 same. Any other access is enumerated (:mod:`layoutalg.analysis.banks`). Both are exact, so that no answer is missed and
 none is wrong. Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for what the three numbers have to do with
 banks.
+
+>>> from layoutalg import Layout
+>>> tile, column = Layout((8, 64), (64, 1)), AccessPattern(Layout((8, 8), (1, 8)), 16)  # 8 rows of 16 bytes
+>>> print(find_swizzle(tile, [column], 2))  # on byte addresses
+S<3,4,3>
 """
 
 from __future__ import annotations

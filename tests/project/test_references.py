@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib import import_module
 from typing import Any
 
 import pytest
 from places import ROOT
-from rooms import modules
+from rooms import FLOORS, ROOMS, modules
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 SOURCES = {**modules()} | {
@@ -63,3 +64,13 @@ def test_every_path_and_name_in_a_page_is_there(page: Any) -> None:
 
 def test_every_reference_was_looked_at() -> None:
     assert sum(len(re.findall(r":(?:mod|func|class):`", text)) for text in SOURCES.values()) > 50
+
+
+#: Rooms whose modules have no law of their own: commands, and what they print.
+WITHOUT_LAWS = ("layoutalg.cli", "layoutalg.__main__")
+
+
+@pytest.mark.parametrize("module", [name for name in FLOORS if name.startswith("layoutalg.") and name not in ROOMS])
+def test_the_head_of_a_module_runs_its_law(module: str) -> None:
+    if not module.startswith(WITHOUT_LAWS):
+        assert ">>> " in (ast.get_docstring(ast.parse(modules()[module])) or "")
