@@ -130,10 +130,11 @@ def test_every_failed_seed_is_one_of_a_test_that_runs_on_it(monkeypatch):
 
 
 DRAWING = """
-from hypothesis import given
+from hypothesis import given, settings
 from strategies import any_layouts, composed_pairs
 import hypothesis.strategies as st
 
+@settings(max_examples=120)
 @given(any_layouts, composed_pairs, st.integers(), st.text(max_size=3))
 def test_draw(layout, pair, number, word):
     with open({log!r}, "a") as log:

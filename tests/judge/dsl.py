@@ -6,7 +6,6 @@ called, and neither side's answer is taken for the truth.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,14 +123,3 @@ def _fault(case: Case, ours: Answer) -> str | None:
         return fault(case.operation, arguments, answer_of(ours.text) if ours.status == "ok" else REFUSED)
     except TooLarge:
         return None if ours.status != "ok" else "too large to judge"
-
-
-def summary(counts: dict[str, Counter[str]]) -> str:
-    """One line of counts an operation, and one for all."""
-    total: Counter[str] = sum(counts.values(), Counter())
-    lines = [f"  {name:22} {sum(c.values()):5}  {_text(c)}" for name, c in sorted(counts.items())]
-    return "\n".join([*lines, f"  {'all':22} {sum(total.values()):5}  {_text(total)}"])
-
-
-def _text(counter: Counter[str]) -> str:
-    return ", ".join(f"{kind} {number}" for kind, number in sorted(counter.items()))
