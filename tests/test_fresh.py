@@ -83,6 +83,12 @@ def test_a_failure_ends_the_hunt_and_says_what_to_add_where(capsys):
     assert f'tests/vectors/failed_seeds.json, {{"test": NAME, "seed": {tried[1]}, "why": ...}}' in told
 
 
+def test_a_pytest_that_does_not_run_is_no_failing_seed(capsys):
+    assert hunted([4], minutes=9, seconds_each=25)[0] == 2
+    told = capsys.readouterr()
+    assert told.err == "fresh: pytest must run the tests, found exit status 4\n" and "fails" not in told.out
+
+
 def test_the_files_that_draw_are_those_with_hypothesis_or_a_seed():
     files = fresh.files_that_draw()
     assert {"tests/test_oracle_algebra.py", "tests/test_composition.py", "tests/test_tma.py"} <= set(files)

@@ -101,6 +101,10 @@ def hunt(
         seed = source.randrange(2**32)
         status, output = run(seed, arguments)
         tried += 1
+        if status not in (0, 1):  # a wrong option, or no test at all
+            print(output)
+            print(f"fresh: pytest must run the tests, found exit status {status}", file=sys.stderr)
+            return 2
         if status:
             print(output)
             print(f"fresh: {_count(tried)} tried, and the last one fails")
