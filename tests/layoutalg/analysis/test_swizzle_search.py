@@ -7,8 +7,8 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
+from f2 import few
 from hypothesis import given
-from support_f2 import few
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, composition, make_identity_layout
 from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
