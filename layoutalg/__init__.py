@@ -36,10 +36,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.algebra.rearrange import append, flatten, group_modes, prepend, select
     from layoutalg.algebra.recast import downcast, recast_layout, upcast
     from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
-    from layoutalg.algebra.symbols import prove, substitute, symbols_of
+    from layoutalg.algebra.symbols import Proof, prove, substitute, symbols_of
     from layoutalg.algebra.tiling import local_partition, local_tile
     from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
-    from layoutalg.analysis.banks import access, accesses, wavefronts
+    from layoutalg.analysis.banks import Access, access, accesses, wavefronts
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.from_f2 import from_f2
     from layoutalg.analysis.linear_layout import LinearLayout
@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import product
+    from layoutalg.tuples.polynomial import Polynomial, symbol
 
 __version__ = "0.1.0"
 
@@ -91,10 +92,10 @@ _NAMES = {
     "algebra.rearrange": "append flatten group_modes prepend select",
     "algebra.recast": "downcast recast_layout upcast",
     "algebra.slicing": "dice slice_ slice_and_offset",
-    "algebra.symbols": "prove substitute symbols_of",
+    "algebra.symbols": "Proof prove substitute symbols_of",
     "algebra.tiling": "local_partition local_tile",
     "analysis.bank_ranks": "conflicts_by_rank wavefronts_by_rank",
-    "analysis.banks": "access accesses wavefronts",
+    "analysis.banks": "Access access accesses wavefronts",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.from_f2": "from_f2",
     "analysis.linear_layout": "LinearLayout",
@@ -112,11 +113,13 @@ _NAMES = {
     "layouts.swizzle": "Swizzle",
     "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "product",
+    "tuples.polynomial": "Polynomial symbol",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 # Everything but `filter`, which would take the place of Python's own where someone imports the star.
 __all__ = [
+    "Access",
     "AccessPattern",
     "ComposedLayout",
     "CoordinateError",
@@ -130,6 +133,8 @@ __all__ = [
     "NotInjectiveError",
     "NotLinearError",
     "NotationError",
+    "Polynomial",
+    "Proof",
     "ScaledBasis",
     "Swizzle",
     "UndecidedError",
@@ -190,6 +195,7 @@ __all__ = [
     "slice_and_offset",
     "strided_view",
     "substitute",
+    "symbol",
     "symbols_of",
     "tile_to_shape",
     "tiled_divide",

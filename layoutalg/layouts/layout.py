@@ -188,7 +188,7 @@ def _coordinate(layout: Layout, where: Any) -> Any:
         where = unrank(where, layout.shape)
     result = inner_offset(where, layout.shape, vectors)
     paths = [stride.mode for stride in strides if isinstance(stride, ScaledBasis)]
-    return (Vector({}) + result if isinstance(result, Vector) else Vector({})).as_coordinate(paths)
+    return (result if isinstance(result, Vector) else Vector()).as_coordinate(paths)
 
 
 def _is_valid(shape: IntTuple, stride: IntTuple) -> bool:

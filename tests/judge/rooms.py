@@ -15,7 +15,7 @@ from places import ROOT
 
 ROOMS = {
     "layoutalg.errors": "",
-    "layoutalg.tuples": "frozen polynomial leaf int_tuple basis",
+    "layoutalg.tuples": "frozen terms polynomial leaf int_tuple basis",
     "layoutalg.drawing": "grid text html",
     "layoutalg.layouts": "swizzle layout flat jumps plain_composition composed modes offsets cosize memory notation",
     "layoutalg.algebra": (
