@@ -39,13 +39,14 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.algebra.symbols import Proof, prove, substitute, symbols_of
     from layoutalg.algebra.tiling import local_partition, local_tile
     from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
-    from layoutalg.analysis.banks import Access, access, accesses, wavefronts
+    from layoutalg.analysis.banks import Access, access, wavefronts
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.from_f2 import from_f2
     from layoutalg.analysis.linear_layout import LinearLayout
     from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
+    from layoutalg.analysis.warp_accesses import accesses
     from layoutalg.errors import (
         CoordinateError,
         LayoutError,
@@ -95,13 +96,14 @@ _NAMES = {
     "algebra.symbols": "Proof prove substitute symbols_of",
     "algebra.tiling": "local_partition local_tile",
     "analysis.bank_ranks": "conflicts_by_rank wavefronts_by_rank",
-    "analysis.banks": "Access access accesses wavefronts",
+    "analysis.banks": "Access access wavefronts",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.from_f2": "from_f2",
     "analysis.linear_layout": "LinearLayout",
     "analysis.swizzle_search": "AccessPattern NoSwizzleError find_swizzle",
     "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
     "analysis.triton": "from_linear_layout to_linear_layout",
+    "analysis.warp_accesses": "accesses",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",

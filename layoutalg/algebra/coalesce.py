@@ -11,11 +11,11 @@ from __future__ import annotations
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import L, need_layout, through
+from layoutalg.layouts.modes import LayoutKind, need_layout, through
 from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
 
 
-def coalesce(layout: L, target_profile: IntTuple = None) -> L:
+def coalesce(layout: LayoutKind, target_profile: IntTuple = None) -> LayoutKind:
     """The same function of the index in as few modes as possible.
 
     Args:
@@ -59,7 +59,7 @@ def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
 
 
-def filter_zeros(layout: L, target_profile: IntTuple = None) -> L:
+def filter_zeros(layout: LayoutKind, target_profile: IntTuple = None) -> LayoutKind:
     """Replace the extent of every mode of stride 0 by 1: the same image, each offset reached once less often.
 
     Args:
@@ -93,7 +93,7 @@ def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTupl
     return 1 if stride == 0 else shape
 
 
-def filter(layout: L) -> L:  # CuTe's name
+def filter(layout: LayoutKind) -> LayoutKind:  # CuTe's name
     """Coalesce after removing the modes of stride 0 and of extent 1: what is left maps without repetition by zeros.
 
     >>> print(filter(Layout((4, (2, 3)), (0, (1, 2)))))

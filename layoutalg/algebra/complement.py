@@ -48,7 +48,7 @@ def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
     period = 1  # everything below this offset is filled
     for d, s in sorted(zip(strides, extents, strict=True)):
         if d <= 0 or d < period or not divides(period, d):
-            _refuse(d, period, extents, strides, layout)
+            _refuse_stride(d, period, extents, strides, layout)
         if d != period:
             need_steps(s)  # a mode that is never stepped along would leave no gap
         gaps.append(d // period)
@@ -72,7 +72,7 @@ def _target(cotarget: Any) -> int:
     return product(tuple(leaves))
 
 
-def _refuse(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
+def _refuse_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
     """Name the condition that fails: sign, injectivity, or the chain."""
     if min(strides) < 0:
         raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")

@@ -22,13 +22,13 @@ from typing import Any
 from layoutalg.algebra.complement import complement
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import L, need_layout, through
+from layoutalg.layouts.modes import LayoutKind, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, equal
 
 
-def logical_divide(target: L, tiler: Any) -> L:
+def logical_divide(target: LayoutKind, tiler: Any) -> LayoutKind:
     """Split a layout, or each of its modes, into ``(tile, rest)``.
 
     Args:
@@ -116,7 +116,7 @@ def _zipped(parts: tuple[Any, ...], tiler: Any, operation: str) -> tuple[Any, An
     return tuple([first for first, _ in pairs]), (*[second for _, second in pairs], *parts[len(tiler) :])
 
 
-def zipped_divide(target: L, tiler: Any) -> L:
+def zipped_divide(target: LayoutKind, tiler: Any) -> LayoutKind:
     """A layout as ``((tile), (rest))``: mode 0 runs inside a tile, mode 1 over the tiles.
 
     Args:
@@ -134,7 +134,7 @@ def zipped_divide(target: L, tiler: Any) -> L:
     return through(lambda plain: zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), target)
 
 
-def tiled_divide(target: L, tiler: Any) -> L:
+def tiled_divide(target: LayoutKind, tiler: Any) -> LayoutKind:
     """As :func:`zipped_divide`, with the modes over the tiles at the top: ``((tile), rest, rest, ...)``.
 
     >>> print(tiled_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
@@ -145,7 +145,7 @@ def tiled_divide(target: L, tiler: Any) -> L:
     return through(lambda plain: unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), target)
 
 
-def flat_divide(target: L, tiler: Any) -> L:
+def flat_divide(target: LayoutKind, tiler: Any) -> LayoutKind:
     """As :func:`zipped_divide`, with all modes at the top: ``(tile, tile, ..., rest, rest, ...)``.
 
     >>> print(flat_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))

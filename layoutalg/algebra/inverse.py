@@ -15,7 +15,7 @@ from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, 
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
-from layoutalg.layouts.jumps import Function
+from layoutalg.layouts.jumps import ExtendedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain, size
 from layoutalg.layouts.swizzle import Swizzle
@@ -194,7 +194,7 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     for leaf in (*flatten_tuple((first.shape, first.stride)), *flatten_tuple((second.shape, second.stride))):
         need_int(leaf, "max_common_layout: an extent or stride")
     inverse = right_inverse_plain(second)
-    function = Function(*_flat_extended(first))
+    function = ExtendedLayout(*_flat_extended(first))
     total = size(first)
     limit = min(limit_a, limit_b)
     extents: list[Any] = []

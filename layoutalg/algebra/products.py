@@ -18,13 +18,13 @@ from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout, trusted, valid_shape
-from layoutalg.layouts.modes import L, need_layout, need_plain, through
+from layoutalg.layouts.modes import LayoutKind, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
 from layoutalg.tuples.leaf import divides
 
 
-def logical_product(block: L, tiler: Any) -> L:
+def logical_product(block: LayoutKind, tiler: Any) -> LayoutKind:
     """A layout and its copies: ``(block, copies)``.
 
     Args:
@@ -61,7 +61,7 @@ def _product(block: Layout, tiler: Any) -> Layout:
     return trusted((block.shape, copies.shape), (block.stride, copies.stride))
 
 
-def zipped_product(block: L, tiler: Any) -> L:
+def zipped_product(block: LayoutKind, tiler: Any) -> LayoutKind:
     """A layout and its copies as ``((block), (copies))``; by a tuple of tilers, blocks first, then copies.
 
     Raises:
@@ -75,7 +75,7 @@ def zipped_product(block: L, tiler: Any) -> L:
     return through(lambda plain: zip_modes(_product(plain, tiler), tiler, "zipped_product"), block)
 
 
-def tiled_product(block: L, tiler: Any) -> L:
+def tiled_product(block: LayoutKind, tiler: Any) -> LayoutKind:
     """As :func:`zipped_product`, with the modes over the copies at the top: ``((block), copies, copies, ...)``.
 
     >>> print(tiled_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
@@ -86,7 +86,7 @@ def tiled_product(block: L, tiler: Any) -> L:
     return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), block)
 
 
-def flat_product(block: L, tiler: Any) -> L:
+def flat_product(block: LayoutKind, tiler: Any) -> LayoutKind:
     """As :func:`zipped_product`, with all modes at the top: ``(block, block, ..., copies, copies, ...)``.
 
     >>> print(flat_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
@@ -97,7 +97,7 @@ def flat_product(block: L, tiler: Any) -> L:
     return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), block)
 
 
-def blocked_product(block: L, tiler: Layout) -> L:
+def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """Copies of a block side by side: mode i is ``(block_i, copies_i)``.
 
     Args:
@@ -123,7 +123,7 @@ def _blocked(block: Layout, tiler: Layout) -> Layout:
     )
 
 
-def raked_product(block: L, tiler: Layout) -> L:
+def raked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """Copies of a block interleaved: mode i is ``(copies_i, block_i)``, coalesced.
 
     Raises:
@@ -160,7 +160,7 @@ def _padded(layout: Layout, rank: int) -> Layout:
     return trusted(shape + (1,) * more, stride + (0,) * more)
 
 
-def tile_to_shape(atom: L, target_shape: IntTuple, order: IntTuple = None) -> L:
+def tile_to_shape(atom: LayoutKind, target_shape: IntTuple, order: IntTuple = None) -> LayoutKind:
     """Fill a shape with copies of an atom: how a shared-memory tile is built from a swizzle atom.
 
     Args:

@@ -13,12 +13,12 @@ from typing import Any
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import T, at_path, modes_of, need_plain, rank, shape_of, through
+from layoutalg.layouts.modes import AnyValue, at_path, modes_of, need_plain, rank, shape_of, through
 from layoutalg.tuples.int_tuple import flatten_tuple, text
 from layoutalg.tuples.leaf import as_int
 
 
-def select(value: T, modes: int | Sequence[int]) -> T:
+def select(value: AnyValue, modes: int | Sequence[int]) -> AnyValue:
     """The given top-level modes, in the given order, as a tuple of modes even where it is one.
 
     Raises:
@@ -31,7 +31,7 @@ def select(value: T, modes: int | Sequence[int]) -> T:
     return _rebuild(value, lambda parts: tuple(at_path(parts, mode, "select") for mode in picked))  # type: ignore[no-any-return]
 
 
-def flatten(value: T) -> T:
+def flatten(value: AnyValue) -> AnyValue:
     """The same leaves in one flat tuple; an integer mode stays as it is.
 
     >>> print(flatten(Layout((2, (3, 4)))))
@@ -104,7 +104,7 @@ def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> 
     return joined(value, elem) if times else value
 
 
-def group_modes(value: T, begin: int, end: int | None = None) -> T:
+def group_modes(value: AnyValue, begin: int, end: int | None = None) -> AnyValue:
     """Make modes ``[begin, end)`` the sub-modes of one mode, in their place.
 
     Args:

@@ -18,10 +18,10 @@ from typing import Any
 
 from layoutalg.analysis.bank_ranks import conflicts_by_rank
 from layoutalg.analysis.banks import WARP, access
-from layoutalg.analysis.banks import accesses as tile_accesses
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.from_f2 import every_swizzle
 from layoutalg.analysis.to_f2 import NotLinearError, fit_f2
+from layoutalg.analysis.warp_accesses import accesses as tile_accesses
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.cosize import cosize

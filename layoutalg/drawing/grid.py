@@ -50,7 +50,7 @@ class Axis:
     @classmethod
     def of(cls, shape: Any, mode: int, limit: int | None) -> Axis:
         """The axis of one mode of a layout, cut at ``limit`` positions."""
-        leaves = list(_leaves(shape, (mode,)))
+        leaves = list(_named_extents(shape, (mode,)))
         total = size(shape)
         shown = total if limit is None else min(limit, total)
         return cls(tuple(name for name, _ in leaves), tuple(extent for _, extent in leaves), shown)
@@ -151,10 +151,10 @@ def _grid(layout: Drawable, rows: Axis, columns: Axis, point: tuple[int, ...]) -
     return Grid(title, rows, columns, cells)
 
 
-def _leaves(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
+def _named_extents(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
     if type(shape) is not tuple:
         return [("[" + ",".join(map(str, path)) + "]", shape)]
-    return [leaf for index, mode in enumerate(shape) for leaf in _leaves(mode, (*path, index))]
+    return [leaf for index, mode in enumerate(shape) for leaf in _named_extents(mode, (*path, index))]
 
 
 def _note(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:

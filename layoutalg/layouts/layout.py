@@ -71,7 +71,7 @@ class Layout(Value):
         if type(where) is not int and has_none(where):
             return sliced(where, self)[0]
         if _has_basis(self.stride):
-            return _coordinate(self, where)
+            return _image_coordinate(self, where)
         return inner_offset(where, self.shape, self.stride)
 
     def __getitem__(self, mode: int) -> Layout:
@@ -180,7 +180,7 @@ def _has_basis(stride: IntTuple) -> bool:
     return isinstance(stride, ScaledBasis)
 
 
-def _coordinate(layout: Layout, where: Any) -> Any:
+def _image_coordinate(layout: Layout, where: Any) -> Any:
     """The coordinate that a layout with basis strides maps ``where`` to."""
     strides = flatten_tuple(layout.stride)
     vectors = unflatten(map(Vector.of, strides), layout.stride)

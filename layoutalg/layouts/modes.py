@@ -31,12 +31,12 @@ from layoutalg.tuples.leaf import as_int, as_leaf
 #: What most operations accept: a layout, plain or composed.
 AnyLayout = Layout | ComposedLayout
 Mode = int | Sequence[int] | None
-T = TypeVar("T")
+AnyValue = TypeVar("AnyValue")
 #: A layout whose kind an operation keeps: plain stays plain, composed stays composed.
-L = TypeVar("L", bound=Layout | ComposedLayout)
+LayoutKind = TypeVar("LayoutKind", bound=Layout | ComposedLayout)
 
 
-def through(operation: Callable[[Layout], Layout], layout: L) -> L:
+def through(operation: Callable[[Layout], Layout], layout: LayoutKind) -> LayoutKind:
     """Apply an operation on the domain of a layout to the inner layout of a composed one.
 
     Such an operation only re-indexes coordinates, so that what is composed after it stays as it is.
@@ -115,7 +115,7 @@ def depth(value: Any, mode: Mode = None) -> int:
     return tuple_depth(shape_of(at_path(value, mode, "depth")))
 
 
-def get(value: T, mode: Mode) -> T:
+def get(value: AnyValue, mode: Mode) -> AnyValue:
     """One mode of a shape or layout, by index or path.
 
     Raises:
@@ -205,10 +205,10 @@ def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
     """
     shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
     check_depth(index, "idx2crd: index")
-    return _coordinate(index, shape)
+    return _unranked(index, shape)
 
 
-def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
+def _unranked(index: Any, shape: IntTuple) -> IntTuple:
     if type(index) is int and 0 <= index < product(shape):
         return unrank(index, shape)
     if type(index) is tuple:
@@ -216,7 +216,7 @@ def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
             raise CoordinateError(
                 f"idx2crd: the index must be weakly congruent to the shape, found {text(index)}; shape = {text(shape)}"
             )
-        return tuple(map(_coordinate, index, shape))
+        return tuple(map(_unranked, index, shape))
     where = as_leaf(index, "idx2crd: an index")
     inner_offset(where, shape, Layout(shape).stride)  # checks the range
     return unrank(where, shape)

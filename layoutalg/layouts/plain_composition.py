@@ -163,7 +163,7 @@ def _exact(extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout
             f"composition: cannot decide whether the modes of b add up without a carry in a for all values of the "
             f"symbols; a = {a}, b = {b}"
         )
-    function = jumps.Function(extents, strides)
+    function = jumps.ExtendedLayout(extents, strides)
     pieces: list[Piece] = []
     indices: list[Leaf] = []
     for n, t in leaves:
@@ -194,7 +194,12 @@ def _refuse_leaf(n: int, t: int, index: int, a: Layout, b: Layout) -> NoReturn:
 
 
 def _refuse_sum(
-    function: jumps.Function, indices: list[Leaf], where: tuple[int, ...], leaves: list[Leaf], a: Layout, b: Layout
+    function: jumps.ExtendedLayout,
+    indices: list[Leaf],
+    where: tuple[int, ...],
+    leaves: list[Leaf],
+    a: Layout,
+    b: Layout,
 ) -> NoReturn:
     """Say at which coordinate of b the offsets are not the sum of what the modes give."""
     index = sum(x * t for x, (_, t) in zip(where, indices, strict=True))

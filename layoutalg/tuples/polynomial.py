@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError, UndecidedError
+from layoutalg.tuples.deciding import divided, signs
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.terms import (
     Monomial,
@@ -25,8 +26,9 @@ from layoutalg.tuples.terms import (
     from_sympy,
     multiplied,
     ordered,
-    over,
+    power,
     scaled,
+    substituted,
     to_sympy,
     written,
 )
@@ -114,14 +116,7 @@ class Polynomial(Value):
         >>> Polynomial.symbol("m").substitute({"m": 4})
         4
         """
-        total: Integer = 0
-        for monomial, c in self.terms:
-            term: Integer = c
-            for name, power in monomial:
-                value = values.get(name)
-                term = term * (symbol(name) if value is None else value) ** power
-            total = total + term
-        return total
+        return _number(substituted(self.terms, {name: _terms(value) for name, value in values.items()}))
 
     def symbols(self) -> set[str]:
         """The names of its symbols."""
@@ -152,11 +147,8 @@ class Polynomial(Value):
     def __rsub__(self, other: Integer) -> Integer:
         return self * -1 + other
 
-    def __pow__(self, power: int) -> Integer:
-        result: Integer = 1
-        for _ in range(power):
-            result = result * self
-        return result
+    def __pow__(self, exponent: int) -> Integer:
+        return _number(power(self.terms, exponent))
 
     def __abs__(self) -> Polynomial:
         return -self if self < 0 else self
@@ -244,14 +236,14 @@ def same(a: Integer, b: Integer) -> bool:
     """
     if a == b:
         return True
-    least, greatest = _signs(a - b)
+    least, greatest = signs(_terms(a - b))
     if least > 0 or greatest < 0:
         return False
     raise UndecidedError(f"cannot decide whether {a} equals {b}")
 
 
 def _less(a: Integer, b: Integer) -> bool:
-    least, greatest = _signs(b - a)
+    least, greatest = signs(_terms(b - a))
     if least > 0:
         return True
     if greatest <= 0:
@@ -259,58 +251,6 @@ def _less(a: Integer, b: Integer) -> bool:
     raise UndecidedError(f"cannot decide whether {a} is less than {b}")
 
 
-def _signs(value: Integer) -> tuple[int, int]:
-    """Bounds in {-1, 0, 1} on the sign of a value over all symbols >= 1.
-
-    With each symbol written as 1 + y, y >= 0, coefficients of one sign settle it, and the constant says whether it can
-    be zero.
-    """
-    if isinstance(value, int):
-        sign = (value > 0) - (value < 0)
-        return sign, sign
-    shifted = _terms(value.substitute({name: symbol(name) + 1 for name in value.symbols()}))
-    at_ones = shifted[-1][1] if shifted and not shifted[-1][0] else 0
-    if all(c >= 0 for _, c in shifted):
-        return (1 if at_ones > 0 else 0), 1
-    if all(c <= 0 for _, c in shifted):
-        return -1, (-1 if at_ones < 0 else 0)
-    return -1, 1
-
-
 def _divided(number: Integer, divisor: Integer) -> tuple[Integer, Integer]:
-    """Quotient and remainder, 0 <= remainder < divisor, where they are polynomials.
-
-    The divisor's leading term divides what it can; what is left must be a remainder for all values.
-    """
-    leading, coefficient = _terms(divisor)[0]
-    quotient: Integer = 0
-    rest: Integer = number
-    undivided: Integer = 0  # terms that the leading term does not divide
-    for _ in range(64):
-        if not rest:
-            break
-        monomial, c = _terms(rest)[0]
-        shared = over(monomial, leading)
-        share = c // coefficient if shared is not None else 0
-        if shared is not None and share:
-            step = _number(((shared, share),))
-            quotient = quotient + step
-            rest = rest - divisor * step
-        kept = _number(tuple([term for term in _terms(rest) if term[0] == monomial]))
-        undivided = undivided + kept
-        rest = rest - kept
-    remainder = undivided + rest
-    if remainder == 0:
-        return quotient, 0
-    if _signs(remainder)[0] >= 0 and _signs(divisor - remainder)[0] > 0:
-        return quotient, remainder
-    example = _suggestion(number, divisor) if isinstance(number, Polynomial) else f"a multiple of {divisor}"
-    raise UndecidedError(f"cannot decide whether {divisor} divides {number}; give it as {example} if it does")
-
-
-def _suggestion(number: Polynomial, divisor: Integer) -> str:
-    """How to write a multiple of the divisor with the symbols of a number."""
-    if len(number.terms) == 1:
-        ((monomial, _),) = number.terms
-        return str(_number(((monomial, 1),)) * divisor)
-    return f"a multiple of {divisor}"
+    quotient, remainder = divided(_terms(number), _terms(divisor))
+    return _number(quotient), _number(remainder)

@@ -7,7 +7,7 @@ first term is the leading one. Laws: those of a commutative ring, for :func:`add
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError
@@ -74,6 +74,25 @@ def _times(a: Monomial, b: Monomial) -> Monomial:
     for name, power in b:
         powers[name] = powers.get(name, 0) + power
     return tuple(sorted(powers.items()))
+
+
+def power(a: Terms, exponent: int) -> Terms:
+    """A sum times itself, so often."""
+    result = constant(1)
+    for _ in range(exponent):
+        result = multiplied(result, a)
+    return result
+
+
+def substituted(a: Terms, values: Mapping[str, Terms]) -> Terms:
+    """A sum with sums in place of some of its symbols."""
+    total: Terms = ()
+    for monomial, c in a:
+        term = constant(c)
+        for name, exponent in monomial:
+            term = multiplied(term, power(values.get(name) or ((((name, 1),), 1),), exponent))
+        total = added(total, term)
+    return total
 
 
 def over(a: Monomial, b: Monomial) -> Monomial | None:

@@ -15,13 +15,15 @@ from places import ROOT
 
 ROOMS = {
     "layoutalg.errors": "",
-    "layoutalg.tuples": "frozen terms polynomial leaf int_tuple basis",
+    "layoutalg.tuples": "frozen terms deciding polynomial leaf int_tuple basis",
     "layoutalg.drawing": "grid text html",
-    "layoutalg.layouts": "swizzle layout flat jumps plain_composition composed modes offsets cosize memory notation",
+    "layoutalg.layouts": (
+        "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens notation"
+    ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
-    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks bank_ranks swizzle_search",
+    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
     "layoutalg": "",
     "layoutalg.cli": "expression output analysis command",
     "layoutalg.__main__": "",

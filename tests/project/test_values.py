@@ -35,7 +35,7 @@ from layoutalg import (
     symbol,
 )
 from layoutalg.drawing.grid import Axis, drawing
-from layoutalg.layouts.notation import tokenize
+from layoutalg.layouts.tokens import tokenize
 from layoutalg.tuples.basis import Vector
 from layoutalg.tuples.frozen import Value
 
@@ -74,7 +74,7 @@ EXAMPLES: dict[str, list[Any]] = {
 #: Values that no public function gives: the names of their own module make them again.
 INNER: dict[str, list[Any]] = {
     "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
-    "layouts.notation.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "layouts.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
