@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
     from layoutalg.analysis.warp_accesses import accesses
+    from layoutalg.drawing.picture import Picture, draw
     from layoutalg.errors import (
         CoordinateError,
         LayoutError,
@@ -60,6 +61,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.layouts.layout import Layout
     from layoutalg.layouts.memory import gather, scatter, strided_view
     from layoutalg.layouts.modes import (
+        AnyLayout,
+        Mode,
+        Tiler,
         crd2idx,
         depth,
         get,
@@ -76,6 +80,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import product
     from layoutalg.tuples.polynomial import Polynomial, symbol
+    from layoutalg.tuples.types import Coord, Index, Integer, IntTuple, Shape, Stride
 
 __version__ = "0.1.0"
 
@@ -104,18 +109,22 @@ _NAMES = {
     "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
     "analysis.triton": "from_linear_layout to_linear_layout",
     "analysis.warp_accesses": "accesses",
+    "drawing.picture": "Picture draw",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
     "layouts.memory": "gather scatter strided_view",
-    "layouts.modes": "crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size",
+    "layouts.modes": (
+        "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
+    ),
     "layouts.notation": "parse_int_tuple parse_layout",
     "layouts.offsets": "offsets",
     "layouts.swizzle": "Swizzle",
     "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "product",
     "tuples.polynomial": "Polynomial symbol",
+    "tuples.types": "Coord Index Integer IntTuple Shape Stride",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -123,22 +132,32 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [
     "Access",
     "AccessPattern",
+    "AnyLayout",
     "ComposedLayout",
+    "Coord",
     "CoordinateError",
     "E",
     "F2Matrix",
+    "Index",
+    "IntTuple",
+    "Integer",
     "Layout",
     "LayoutError",
     "LinearLayout",
+    "Mode",
     "NoSwizzleError",
     "NotDivisibleError",
     "NotInjectiveError",
     "NotLinearError",
     "NotationError",
+    "Picture",
     "Polynomial",
     "Proof",
     "ScaledBasis",
+    "Shape",
+    "Stride",
     "Swizzle",
+    "Tiler",
     "UndecidedError",
     "access",
     "accesses",
@@ -153,6 +172,7 @@ __all__ = [
     "depth",
     "dice",
     "downcast",
+    "draw",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",

@@ -12,10 +12,11 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import LayoutKind, need_layout, through
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
+from layoutalg.tuples.int_tuple import flatten_tuple, safe_text, text
+from layoutalg.tuples.types import IntTuple, Shape, Stride
 
 
-def coalesce(layout: LayoutKind, target_profile: IntTuple = None) -> LayoutKind:
+def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> LayoutKind:
     """The same function of the index in as few modes as possible.
 
     Args:
@@ -59,7 +60,7 @@ def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
 
 
-def filter_zeros(layout: LayoutKind, target_profile: IntTuple = None) -> LayoutKind:
+def filter_zeros(layout: LayoutKind, target_profile: Stride | None = None) -> LayoutKind:
     """Replace the extent of every mode of stride 0 by 1: the same image, each offset reached once less often.
 
     Args:
@@ -83,7 +84,7 @@ def filter_zeros(layout: LayoutKind, target_profile: IntTuple = None) -> LayoutK
     )
 
 
-def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTuple:
+def _without_zeros(shape: Shape, stride: Stride, layout: Layout) -> Shape:
     if type(shape) is tuple:
         if type(stride) is not tuple or len(stride) != len(shape):
             raise LayoutError(

@@ -18,12 +18,13 @@ from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, need_integer_strides
-from layoutalg.layouts.modes import need_plain
-from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
+from layoutalg.layouts.modes import AnyLayout, need_plain
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
+from layoutalg.tuples.types import Shape
 
 
-def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
+def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
     """The sorted layout that, together with ``layout``, reaches each offset of an interval exactly once.
 
     Args:
@@ -59,7 +60,7 @@ def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
     return from_flat(*merge(tuple(gaps), tuple(steps)))
 
 
-def _target(cotarget: Any) -> int:
+def _target(cotarget: AnyLayout | Shape) -> int:
     """The number of offsets to fill."""
     if isinstance(cotarget, Layout):
         return product(cotarget.shape)

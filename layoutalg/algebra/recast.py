@@ -152,7 +152,7 @@ def _downcast(layout: Layout, n: int) -> Layout:
     return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
 
 
-def _count(n: Any, operation: str) -> int:
+def _count(n: int, operation: str) -> int:
     count = as_int(n, f"{operation}: n")
     if count < 1:
         raise LayoutError(f"{operation}: n must be positive, found {count}")

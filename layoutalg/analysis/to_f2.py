@@ -25,7 +25,7 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, has_basis
 from layoutalg.layouts.modes import AnyLayout, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text
+from layoutalg.tuples.int_tuple import flatten_tuple, text
 from layoutalg.tuples.leaf import as_int, need_int
 
 #: How many offsets are compared where the parts of a composed layout do not decide.
@@ -202,7 +202,7 @@ def _sums(start: int, layout: Layout, whole: AnyLayout) -> list[int]:
     return columns
 
 
-def _named_modes(shape: IntTuple, stride: IntTuple, path: tuple[int, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
+def _named_modes(shape: Any, stride: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
     """The leaf modes of a layout: path, extent and stride."""
     if type(shape) is tuple:
         for index, (s, d) in enumerate(zip(shape, stride, strict=True)):

@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from layoutalg.errors import LayoutError
-from layoutalg.tuples.int_tuple import IntTuple, safe_text, text, unrank
 from layoutalg.tuples.int_tuple import product as size
+from layoutalg.tuples.int_tuple import text, unrank
+from layoutalg.tuples.types import Shape
 
 
 class Drawable(Protocol):
     """What can be drawn: a function on the coordinates of a shape, with a notation (``str``), as layouts are."""
 
     @property
-    def shape(self) -> IntTuple:
+    def shape(self) -> Shape:
         """The extents, nested to any depth."""
         ...
 
@@ -67,7 +67,8 @@ class Axis:
 
     def coordinate(self, position: int) -> tuple[int, ...]:
         """The leaves' coordinates at a position, first leaf first."""
-        return tuple(unrank(position, self.extents))
+        digits: Any = unrank(position, self.extents)  # flat, as the extents are
+        return tuple(digits)
 
     def last_label(self, leaf: int) -> int:
         """The largest coordinate of a leaf among the positions drawn."""
@@ -115,16 +116,11 @@ def drawing(
         max_columns: the most columns of a grid, in positions of mode 1.
         max_grids: the most grids of a layout of rank 3 or more.
 
-    Raises:
-        LayoutError: if the operand is no layout.
-
     >>> from layoutalg import Layout
     >>> picture = drawing(Layout((2, 3), (3, 1)))
     >>> picture.grids[0].cells
     ((0, 1, 2), (3, 4, 5))
     """
-    if not callable(layout) or not hasattr(layout, "shape"):
-        raise LayoutError(f"draw: the operand must be a layout, found {safe_text(layout)}")
     modes = layout.shape if type(layout.shape) is tuple else (layout.shape,)
     if len(modes) == 0:
         axis = Axis((), (), 1)
@@ -140,7 +136,7 @@ def drawing(
     return Drawing(str(layout), grids, _note(rows, columns, count, total))
 
 
-def _grid(layout: Drawable, rows: Axis, columns: Axis, point: tuple[int, ...]) -> Grid:
+def _grid(layout: Drawable, rows: Axis, columns: Axis, point: Any) -> Grid:
     title = text((None, None, *point)) if point else ""
     across = range(columns.shown)
     if not rows.extents:  # rank 1

@@ -8,13 +8,12 @@ Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuT
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides, valid_shape
 from layoutalg.tuples.int_tuple import (
-    IntTuple,
     check_depth,
     congruent,
     flatten_tuple,
@@ -27,11 +26,15 @@ from layoutalg.tuples.int_tuple import (
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import as_int, as_leaf
+from layoutalg.tuples.polynomial import Polynomial
+from layoutalg.tuples.types import Index, IntTuple, Shape, Stride
 
 #: What most operations accept: a layout, plain or composed.
-AnyLayout = Layout | ComposedLayout
-Mode = int | Sequence[int] | None
-AnyValue = TypeVar("AnyValue")
+AnyLayout: TypeAlias = Layout | ComposedLayout
+#: One mode: an index, or a path of them; ``None`` is the whole.
+Mode: TypeAlias = int | Sequence[int] | None
+#: What a divide or a product is done by: a layout, an integer n for ``n:1``, or a tuple with a tiler for each mode.
+Tiler: TypeAlias = int | Polynomial | Layout | tuple["Tiler", ...] | None
 #: A layout whose kind an operation keeps: plain stays plain, composed stays composed.
 LayoutKind = TypeVar("LayoutKind", bound=Layout | ComposedLayout)
 
@@ -75,7 +78,7 @@ def at_path(value: Any, mode: Mode, operation: str) -> Any:
     return value
 
 
-def shape_of(value: Any) -> IntTuple:
+def shape_of(value: AnyLayout | Shape) -> Shape:
     """The shape of a layout; a shape itself."""
     if isinstance(value, Layout):
         return value.shape
@@ -87,7 +90,7 @@ def shape_of(value: Any) -> IntTuple:
     return value
 
 
-def size(value: Any, mode: Mode = None) -> int:
+def size(value: AnyLayout | Shape, mode: Mode = None) -> int:
     """The number of coordinates of a shape or layout, or of one of its modes.
 
     >>> size(Layout((2, (3, 4)))), size((2, (3, 4)), mode=[1, 0])
@@ -96,7 +99,7 @@ def size(value: Any, mode: Mode = None) -> int:
     return product(shape_of(at_path(value, mode, "size")))
 
 
-def rank(value: Any, mode: Mode = None) -> int:
+def rank(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
     """The number of top-level modes; 1 for an integer shape.
 
     >>> rank(Layout((2, (3, 4)))), rank(7)
@@ -106,7 +109,7 @@ def rank(value: Any, mode: Mode = None) -> int:
     return len(shape) if type(shape) is tuple else 1
 
 
-def depth(value: Any, mode: Mode = None) -> int:
+def depth(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
     """The levels of nesting: 0 for an integer, 1 for a flat tuple.
 
     >>> depth(Layout((2, (3, 4)))), depth(7)
@@ -115,7 +118,11 @@ def depth(value: Any, mode: Mode = None) -> int:
     return tuple_depth(shape_of(at_path(value, mode, "depth")))
 
 
-def get(value: AnyValue, mode: Mode) -> AnyValue:
+@overload
+def get(value: LayoutKind, mode: Mode) -> LayoutKind: ...
+@overload
+def get(value: IntTuple, mode: Mode) -> IntTuple: ...
+def get(value: Any, mode: Mode) -> Any:
     """One mode of a shape or layout, by index or path.
 
     Raises:
@@ -124,15 +131,15 @@ def get(value: AnyValue, mode: Mode) -> AnyValue:
     >>> print(get(Layout((2, (3, 4))), [1, 1]))
     4:6
     """
-    return at_path(value, mode, "get")  # type: ignore[no-any-return]
+    return at_path(value, mode, "get")
 
 
-def modes_of(value: IntTuple) -> tuple[Any, ...]:
+def modes_of(value: object) -> tuple[Any, ...]:
     """The top-level modes of an int tuple; an integer counts as the tuple of itself."""
     return value if type(value) is tuple else (value,)
 
 
-def is_congruent(a: Any, b: Any) -> bool:
+def is_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
     """Whether two shapes or layouts have the same hierarchy.
 
     >>> is_congruent((2, (3, 4)), Layout((5, (6, 7))))
@@ -141,7 +148,7 @@ def is_congruent(a: Any, b: Any) -> bool:
     return congruent(shape_of(a), shape_of(b))
 
 
-def is_weakly_congruent(a: Any, b: Any) -> bool:
+def is_weakly_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
     """Whether the hierarchy of ``b`` refines that of ``a``.
 
     >>> is_weakly_congruent((2, 3), (1, (2, 2)))
@@ -150,7 +157,7 @@ def is_weakly_congruent(a: Any, b: Any) -> bool:
     return weakly_congruent(shape_of(a), shape_of(b))
 
 
-def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | None:
+def leading_dim(shape: Shape, stride: Stride) -> int | tuple[int, ...] | None:
     """The first mode of stride 1 whose extent is not 1: an index, a path inside a nested shape, or None.
 
     Raises:
@@ -167,7 +174,7 @@ def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | No
     return path[0] if len(path) == 1 else path
 
 
-def _unit_path(shape: IntTuple, stride: IntTuple) -> tuple[int, ...] | None:
+def _unit_path(shape: Any, stride: Any) -> tuple[int, ...] | None:
     if type(shape) is not tuple:
         return () if stride == 1 and shape != 1 else None
     for index, (s, d) in enumerate(zip(shape, stride, strict=True)):
@@ -177,7 +184,7 @@ def _unit_path(shape: IntTuple, stride: IntTuple) -> tuple[int, ...] | None:
     return None
 
 
-def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
+def crd2idx(coord: Index, layout: AnyLayout | Shape) -> int:
     """The offset of a coordinate in a layout; for a shape, its index.
 
     Raises:
@@ -194,7 +201,7 @@ def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
     return target(where)
 
 
-def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
+def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
     """The coordinate of an index in a shape, first mode fastest; each entry of a tuple in the mode it stands for.
 
     Raises:
@@ -208,7 +215,7 @@ def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
     return _unranked(index, shape)
 
 
-def _unranked(index: Any, shape: IntTuple) -> IntTuple:
+def _unranked(index: Index, shape: Shape) -> Index:
     if type(index) is int and 0 <= index < product(shape):
         return unrank(index, shape)
     if type(index) is tuple:

@@ -25,8 +25,9 @@ from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.tokens import Token, quoted, tokenize
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.int_tuple import IntTuple, safe_text
+from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
+from layoutalg.tuples.types import Coord, IntTuple
 
 #: Names that are no symbols.
 _WORDS = frozenset({"o", "None", "True", "False"})
@@ -233,7 +234,7 @@ def parse_layout(text: str) -> Layout | ComposedLayout | Swizzle:
     )
 
 
-def parse_int_tuple(text: str) -> IntTuple:
+def parse_int_tuple(text: str) -> IntTuple | Coord:
     """Read a nested tuple of integers, with ``_`` for a mode that is kept.
 
     Raises:
@@ -242,7 +243,7 @@ def parse_int_tuple(text: str) -> IntTuple:
     >>> parse_int_tuple("(8,(_,64))")
     (8, (None, 64))
     """
-    value = Parser(text).parse_all()
+    value: IntTuple | Coord = Parser(text).parse_all()
     if not _is_int_tuple(value):
         raise NotationError(f"notation: expected a tuple of integers, found {safe_text(value)}", text)
     return value

@@ -25,8 +25,9 @@ from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts import jumps
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.tuples.basis import ScaledBasis, Vector
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text, unflatten
+from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, surely_less
+from layoutalg.tuples.types import IntTuple
 
 #: A leaf of b, ``(extent, stride)``, and what becomes of it: its extents and strides in the result.
 Leaf = tuple[Any, Any]
@@ -61,7 +62,7 @@ def _assemble(pieces: list[Piece], profile: IntTuple) -> Layout:
     )
 
 
-def _nested(modes: list[Any]) -> IntTuple:
+def _nested(modes: list[Any]) -> Any:
     return modes[0] if len(modes) == 1 else tuple(modes)
 
 

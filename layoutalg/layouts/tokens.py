@@ -5,22 +5,26 @@ Law: the tokens' texts in order are the text without its blanks.
 
 from __future__ import annotations
 
+from typing import Any, Literal, TypeAlias
+
 from layoutalg.errors import NotationError
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 
 _TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_*+-]))"
 
+Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
+
 
 class Token(Value):
     """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
 
     __slots__ = ("kind", "text", "position")
-    kind: str
+    kind: Kind
     text: str
     position: int
 
-    def __init__(self, kind: str, text: str, position: int) -> None:
+    def __init__(self, kind: Kind, text: str, position: int) -> None:
         self.fix(kind=kind, text=text, position=position)
 
 
@@ -50,7 +54,7 @@ def tokenize(text: str) -> list[Token]:
                 text,
                 start,
             )
-        kind = match.lastgroup or "mark"
+        kind: Any = match.lastgroup
         tokens.append(Token(kind, match.group(kind), match.start(kind)))
         position = match.end()
     tokens.append(Token("end", "", len(text)))

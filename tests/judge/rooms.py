@@ -15,8 +15,8 @@ from places import ROOT
 
 ROOMS = {
     "layoutalg.errors": "",
-    "layoutalg.tuples": "frozen terms deciding polynomial leaf int_tuple basis",
-    "layoutalg.drawing": "grid text html",
+    "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
+    "layoutalg.drawing": "grid text html picture",
     "layoutalg.layouts": (
         "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens notation"
     ),

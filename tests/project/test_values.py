@@ -29,6 +29,7 @@ from layoutalg import (
     Swizzle,
     access,
     composition,
+    draw,
     make_identity_layout,
     parse_layout,
     prove,
@@ -62,6 +63,7 @@ EXAMPLES: dict[str, list[Any]] = {
         prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)")),
         prove(Layout(8), Layout(4)),
     ],
+    "drawing.picture.Picture": [draw(TILE), draw(Layout((2, 3), (M, 1)))],
     "analysis.f2_matrix.F2Matrix": [F2Matrix((1, 2, 5), 4), F2Matrix(()), F2Matrix.identity(3)],
     "analysis.linear_layout.LinearLayout": [
         LinearLayout({"lane": [(1, 1), (2, 2)], "warp": [(0, 1), (0, 2)]}, ["x", "y"]),
@@ -114,7 +116,7 @@ def test_the_classes_of_public_values_are_public() -> None:
     assert {key.rpartition(".")[2] for key in EXAMPLES} <= set(PUBLIC)
 
 
-@pytest.mark.parametrize(("key", "value"), VALUES, ids=str)
+@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
 def test_the_repr_of_a_value_evaluates_to_it(key: str, value: Any) -> None:
     again = _written(key, value)
     assert again == value
@@ -127,14 +129,14 @@ def test_the_repr_of_a_random_layout_evaluates_to_it(layout: Any) -> None:
     assert eval(repr(layout), dict(PUBLIC)) == layout  # noqa: S307
 
 
-@pytest.mark.parametrize(("key", "value"), VALUES, ids=str)
+@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
 def test_copies_of_a_value_are_equal_to_it(key: str, value: Any) -> None:
     for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert again == value
         assert (type(again), hash(again), repr(again)) == (type(value), hash(value), repr(value))
 
 
-@pytest.mark.parametrize(("key", "value"), VALUES, ids=str)
+@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
 def test_nothing_in_a_value_can_be_changed(key: str, value: Any) -> None:
     for name in type(value).__slots__:
         with pytest.raises((AttributeError, TypeError)):
