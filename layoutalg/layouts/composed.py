@@ -32,7 +32,7 @@ from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import check_depth, extended_offset, flatten_tuple, has_none, product, safe_text, text
 from layoutalg.tuples.leaf import as_leaf, has_symbols
-from layoutalg.tuples.types import Coord, Index, Integer, Shape
+from layoutalg.tuples.types import Coord, Index, Shape
 
 
 class ComposedLayout(Value):
@@ -148,8 +148,7 @@ def is_swizzled(layout: object) -> bool:
 def _checked_offset(offset: Index) -> Index:
     if type(offset) is tuple:
         return tuple(map(_checked_offset, offset))
-    leaf: Integer = as_leaf(offset, "ComposedLayout: offset")
-    return leaf
+    return as_leaf(offset, "ComposedLayout: offset")
 
 
 #: How many offsets of a slice are compared where a carry might spoil the affine form.

@@ -29,7 +29,7 @@ from layoutalg.tuples.int_tuple import (
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import LIMIT, as_leaf
-from layoutalg.tuples.types import Coord, Index, Integer, Shape, Stride
+from layoutalg.tuples.types import Coord, Index, Shape, Stride
 
 
 class Layout(Value):
@@ -254,7 +254,7 @@ def _normalized(shape: Shape, stride: Stride | None) -> tuple[Shape, Stride]:
 def _checked_shape(shape: Shape) -> Shape:
     if type(shape) is tuple:
         return tuple(map(_checked_shape, shape))
-    extent: Integer = as_leaf(shape, "Layout: an extent")
+    extent = as_leaf(shape, "Layout: an extent")
     if extent < 1:
         raise LayoutError(f"Layout: an extent must be positive, found {extent}")
     return extent
@@ -265,5 +265,4 @@ def _checked_stride(stride: Stride) -> Stride:
         return tuple(map(_checked_stride, stride))
     if isinstance(stride, ScaledBasis):
         return stride
-    leaf: Integer = as_leaf(stride, "Layout: a stride")
-    return leaf
+    return as_leaf(stride, "Layout: a stride")

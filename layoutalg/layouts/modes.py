@@ -226,4 +226,4 @@ def _unranked(index: Index, shape: Shape) -> Index:
         return tuple(map(_unranked, index, shape))
     where = as_leaf(index, "idx2crd: an index")
     inner_offset(where, shape, Layout(shape).stride)  # checks the range
-    return unrank(where, shape)
+    return unrank(where, shape)  # type: ignore[arg-type]  # a polynomial divides like an int

@@ -49,7 +49,8 @@ def product(value: Shape) -> int:
     64
     """
     if type(value) is not tuple:
-        return value if type(value) is int else as_leaf(value, "product: a factor")
+        # A size is typed as a number, although symbols may stand in it.
+        return value if type(value) is int else as_leaf(value, "product: a factor")  # type: ignore[return-value]
     result = 1
     item: Any  # a leaf computes like an int
     for item in value:

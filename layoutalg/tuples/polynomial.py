@@ -88,7 +88,7 @@ class Polynomial(Value):
         _set_terms(self, found)
 
     @staticmethod
-    def of(value: Any) -> Any:
+    def of(value: Any) -> Integer:
         """An integer or polynomial from a sympy expression.
 
         Raises:
