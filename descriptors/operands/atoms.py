@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
-from layoutalg import ComposedLayout, Layout, recast_layout, tile_to_shape
+from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
 
 _GMMA = (
     "CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp, Layout_{}_Atom_Bits; CuTe DSL tcgen05.make_smem_layout_atom"
@@ -109,7 +109,7 @@ def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple
     ((8,16),(64,2)):((64,512),(1,8192))
     """
     rows = atom.inner if isinstance(atom, ComposedLayout) else atom
-    for mode, (extent, unit) in enumerate(zip(tile, rows.shape, strict=False)):
+    for mode, (extent, unit) in enumerate(zip(tile, map(size, rows), strict=False)):
         if extent % unit:
             shape = f"({','.join(map(str, tile))})"
             raise DescriptorError(

@@ -28,7 +28,7 @@ from descriptors.tma.plan import TmaPlan
 from descriptors.tma.planner import tma_plan
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
 from descriptors.words.descriptor import architecture
-from layoutalg import size
+from layoutalg import AnyLayout, size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,11 +180,9 @@ def _padded(request: _Request, major: Major, swizzle: SwizzleMode) -> tuple[int,
     """The tile, rounded up to whole atoms and operands if that was asked for."""
     if not request.pad:
         return request.tile
-    units = zip(canonical_atom(major, swizzle).in_elements(request.element), request.given["mma"], strict=True)
-    mn, k = (
-        -(-n // lcm(size(atom), read)) * lcm(size(atom), read)
-        for n, (atom, read) in zip(request.tile, units, strict=True)
-    )
+    atom: AnyLayout = canonical_atom(major, swizzle).in_elements(request.element)
+    units = zip([size(atom, mode) for mode in range(2)], request.given["mma"], strict=True)
+    mn, k = (-(-n // lcm(unit, read)) * lcm(unit, read) for n, (unit, read) in zip(request.tile, units, strict=True))
     return mn, k
 
 
