@@ -3,6 +3,10 @@
 Law: thread t moves the element at ``layout(thread_values(t, v))`` for each value v, and every value once. How one
 access is served is said by :mod:`layoutalg.analysis.banks`.
 Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
+
+>>> tile, tv = Layout((64, 64), (64, 1)), Layout((32, 2), (1, 32))  # thread t moves elements t and t + 32
+>>> [found.addresses[5] for found in accesses(tile, tv, 2, 2)] == [2 * tile(tv(5, v)) for v in range(2)]
+True
 """
 
 from __future__ import annotations

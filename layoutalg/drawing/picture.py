@@ -1,6 +1,11 @@
 """Pictures: a layout drawn as text or HTML, one value for every way to show it.
 
 Law: each way shows the same cells, those of :mod:`layoutalg.drawing.grid`; only the limits and the strokes differ.
+
+>>> from layoutalg import Layout
+>>> picture = draw(Layout((2, 2), (2, 1)))
+>>> all(str(offset) in picture.text() and f">{offset}</td>" in picture.html() for offset in range(4))
+True
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """The words of CuTe notation: a text cut into tokens, with their positions for the message where one does not fit.
 
 Law: the tokens' texts in order are the text without its blanks.
+
+>>> text = "S<3,4,3> o 0 o (8, 64):(64, 1)"
+>>> "".join(token.text for token in tokenize(text)).replace(" ", "") == text.replace(" ", "")
+True
 """
 
 from __future__ import annotations

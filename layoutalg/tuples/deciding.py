@@ -3,6 +3,12 @@
 Law of :func:`signs`: the sign of the sum lies between its two bounds for every choice of the symbols. Law of
 :func:`divided`: ``number == quotient * divisor + remainder`` with ``0 <= remainder < divisor`` for every choice, or an
 error. Both may know less than there is to know; neither knows anything that is not so.
+
+>>> m = ((("m", 1),), 1)
+>>> number, divisor = added(scaled((m,), 12), constant(5)), scaled((m,), 6)
+>>> quotient, remainder = divided(number, divisor)  # 12*m + 5 by 6*m, where 6*m > 5 for every m
+>>> added(multiplied(quotient, divisor), remainder) == number, signs(remainder)
+(True, (1, 1))
 """
 
 from __future__ import annotations

@@ -3,6 +3,11 @@
 A monomial is a product of powers of symbols; a sum holds each monomial once, with a coefficient that is not 0, in a
 fixed order: higher degree first, then by name, so that the constant comes last. So equal sums are equal tuples, and the
 first term is the leading one. Laws: those of a commutative ring, for :func:`added` and :func:`multiplied`.
+
+>>> m, k, one = ((("m", 1),), 1), ((("k", 1),), 1), constant(1)
+>>> a, b = added((m,), one), added((k,), scaled((m,), 2))
+>>> multiplied(a, b) == multiplied(b, a) == added(multiplied((m,), b), b)
+True
 """
 
 from __future__ import annotations

@@ -2,6 +2,11 @@
 
 Each is a leaf or a tuple of its own kind, to any depth. Offsets and sizes are typed ``int``: with symbols they are
 polynomials, which compute like one.
+
+>>> from layoutalg import E, Layout
+>>> shape, stride = (4, (2, 3)), (E(0), (E(1), 0))  # a Shape, a Stride
+>>> print(Layout(shape, stride))
+(4,(2,3)):(1@0,(1@1,0))
 """
 
 from __future__ import annotations
