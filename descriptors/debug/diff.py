@@ -18,7 +18,7 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
-from descriptors.proof.read_model import WINDOW
+from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, architecture
 from layoutalg import ComposedLayout, Layout
 
@@ -185,7 +185,7 @@ def _base(given: object, operand: Layout | ComposedLayout, element: ElementType,
 
 
 def _address(what: str, value: object) -> int:
-    address = as_integer(value, f"diff: {what}", maximum=WINDOW - 1)
+    address = as_integer(value, f"diff: {what}", maximum=WINDOW_BYTES - 1)
     if address % 16:
         raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
     return address

@@ -8,7 +8,7 @@ from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import Match, form, match
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
@@ -77,7 +77,7 @@ def fitted(
         found.stride_byte_offset,
         mode,
         start_address=base + offset * element.storage_bits // 8,
-        base_offset=0 if mode is SwizzleMode.NONE else shifted // 128 % 8,
+        base_offset=0 if mode is SwizzleMode.NONE else shifted // LINE_BYTES % 8,
     )
     stored = stored_addresses(placed, element, base=base, pattern_start=pattern_start)
     fetched = fetched_addresses([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]

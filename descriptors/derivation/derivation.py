@@ -8,13 +8,10 @@ from dataclasses import dataclass, replace
 from descriptors.derivation.advance import AdvanceReport, report
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.canonical import Match
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize, size
-
-#: Bytes of a row of the swizzle pattern, in which the base offset counts.
-_ROW_BYTES = 128
 
 #: The most subtiles that a table lists; a tile in shared memory has fewer.
 _MOST_SUBTILES = 1 << 18
@@ -112,11 +109,11 @@ class Derivation:
         >>> d.descriptor_at(0x1080).base_offset, d.descriptor_at(0x1400).base_offset
         (1, 0)
         """
-        step = 16 if self.swizzle is SwizzleMode.NONE else _ROW_BYTES
+        step = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES
         base = as_integer(base, "derive: the base address")
         if base % step:
             raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes, found {base}")
-        rows = base // _ROW_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
+        rows = base // LINE_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
         return replace(self.descriptor, start_address=self.descriptor.start_address + base, base_offset=rows)
 
     def words(self, base: int = 0) -> Table:

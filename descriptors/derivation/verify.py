@@ -15,12 +15,12 @@ from descriptors.derivation.derivation import Derivation, Table
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
-from descriptors.proof.mismatch import mismatched
+from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
+from descriptors.text import tuple_text
+from descriptors.words.address import WINDOW_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches
-from descriptors.text import tuple_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
 def _bases(bases: object) -> tuple[int, ...]:
     if not isinstance(bases, (tuple, list)) or not bases:
         raise DescriptorError(f"verify: bases must be one or more addresses, found {brief(bases)}")
-    return tuple(as_integer(base, "verify: a base", maximum=read_model.WINDOW - 1) for base in bases)
+    return tuple(as_integer(base, "verify: a base", maximum=WINDOW_BYTES - 1) for base in bases)
 
 
 def _by_subtile(d: Derivation, base: int, subtiles: int) -> NDArray[Any]:

@@ -175,9 +175,9 @@ def _parts(layout: Layout | ComposedLayout) -> tuple[Swizzle | None, int, Layout
 
 def _folded(added: int, unit_bits: int, mode: SwizzleMode, layout: object) -> int:
     """What is added after the swizzle, added before it instead: the same where it is whole periods of the pattern."""
-    if mode.swizzle is not None and added * unit_bits % (8 * mode.alignment_bytes):
+    if mode.swizzle is not None and added * unit_bits % (8 * mode.period_bytes):
         raise DescriptorError(
-            f"derive: what is added after a {mode} swizzle must be a multiple of {mode.alignment_bytes} bytes, found "
+            f"derive: what is added after a {mode} swizzle must be a multiple of {mode.period_bytes} bytes, found "
             f"{added} units of {unit_bits} bits; layout = {layout}"
         )
     return added

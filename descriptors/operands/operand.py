@@ -15,6 +15,9 @@ from layoutalg import Swizzle
 
 _Choice = TypeVar("_Choice")
 
+#: A row of every swizzle pattern: address bits from 7 on select the permutation, and the base offset counts such rows.
+LINE_BYTES = 128
+
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
@@ -122,16 +125,32 @@ class SwizzleMode(Enum):
         return _SWIZZLES[self]
 
     @property
-    def alignment_bytes(self) -> int:
-        """Bytes after which the pattern repeats: the alignment of a tile that uses base offset 0.
+    def period_bytes(self) -> int:
+        """Bytes after which the permutation repeats: moved by so many, every address is permuted alike.
 
+        A row for each value of the row bits that the swizzle reads. Without a swizzle every unit of the address field
+        is like the next: 16.
+
+        >>> SwizzleMode.B128.period_bytes, SwizzleMode.B128_BASE32B.period_bytes, SwizzleMode.NONE.period_bytes
+        (1024, 512, 16)
+        """
+        swizzle = self.swizzle
+        return self.span_bytes if swizzle is None else LINE_BYTES << swizzle.bits
+
+    @property
+    def alignment_bytes(self) -> int:
+        """What the address of a tile that uses base offset 0 must be a multiple of.
+
+        That is the period of the permutation, but for ``128B_BASE32B``: its permutation reads two bits of the row and
+        repeats after 512 bytes, while the PTX ISA knows but one start of the pattern for all 128-byte swizzling, at
+        1024, which is also what an atom of eight rows takes. 512 would do for the bits alone; nobody has measured it.
         Source: PTX ISA 9.1, Table 41 (where the repeating pattern of each mode starts: 1024, 512 and 256 bytes for 128,
         64 and 32 byte swizzling); without a swizzle the address field itself demands 16 bytes.
 
-        >>> SwizzleMode.B128.alignment_bytes
-        1024
+        >>> SwizzleMode.B128.alignment_bytes, SwizzleMode.B128_BASE32B.alignment_bytes
+        (1024, 1024)
         """
-        return _ALIGNMENT_BYTES[self]
+        return 1024 if self is SwizzleMode.B128_BASE32B else self.period_bytes
 
     def __str__(self) -> str:
         return self.value
@@ -153,13 +172,6 @@ _SWIZZLES = {
     SwizzleMode.B64: Swizzle(2, 4, 3),
     SwizzleMode.B128: Swizzle(3, 4, 3),
     SwizzleMode.B128_BASE32B: Swizzle(2, 5, 2),
-}
-_ALIGNMENT_BYTES = {
-    SwizzleMode.NONE: 16,
-    SwizzleMode.B32: 256,
-    SwizzleMode.B64: 512,
-    SwizzleMode.B128: 1024,
-    SwizzleMode.B128_BASE32B: 1024,
 }
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from math import log2
-from typing import TYPE_CHECKING
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.operands.operand import ElementType, SwizzleMode
 from layoutalg import ComposedLayout, Layout, Swizzle
-
-if TYPE_CHECKING:
-    pass
 
 
 def plain(layout: Layout | ComposedLayout) -> Layout:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.tma.plan import TmaPlan
-
-if TYPE_CHECKING:
-    pass
-
 
 #: What each column of a ``Finding`` means.
 COLUMNS: Mapping[str, str] = {

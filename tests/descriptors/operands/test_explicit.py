@@ -23,6 +23,7 @@ from layoutalg import (
     Swizzle,
     local_tile,
     make_layout,
+    offsets,
     parse_layout,
     recast_layout,
     slice_and_offset,
@@ -92,6 +93,16 @@ def test_what_local_tile_and_slices_return_can_be_derived(major: str, swizzle: s
     half = derive(layout=local_tile(d.smem_tile, (64, 128), (1, 0, 1)), major=major, swizzle=swizzle, **BF16)
     assert half.words()[0] == tuple(cell[1] for cell in d.words()[1])  # type: ignore[index,union-attr]
     assert verify(half).ok
+
+
+@pytest.mark.parametrize("mode", [mode for mode in SwizzleMode if mode.swizzle])
+def test_what_is_added_after_a_swizzle_may_be_any_number_of_its_periods(mode: SwizzleMode) -> None:
+    d = derive((128, 64), "tf32", "MN", mode, (64, 8), legality="off")
+    moved = derive(layout=(d.smem_tile, mode.period_bytes // 4), dtype="tf32", mma=(64, 8), legality="off")
+    assert moved.descriptor == d.descriptor.at(mode.period_bytes)
+    assert (offsets(moved.smem_tile) == offsets(d.smem_tile) + mode.period_bytes // 4).all()
+    with pytest.raises(DescriptorError, match=f"added after a {mode} swizzle must be a multiple"):
+        derive(layout=(d.smem_tile, mode.period_bytes // 8), dtype="tf32", mma=(64, 8), legality="off")
 
 
 @pytest.mark.parametrize("unit", ["elements", "cute"])
