@@ -15,6 +15,7 @@ from descriptors.debug.reading import Reading, elsewhere
 from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, STRIDE, form
+from descriptors.operands.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
 from descriptors.words.bitfield import Field, UnknownCode, span
 from descriptors.words.descriptor import WORDS
@@ -163,7 +164,7 @@ def _dont_care(reading: Reading) -> tuple[str, ...]:
         units = list(reading.shape)
         mode = reading.major.contiguous_mode
         units[mode] = -(-units[mode] // reading.element.per_16_bytes)
-        for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)):
+        for name, path in wanted.steps:
             if units[path[0]] <= wanted.chunk[path[0]]:
                 idle.add(name)
     return tuple(idle)
@@ -184,14 +185,8 @@ def _meaning(name: str, reading: Reading) -> str:
 
 
 def _step(name: str, major: Major, mode: SwizzleMode) -> str:
-    if major is Major.K:
-        if name == STRIDE:
-            return "step to the next 8 rows along MN"
-        return "step to the next 16 bytes along K" if mode is SwizzleMode.NONE else "not read"
-    if mode is SwizzleMode.NONE:
-        return "step to the next 8 k" if name == LEADING else "step to the next 16 bytes along MN"
-    rows = 4 if mode is SwizzleMode.B128_BASE32B else 8
-    return "step to the next atom along MN" if name == LEADING else f"step to the next {rows} k"
+    wanted = walked(major, mode)
+    return step_meaning(wanted, name) if is_read(wanted, name) else "not read"
 
 
 _MEANINGS = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from descriptors.operands.canonical import LEADING, form
+from descriptors.operands.meaning import is_read, walked
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import UnknownCode
@@ -51,14 +53,17 @@ class Reading:
     @property
     def group_bytes(self) -> int:
         """Bytes of a group of such rows: no step from group to group is smaller."""
-        return self.width * (4 if self.mode is SwizzleMode.B128_BASE32B else 8)
+        # Every mode has an MN-major form, and its groups have as many rows as those of a K-major one.
+        return self.width * form(Major.MN, self.mode).rows if isinstance(self.mode, SwizzleMode) else 0
 
     @property
     def leading_is_read(self) -> bool | None:
-        """Whether the leading byte offset is read; None where that takes the major to tell."""
-        if self.mode is SwizzleMode.NONE or self.major is Major.MN:
-            return True
-        return None if self.major is None else False
+        """Whether the leading byte offset is read; None where that takes the major, or a swizzle, to tell."""
+        if not isinstance(self.mode, SwizzleMode):
+            return None
+        majors = Major if self.major is None else (self.major,)
+        answers = {is_read(walked(major, self.mode), LEADING) for major in majors}
+        return answers.pop() if len(answers) == 1 else None
 
 
 def elsewhere(arch: str, code: int) -> str:

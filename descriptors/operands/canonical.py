@@ -58,8 +58,22 @@ class Form:
     stride: Path
     unread: tuple[str, ...] = ()
 
+    @property
+    def steps(self) -> tuple[tuple[str, Path], tuple[str, Path]]:
+        """The two offsets, by the names of their fields, and where the step stands that each of them holds."""
+        return (LEADING, self.leading), (STRIDE, self.stride)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a group, across the contiguous dimension: what the hardware walks before a step is taken.
+
+        >>> form("K", "128B").rows, form("MN", "128B_BASE32B").rows
+        (8, 4)
+        """
+        return self.chunk[1 - self.major.contiguous_mode]
+
     def __str__(self) -> str:
-        letters = {**{path: str(step) for path, step in self.fixed}}
+        letters = {path: str(step) for path, step in self.fixed}
         letters.setdefault(self.leading, "LBO")
         letters.setdefault(self.stride, "SBO")
         steps = ",".join(f"({letters.get((i, 0), '-')},{letters[i, 1]})" for i in (0, 1))
@@ -172,8 +186,8 @@ def _matched(operand: Layout, wanted: Form) -> Match:
         extent, found = steps[path]
         if extent > 1 and found != expected:
             raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}")
-    idle = tuple(name for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)) if steps[path][0] == 1)
-    for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)):
+    idle = tuple(name for name, path in wanted.steps if steps[path][0] == 1)
+    for name, path in wanted.steps:
         if steps[path][1] < 0:
             raise _failure(operand, wanted, path, f"a stride of at least 0 ({name})", f"stride {steps[path][1]}")
     return Match(wanted, divided, steps[wanted.leading][1] * 16, steps[wanted.stride][1] * 16, idle)
