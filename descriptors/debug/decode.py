@@ -17,6 +17,7 @@ from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
+from descriptors.text import aligned, word_text
 from descriptors.words.bitfield import Field, UnknownCode, span
 from descriptors.words.descriptor import WORDS
 
@@ -214,7 +215,7 @@ def _operand(reading: Reading) -> str:
 
 
 def _lines(found: Decoded) -> Iterator[str]:
-    yield f"0x{found.word:016x}: {found.arch} shared-memory descriptor" + (
+    yield f"{word_text(found.word)}: {found.arch} shared-memory descriptor" + (
         f" of an operand: {found.operand}" if found.operand else ""
     )
     rows = [("field", "bits", "value", "in the word", "")]
@@ -223,10 +224,7 @@ def _lines(found: Decoded) -> Iterator[str]:
         kept = str(row.stored) if row.field.unit == 1 and not row.field.codes else ""
         kept = f"{row.stored} x {row.field.unit} bytes" if row.field.unit > 1 else kept or f"code {row.stored}"
         rows.append((row.name, span(row.field), value, kept, row.meaning))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, bits, value, kept, meaning in rows:
-        line = f"   {name:<{widths[0]}}  {bits:<{widths[1]}}  {value:>{widths[2]}}  {kept:>{widths[3]}}  {meaning}"
-        yield line.rstrip()
+    yield from aligned(rows, "<<>><")
     yield from (f"warning: {remark}" for remark in found.warnings)
     yield from (f"note: {remark}" for remark in found.notes)
 

@@ -18,6 +18,7 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
+from descriptors.text import word_text
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, architecture
 from layoutalg import ComposedLayout, Layout
@@ -255,6 +256,6 @@ def _lines(found: Diff) -> Iterator[str]:
     changes = [str(change) for change in found.changes]
     if found.right_major is not found.major:
         changes.append(f"major {found.major} -> {found.right_major}")
-    yield f"right word: 0x{found.right_word:016x}; change {', '.join(changes) or 'nothing'}"
+    yield f"right word: {word_text(found.right_word)}; change {', '.join(changes) or 'nothing'}"
     if found.illegal:
         yield f"but no instruction reads such an operand: {found.illegal}"

@@ -9,8 +9,9 @@ from descriptors.instructions import tables as shapes
 from descriptors.operands.explicit import contiguous_major, explicit_tile, tile_of_partition
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.partition import Tile
-from descriptors.operands.swizzled import plain
-from layoutalg import ComposedLayout, cosize, size
+from descriptors.operands.swizzled import plain, start_of
+from descriptors.text import tuple_text
+from layoutalg import cosize, size
 
 
 class TileSpec(NamedTuple):
@@ -51,7 +52,7 @@ def specified(
     if reads is None:
         raise DescriptorError("derive: mma must be (MN, K), found None")
     stacking = _order(order, contiguous, len(extents))
-    _check_capacity(size(extents), element, capacity, f"tile = {_text(extents)}, dtype = {element}")
+    _check_capacity(size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
     return TileSpec(contiguous, mode, reads, extents, stacking, None)
 
 
@@ -78,8 +79,7 @@ def explicit(
     if len(rows) < 2:
         raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {tile}")
     contiguous = contiguous_major(rows, element) if major is None else as_major(major)
-    start = tile.offset if isinstance(tile, ComposedLayout) else 0
-    _check_capacity(start + cosize(rows), element, capacity, f"layout = {tile}")
+    _check_capacity(start_of(tile) + cosize(rows), element, capacity, f"layout = {tile}")
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
@@ -122,7 +122,7 @@ def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
         raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
     order = tuple(as_integer(position, "derive: a position in order") for position in value)
     if sorted(order) != list(range(modes)):
-        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {_text(order)}")
+        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {tuple_text(order)}")
     return order
 
 
@@ -133,7 +133,3 @@ def _check_capacity(elements: int, element: ElementType, capacity: object, about
     needed = elements * element.storage_bits // 8
     if needed > limit:
         raise DescriptorError(f"derive: a tile must fit {limit} bytes of shared memory, needs {brief(needed)}; {about}")
-
-
-def _text(extents: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, extents))})"

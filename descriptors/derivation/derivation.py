@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from descriptors.derivation.advance import AdvanceReport, report
+from descriptors.derivation.advance import AdvanceReport, advance_report
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.canonical import Match
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
@@ -141,7 +141,7 @@ class Derivation:
             DescriptorError: as ``descriptor_at``.
         """
         first = self.descriptor_at(base)
-        return report(
+        return advance_report(
             self.advance,
             base=base,
             start=first.start_address - base,

@@ -19,7 +19,8 @@ from typing import Literal, cast
 
 from descriptors.derivation.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.derivation.derivation import Derivation
-from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.derivation.verify import prove
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
 from descriptors.operands import canonical
@@ -28,10 +29,9 @@ from descriptors.operands.canonical import form
 from descriptors.operands.explicit import Given, as_unit
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, choose
 from descriptors.operands.partition import in_16_bytes, partition
-from descriptors.operands.swizzled import plain
+from descriptors.operands.swizzled import plain, start_of
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import SmemDescriptor, architecture
-from layoutalg import ComposedLayout
 
 __all__ = ["SMEM_BYTES", "derive"]
 
@@ -137,7 +137,7 @@ def derive(
         )  # fmt: skip
     made = _steps(given, element, name, operand, "mma" if cp is None else f"tcgen05.cp.{cp}", capacity)
     if verify:
-        _prove(made)
+        prove(made)
     return made
 
 
@@ -152,9 +152,8 @@ def _steps(
     recast = in_16_bytes(partitioned, element, wanted)
     first, rest = plain(recast)
     found = canonical.match(first, given.major, given.swizzle)
-    start = 16 * recast.offset if isinstance(recast, ComposedLayout) else 0
     descriptor = SmemDescriptor(
-        arch, found.leading_byte_offset, found.stride_byte_offset, given.swizzle, start_address=start
+        arch, found.leading_byte_offset, found.stride_byte_offset, given.swizzle, start_address=16 * start_of(recast)
     )
     descriptor.encode()  # raises here if a field cannot hold its value or the architecture lacks the swizzle
     return Derivation(
@@ -175,14 +174,6 @@ def _steps(
         instruction=instruction,
         capacity=capacity,
     )
-
-
-def _prove(derivation: Derivation) -> None:
-    from descriptors.derivation.verify import verify
-
-    proof = verify(derivation)
-    if not proof.ok:
-        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {derivation.smem_tile}", proof)
 
 
 def _check_copy(major: Major, cp: str) -> None:

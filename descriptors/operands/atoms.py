@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.swizzled import plain
+from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, tile_to_shape
 
 _GMMA = (
@@ -108,13 +110,12 @@ def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple
     >>> print(smem_tile(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
     ((8,16),(64,2)):((64,512),(1,8192))
     """
-    rows = atom.inner if isinstance(atom, ComposedLayout) else atom
+    rows = plain(atom)
     for mode, (extent, unit) in enumerate(zip(tile, rows.shape, strict=False)):
         if extent % unit:
-            shape = f"({','.join(map(str, tile))})"
             raise DescriptorError(
                 f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
-                f"tile = {shape}, atom = {rows}"
+                f"tile = {tuple_text(tile)}, atom = {rows}"
             )
     tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
     return tiled

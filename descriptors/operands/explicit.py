@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
-from descriptors.operands.swizzled import recognise, swizzle_on_elements
+from descriptors.operands.swizzled import around, plain, recognise, swizzle_on_elements
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -100,9 +100,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     >>> print(tile, operand)
     ((64,2),(16,4)):((64,4096),(1,16)) (64, 16)
     """
-    inner = partitioned
-    while isinstance(inner, ComposedLayout):
-        inner = inner.inner
+    inner = plain(partitioned)
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
             "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
@@ -113,9 +111,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     modes += list(operand)[len(modes) :]
     tile = make_layout(*modes, *rest[2:])
     extents = size(operand, mode=[0]), size(operand, mode=[1])
-    if isinstance(partitioned, ComposedLayout):
-        return ComposedLayout(partitioned.outer, partitioned.offset, tile), extents
-    return tile, extents
+    return around(partitioned, tile), extents
 
 
 def contiguous_major(tile: Layout, element: ElementType) -> Major:

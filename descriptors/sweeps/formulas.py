@@ -17,6 +17,7 @@ from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic,
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import IllegalError
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
+from descriptors.text import table
 
 #: One element type for each width, and the kind of instruction that reads it.
 _WIDTHS = {32: ("tf32", "tf32"), 16: ("bf16", "f16"), 8: ("e4m3", "f8f6f4"), 4: ("e2m1", "mxf4")}
@@ -130,15 +131,13 @@ def _cells(row: FormulaRow, show: Callable[[Any], str], times: str) -> tuple[str
 
 
 def _text(rows: tuple[FormulaRow, ...]) -> str:
-    table = [_HEAD, *(_cells(row, str, " x ") for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    lines = table([_HEAD, *(_cells(row, str, " x ") for row in rows)])
     return "\n".join([*lines, "", *LEGEND])
 
 
 def _markdown(rows: tuple[FormulaRow, ...]) -> str:
-    table = [_HEAD, ("---",) * len(_HEAD), *(_cells(row, _code, " × ") for row in rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in table)
+    cells = [_HEAD, ("---",) * len(_HEAD), *(_cells(row, _code, " × ") for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _code(formula: Any) -> str:
@@ -153,8 +152,8 @@ def _latex(rows: tuple[FormulaRow, ...]) -> str:
         names = {symbol: rf"\mathrm{{{symbol}}}" for symbol in formula.free_symbols}
         return f"${latex(formula, symbol_names=names)}$"
 
-    table = [_HEAD, *(_cells(row, show, r" $\times$ ") for row in rows)]
-    lines = [" & ".join(row).replace("_", r"\_") + r" \\" for row in table]
+    cells = [_HEAD, *(_cells(row, show, r" $\times$ ") for row in rows)]
+    lines = [" & ".join(row).replace("_", r"\_") + r" \\" for row in cells]
     columns = "l" * len(_HEAD)
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 

@@ -27,7 +27,7 @@ ROOMS = {
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": "operand atoms swizzled canonical meaning explicit partition match",
+    "descriptors.operands": "operand swizzled atoms canonical meaning explicit partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "tables rules checks operands idesc",
