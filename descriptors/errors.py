@@ -135,6 +135,20 @@ def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**
     return number
 
 
+def as_flag(value: object, what: str) -> bool:
+    """Return ``value`` if it is True or False: what is merely true by accident is a mistake.
+
+    Raises:
+        DescriptorError: if it is neither.
+
+    >>> as_flag(True, "derive: sparse")
+    True
+    """
+    if not isinstance(value, bool):
+        raise DescriptorError(f"{what} must be True or False, found {brief(value)}")
+    return value
+
+
 __all__ = [
     "ChoiceError",
     "DescriptorError",
@@ -142,6 +156,7 @@ __all__ = [
     "LayoutError",
     "NotCanonicalError",
     "ProofError",
+    "as_flag",
     "as_integer",
     "brief",
 ]

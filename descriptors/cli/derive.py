@@ -130,7 +130,8 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
-    from descriptors.derivation.symbolic import derive_symbolic, parse_tile
+    from descriptors.derivation.symbolic import derive_symbolic
+    from descriptors.derivation.symbolic_tile import parse_tile
     from descriptors.output.closed_forms import write_formulas
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")

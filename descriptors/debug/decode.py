@@ -2,7 +2,7 @@
 
 Law: the fields and the unknown bits hold every bit of the word, so that nothing of it is lost:
 ``SMEM_DESCRIPTOR.encode(fields) | unknown_bits == word``.
-Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``remarks``.
+Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``warnings``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, step_meaning, walked
-from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.text import aligned, word_text
 from descriptors.words.bitfield import Field, UnknownCode, span
-from descriptors.words.descriptor import WORDS
+from descriptors.words.descriptor import WORDS, Arch, architecture
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Decoded:
     (1024, SwizzleMode.B128, ('leading_byte_offset',))
     """
 
-    arch: str
+    arch: Arch
     word: int
     fields: tuple[DecodedField, ...]
     unknown_bits: int
@@ -88,7 +88,12 @@ class Decoded:
 
 
 def decode(
-    word: int, arch: str, *, dtype: object = None, major: object = None, shape: tuple[int, int] | None = None
+    word: int,
+    arch: Arch = "sm100",
+    *,
+    dtype: str | ElementType | None = None,
+    major: Major | MajorName | None = None,
+    shape: tuple[int, int] | None = None,
 ) -> Decoded:
     """Every field of a shared-memory descriptor word, with what looks wrong about it.
 
@@ -114,15 +119,14 @@ def decode(
     >>> print(found.warnings[0])
     bit 52 belongs to no field and is ignored (measured on a Hopper GPU); the swizzle has bits [62,64)
     """
-    if arch not in WORDS:
-        raise ChoiceError("decode: arch", arch, WORDS)
+    name = architecture(arch, "decode")
     number = as_integer(word, "decode: a word", maximum=2**64 - 1)
     element = None if dtype is None else as_element_type(dtype)
     contiguous = None if major is None else as_major(major)
     extents = None if shape is None else _extents(shape)
-    values, layout = WORDS[arch].decode(number), WORDS[arch]
+    values, layout = WORDS[name].decode(number), WORDS[name]
     reading = Reading(
-        arch=arch,
+        arch=name,
         word=number,
         values=values,
         mode=values["swizzle"],
@@ -133,7 +137,7 @@ def decode(
         shape=extents,
     )
     return Decoded(
-        arch=arch,
+        arch=name,
         word=number,
         fields=tuple(_field(field, reading) for field in layout.fields),
         unknown_bits=reading.unknown_bits,

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.operands.explicit import as_unit, explicit_tile
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
+from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
 from descriptors.text import word_text
 from descriptors.words.address import WINDOW_BYTES
-from descriptors.words.descriptor import WORDS, architecture
+from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Diff:
     """
 
     word: int
-    arch: str
+    arch: Arch
     element: ElementType
     major: Major
     shape: tuple[int, int]
@@ -95,16 +95,16 @@ class Diff:
 
 def diff(
     word: int,
-    layout: object,
+    layout: Given,
+    arch: Arch = "sm100",
     *,
-    arch: str,
-    dtype: object,
-    major: object,
+    dtype: str | ElementType,
+    major: Major | MajorName,
     shape: tuple[int, int] | None = None,
     subtile: tuple[int, ...] | None = None,
     base: int | None = None,
     pattern_start: int = 0,
-    unit: str = "elements",
+    unit: Unit = "elements",
 ) -> Diff:
     """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
 
@@ -212,7 +212,7 @@ def _right_word(
     element: ElementType,
     major: Major,
     mode: SwizzleMode,
-    arch: str,
+    arch: Arch,
     base: int,
     pattern_start: int,
 ) -> tuple[Fit | None, str]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
-from descriptors.operands.canonical import Match, form, match
+from descriptors.operands.canonical import Match, form, match_form
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import first_mismatches, mismatched
 from descriptors.text import tuple_text
-from descriptors.words.descriptor import SmemDescriptor
+from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 
@@ -38,7 +38,7 @@ def fitted(
     element: ElementType,
     major: Major,
     mode: SwizzleMode,
-    arch: str,
+    arch: Arch,
     *,
     base: int = 0,
     pattern_start: int = 0,
@@ -66,7 +66,7 @@ def fitted(
     rows, _, offset = parts(operand)
     wanted = form(major, mode)
     shape = (size(rows, mode=[0]), size(rows, mode=[1]))
-    found = match(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], major, mode)
+    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted)
     placed: Layout | ComposedLayout = rows
     if offset or mode is not SwizzleMode.NONE:
         placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)

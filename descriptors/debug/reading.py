@@ -10,6 +10,7 @@ from descriptors.operands.meaning import is_read, walked
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import UnknownCode
+from descriptors.words.descriptor import Arch
 from descriptors.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
@@ -35,7 +36,7 @@ class Reading:
         shape: extents (MN, K) of the operand in elements, if known.
     """
 
-    arch: str
+    arch: Arch
     word: int
     values: Mapping[str, int]
     mode: SwizzleMode | UnknownCode

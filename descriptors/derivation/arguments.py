@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions import tables as shapes
-from descriptors.operands.explicit import contiguous_major, explicit_tile, tile_of_partition
+from descriptors.operands.explicit import Unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.partition import Tile
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.text import tuple_text
+from descriptors.words.descriptor import Arch
 from layoutalg import cosize, size
 
 
@@ -36,7 +37,7 @@ class TileSpec(NamedTuple):
 
 def specified(
     tile: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
-    capacity: object,
+    capacity: int | None,
 ) -> TileSpec:  # fmt: skip
     """A tile of canonical atoms.
 
@@ -58,7 +59,7 @@ def specified(
 
 def explicit(
     given: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
-    unit: str, capacity: object,
+    unit: Unit, capacity: int | None,
 ) -> TileSpec:  # fmt: skip
     """An explicit layout, partitioned already if nothing says what one instruction reads.
 
@@ -83,7 +84,7 @@ def explicit(
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
-def instruction_extents(mma: object, cp: object, element: ElementType, arch: str) -> tuple[int, int] | None:
+def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arch) -> tuple[int, int] | None:
     """What one instruction reads, in elements; None if only the layout can tell.
 
     Raises:
@@ -126,10 +127,11 @@ def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
     return order
 
 
-def _check_capacity(elements: int, element: ElementType, capacity: object, about: str) -> None:
+def _check_capacity(elements: int, element: ElementType, capacity: int | None, about: str) -> None:
     if capacity is None:
         return
-    limit = as_integer(capacity, "derive: capacity", minimum=16)
     needed = elements * element.storage_bits // 8
-    if needed > limit:
-        raise DescriptorError(f"derive: a tile must fit {limit} bytes of shared memory, needs {brief(needed)}; {about}")
+    if needed > capacity:
+        raise DescriptorError(
+            f"derive: a tile must fit {capacity} bytes of shared memory, needs {brief(needed)}; {about}"
+        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
 from descriptors.instructions import tables as shapes
@@ -12,7 +12,7 @@ from descriptors.operands.operand import ElementType
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
 ARCHES = ("sm90", "sm100")
-MODES = ("strict", "lenient", "off")
+MODES: Mapping[str, Legality] = {"strict": "strict", "lenient": "lenient", "off": "off"}
 
 _R = TypeVar("_R", bound=Row)
 
@@ -46,9 +46,10 @@ def as_mode(legality: object) -> Legality:
     Raises:
         ChoiceError: if there is none.
     """
-    if legality not in MODES:
-        raise ChoiceError("legality", legality, MODES)
-    return cast(Legality, legality)
+    for mode in MODES.values():
+        if mode == legality:
+            return mode
+    raise ChoiceError("legality", legality, MODES)
 
 
 def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:

@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.operands.operand import Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
 from descriptors.operands.swizzled import plain
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size
 
@@ -81,7 +81,7 @@ class Form:
         return f"{self.major}-major {self.mode} {shape}:({steps})"
 
 
-def form(major: str | Major, mode: str | SwizzleMode) -> Form:
+def form(major: Major | MajorName, mode: SwizzleMode | SwizzleName) -> Form:
     """The canonical form of a major and a swizzle mode.
 
     Raises:
@@ -131,29 +131,27 @@ class Match:
         return tuple(name for name in (LEADING, STRIDE) if name in self.idle or name in self.form.unread)
 
 
-def match(operand: Layout, major: str | Major, mode: str | SwizzleMode) -> Match:
-    """Bring an operand into the canonical form of its major and swizzle mode, and read the two offsets off it.
+def match_form(operand: Layout, wanted: Form) -> Match:
+    """Bring an operand into a canonical form, and read the two offsets off it.
 
     Law: the canonical layout maps the operand's coordinates to the same offsets, and each step that the form
     prescribes is there; hence LBO and SBO rebuild the operand's layout exactly.
 
     Args:
         operand: rank-2 layout (MN, K) of what one instruction reads, without its swizzle, in 16-byte units.
-        major: the contiguous dimension.
-        mode: the swizzle mode.
+        wanted: the form of its major and swizzle mode.
 
     Raises:
         NotCanonicalError: naming the mode that fails, what the form expects of it and what it has, and the swizzle
             modes whose form the operand does have.
-        DescriptorError: if the operand is no plain layout of two modes, or there is no such form.
+        DescriptorError: if the operand is no plain layout of two modes.
 
     Source: as the module's.
 
-    >>> found = match(Layout((64, 2), (8, 1)), Major.K, SwizzleMode.B128)
+    >>> found = match_form(Layout((64, 2), (8, 1)), form("K", "128B"))
     >>> print(found.layout, found.leading_byte_offset, found.stride_byte_offset)
     ((8,8),(1,2)):((8,64),(0,1)) 16 1024
     """
-    wanted = form(major, mode)
     if not isinstance(operand, Layout) or len(operand) != 2:
         raise DescriptorError(
             f"canonical: an operand must be a plain layout of two modes (MN,K), found {_shown(operand)}"

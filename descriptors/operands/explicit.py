@@ -14,6 +14,9 @@ Source: CUTLASS ``include/cute/swizzle_layout.hpp``, ``include/cute/pointer_swiz
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
 from descriptors.operands.swizzled import around, plain, recognise, swizzle_on_elements
@@ -31,24 +34,25 @@ from layoutalg import (
     size,
 )
 
-UNITS = ("elements", "bytes", "cute")
+Unit: TypeAlias = Literal["elements", "bytes", "cute"]
+UNITS: Mapping[str, Unit] = {"elements": "elements", "bytes": "bytes", "cute": "cute"}
 
 #: What can be given for a layout: the layout itself or its notation, or a pair with what is added to its offsets, as
 #: ``slice_and_offset`` and ``local_tile`` return it.
 Given = Layout | ComposedLayout | str | tuple[Layout | ComposedLayout, int]
 
 
-def as_unit(unit: object) -> str:
+def as_unit(unit: object) -> Unit:
     """The unit with this name.
 
     Raises:
         ChoiceError: if there is none.
     """
-    return choose("derive: unit", unit, {name: name for name in UNITS})
+    return choose("derive: unit", unit, UNITS)
 
 
 def explicit_tile(
-    given: object, element: ElementType, swizzle: object = None, unit: str = "elements"
+    given: object, element: ElementType, swizzle: object = None, unit: Unit = "elements"
 ) -> tuple[Layout | ComposedLayout, SwizzleMode]:
     """A layout as a tile counted in elements, and its swizzle mode.
 

@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError
 from layoutalg import Swizzle
 
 _Choice = TypeVar("_Choice")
+
+#: The names of majors, of swizzle modes and of the two operands, as callers write them.
+MajorName: TypeAlias = Literal["K", "MN"]
+SwizzleName: TypeAlias = Literal["none", "32B", "64B", "128B", "128B_BASE32B"]
+Matrix: TypeAlias = Literal["A", "B"]
+
+#: Which matrix of a product an operand is.
+MATRICES: Mapping[str, Matrix] = {"A": "A", "B": "B"}
 
 #: A row of every swizzle pattern: address bits from 7 on select the permutation, and the base offset counts such rows.
 LINE_BYTES = 128
@@ -206,6 +214,8 @@ def as_element_type(value: object) -> ElementType:
     >>> as_element_type("e4m3")
     ElementType(name='e4m3', bits=8, storage_bits=8)
     """
+    if isinstance(value, ElementType) and ELEMENT_TYPES.get(value.name) == value:
+        return value
     return choose("operand: dtype", value, ELEMENT_TYPES)
 
 

@@ -31,7 +31,7 @@ ROOMS = {
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "tables rules checks operands idesc",
-    "descriptors.derivation": "arguments advance derivation verify derive symbolic",
+    "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
     "descriptors.debug": "reading warnings decode fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",

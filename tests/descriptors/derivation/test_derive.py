@@ -41,7 +41,7 @@ def test_the_descriptor_of_each_subtile_reads_the_elements_of_the_swizzled_tile(
     rows, columns = (d.tile[i] // d.mma[i] for i in (0, 1))
     m, k = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
     base = data.draw(st.integers(0, 3)) * d.swizzle.alignment_bytes
-    start = base + d.offsets_bytes()[m][k]  # type: ignore[index]
+    start = base + d.offsets_bytes()[m][k]
     part = stored[m * d.mma[0] : (m + 1) * d.mma[0], k * d.mma[1] : (k + 1) * d.mma[1]]
     assert (bits_read(d, d.descriptor.at(start).encode()) == part + base * 8).all()
 
@@ -60,7 +60,7 @@ def test_every_step_holds_the_same_tile(arguments: dict[str, Any]) -> None:
             element = tile(m * d.mma[0], k * d.mma[1])
             assert partitioned(0, (m, k)) == element
             assert recast(0, (m, k)) * d.element.per_16_bytes == element
-            assert d.offsets_bytes()[m][k] * 8 == element * d.element.storage_bits  # type: ignore[index]
+            assert d.offsets_bytes()[m][k] * 8 == element * d.element.storage_bits
 
 
 @given(arguments=tiles())
@@ -69,7 +69,7 @@ def test_only_the_start_address_differs_between_subtiles(arguments: dict[str, An
     if d is None:
         return
     first = d.descriptor.encode()
-    for row, words in zip(d.offsets_bytes(), d.words(), strict=True):  # type: ignore[arg-type]
+    for row, words in zip(d.offsets_bytes(), d.words(), strict=True):
         assert [word - first for word in words] == [offset // 16 for offset in row]  # type: ignore[union-attr]
 
 
@@ -88,7 +88,7 @@ def test_the_stacking_order_decides_the_step_to_the_next_atom() -> None:
 def test_a_pipelined_tile_advances_through_its_stages() -> None:
     d = derive(**{**GOOD, "tile": (128, 64, 4)})
     assert d.descriptor.encode() == 0x4000404000010000
-    assert d.offsets_bytes()[1][2] == (8256, 24640, 41024, 57408)  # type: ignore[index]
+    assert d.offsets_bytes()[1][2] == (8256, 24640, 41024, 57408)
 
 
 @pytest.mark.parametrize(
