@@ -67,9 +67,7 @@ _READS = "MNxK that one instruction reads, in elements."
 @click.command()
 @click.argument("word", callback=_word)
 @_options(known=False, shape=_READS)
-def decode(
-    word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool
-) -> None:
+def decode(word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool) -> None:
     """Name every field of the descriptor WORD, in bytes, with warnings.
 
     \b

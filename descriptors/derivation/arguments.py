@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.instructions import tables as shapes
+from descriptors.instructions import tables
 from descriptors.operands.explicit import Unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.partition import Tile
@@ -103,7 +103,7 @@ def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arc
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
     if arch != "sm100":
         raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
-    row = choose("derive: cp", cp, {row.shape: row for row in shapes.COPIES})
+    row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
     return row.lanes, row.bits // element.storage_bits
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.instructions import tables as shapes
-from descriptors.instructions.tables import KindRow, Row
+from descriptors.instructions import tables
+from descriptors.instructions.rows import KindRow, Row
 from descriptors.operands.operand import ElementType
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
@@ -23,7 +23,7 @@ class IllegalError(DescriptorError):
     Attributes:
         rule: what must hold.
         found: what was asked for.
-        row: the nearest row of the tables in ``descriptors.shapes``.
+        row: the nearest row of the tables in ``instructions.tables``.
         lenient: whether ``legality="lenient"`` would take it, with the sources on either side in ``row.disputed``.
 
     >>> from descriptors.instructions.checks import check_shape
@@ -55,7 +55,7 @@ def as_mode(legality: object) -> Legality:
 def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
     """The rows that count under a way of reading them: without ``lenient``, only those that no source disputes.
 
-    >>> len(rows_read(shapes.SHAPES, "strict")) < len(rows_read(shapes.SHAPES, "lenient"))
+    >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
     True
     """
     return [row for row in rows if legality != "strict" or not row.disputed]
@@ -111,7 +111,7 @@ def kind_row(arch: str, kind: str) -> KindRow:
     """
     if arch not in ARCHES:
         raise ChoiceError("legality: arch", arch, ARCHES)
-    known = {row.kind: row for row in shapes.KINDS if row.arch == arch}
+    known = {row.kind: row for row in tables.KINDS if row.arch == arch}
     if kind not in known:
         raise ChoiceError(f"legality: kind of {arch}", kind, known)
     return known[kind]
@@ -139,7 +139,7 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
         return "mxf4"
     wanted = {type_name(name) for name in names}
     rows = [
-        row for row in shapes.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
+        row for row in tables.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
     ]
     for row in rows:
         if wanted <= {type_name(dtype) for dtype in row.dtypes}:

@@ -30,7 +30,7 @@ ROOMS = {
     "descriptors.operands": "operand swizzled atoms canonical meaning explicit partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
-    "descriptors.instructions": "tables rules checks operands idesc",
+    "descriptors.instructions": "rows tables rules checks operands instruction idesc",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
     "descriptors.debug": "reading warnings decode fit candidates diff",
     "descriptors.tma": "limits plan planner",
