@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 from operator import index as _index
+from typing import Any
 
 from layoutalg import LayoutError
 
@@ -23,6 +24,17 @@ class DescriptorError(ValueError):
     ...     print(error)
     derive: tile extent 1 must be a multiple of the atom's 64, found 100; tile = (128,100), atom = (8,64):(64,1)
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A family member is made from parts, of which only the message is kept in ``args``: a copy, as one that comes
+        # back from another process, is put together from the message and the attributes.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[DescriptorError], arguments: tuple[Any, ...], facts: dict[str, Any]) -> DescriptorError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(facts)
+    return error
 
 
 class ChoiceError(DescriptorError):

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.debug.reading import Reading, elsewhere
+from descriptors.debug.reading import Reading, as_extents, elsewhere
 from descriptors.debug.warnings import Remark, notes, warnings
-from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.errors import ChoiceError, DescriptorError, as_integer
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
@@ -123,7 +123,7 @@ def decode(
     number = as_integer(word, "decode: a word", maximum=2**64 - 1)
     element = None if dtype is None else as_element_type(dtype)
     contiguous = None if major is None else as_major(major)
-    extents = None if shape is None else _extents(shape)
+    extents = None if shape is None else as_extents(shape, "decode: shape", "decode: an extent")
     values, layout = WORDS[name].decode(number), WORDS[name]
     reading = Reading(
         arch=name,
@@ -143,7 +143,7 @@ def decode(
         unknown_bits=reading.unknown_bits,
         warnings=warnings(reading),
         notes=notes(reading),
-        operand=_operand(reading),
+        operand=_known_of(reading),
     )
 
 
@@ -202,14 +202,8 @@ _MEANINGS = {
 }
 
 
-def _extents(shape: object) -> tuple[int, int]:
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise DescriptorError(f"decode: shape must be two extents (MN, K), found {brief(shape)}")
-    mn, k = (as_integer(extent, "decode: an extent", minimum=1, maximum=1 << 16) for extent in shape)
-    return mn, k
-
-
-def _operand(reading: Reading) -> str:
+def _known_of(reading: Reading) -> str:
+    """The operand as far as it is known, for the title."""
     parts = [
         str(reading.element) if reading.element else "",
         f"{reading.major}-major" if reading.major else "",

@@ -131,8 +131,6 @@ def diff(
     >>> found.differing, *map(str, found.changes)
     (896, 'stride_byte_offset 512 -> 1024')
     """
-    import numpy as np
-
     name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major)
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
     tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
@@ -143,6 +141,7 @@ def diff(
     fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = mismatched(stored, fetched)
     right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
+    form = right.match.form if right else None
     return Diff(
         word=number,
         arch=name,
@@ -151,13 +150,13 @@ def diff(
         shape=extents,
         layout=operand,
         base=place,
-        differing=int(np.count_nonzero(wrong)),
+        differing=int(wrong.sum()),
         mismatches=_first_of_runs(stored, fetched, contiguous, element),
         picture=picture(wrong),
         right_word=right.descriptor.encode() if right else None,
-        right_major=right.match.form.major if right else None,
+        right_major=form.major if form else None,
         changes=_changes(number, right) if right else (),
-        illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
+        illegal=illegal_because(name, element, form.major, form.mode) if form else "",
         reason=reason,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.debug.reading import as_extents
+from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import Match, form, match_form
@@ -130,10 +131,7 @@ def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
         raise DescriptorError(f"operand: a layout must have modes (MN, K), found {tile}")
     if shape is None:
         return size(rows, mode=[0]), size(rows, mode=[1])
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise DescriptorError(f"operand: a shape must be two extents (MN, K), found {brief(shape)}")
-    mn, k = (as_integer(extent, "operand: an extent", minimum=1, maximum=1 << 16) for extent in shape)
-    return mn, k
+    return as_extents(shape, "operand: a shape", "operand: an extent")
 
 
 def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:

@@ -1,10 +1,11 @@
-"""A word with all that is known of the operand it describes, and the three ways to number swizzles."""
+"""A word with all that is known of the operand that it describes, and the three ways to number swizzles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, form
 from descriptors.operands.meaning import is_read, walked
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
@@ -65,6 +66,26 @@ class Reading:
         majors = Major if self.major is None else (self.major,)
         answers = {is_read(walked(major, self.mode), LEADING) for major in majors}
         return answers.pop() if len(answers) == 1 else None
+
+
+def as_extents(shape: object, what: str, each: str) -> tuple[int, int]:
+    """The extents (MN, K) of an operand that a caller gave.
+
+    Args:
+        shape: what was given.
+        what: the subject of the error message, for the whole.
+        each: the same for one extent.
+
+    Raises:
+        DescriptorError: if it is not two positive integers up to 65536.
+
+    >>> as_extents([64, 16], "decode: shape", "decode: an extent")
+    (64, 16)
+    """
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise DescriptorError(f"{what} must be two extents (MN, K), found {brief(shape)}")
+    mn, k = (as_integer(extent, each, minimum=1, maximum=1 << 16) for extent in shape)
+    return mn, k
 
 
 def elsewhere(arch: str, code: int) -> str:

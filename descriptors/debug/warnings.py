@@ -49,7 +49,16 @@ class Remark:
 
 def warnings(word: Reading) -> tuple[Remark, ...]:
     """What is probably a mistake."""
-    rules = (_swizzle_code, _operand, _marks_of_the_other_arch, _unknown_bits, _steps, _unshifted, _pattern, _memory)
+    rules = (
+        _swizzle_code,
+        _illegal_operand,
+        _marks_of_the_other_arch,
+        _unknown_bits,
+        _short_steps,
+        _unshifted,
+        _pattern,
+        _memory,
+    )
     return tuple(remark for rule in rules for remark in rule(word))
 
 
@@ -80,7 +89,7 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
             yield Remark("other-numbering", "swizzle", f"{text}: if {mode} was meant, its code is {own[mode]}")
 
 
-def _operand(word: Reading) -> Iterator[Remark]:
+def _illegal_operand(word: Reading) -> Iterator[Remark]:
     if word.element is None or not isinstance(word.mode, SwizzleMode):
         return
     try:
@@ -119,7 +128,7 @@ def _unknown_bits(word: Reading) -> Iterator[Remark]:
     yield Remark("unknown-bits", "", text)
 
 
-def _steps(word: Reading) -> Iterator[Remark]:
+def _short_steps(word: Reading) -> Iterator[Remark]:
     if word.element and word.major and word.shape:
         yield from _repeated(word, word.element, word.major, word.shape)
         return

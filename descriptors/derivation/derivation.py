@@ -105,9 +105,11 @@ class Derivation:
         """
         if size(self.advance) > _MOST_SUBTILES:
             raise DescriptorError(f"derive: a table must list at most {_MOST_SUBTILES} subtiles, found {self.advance}")
-        modes = tuple(self.advance)
-        chosen = (modes, 0) if stage is None else (modes[:2], _stage_units(modes[2:], stage))
-        return cast(Grid, _table(*chosen))
+        modes, start = tuple(self.advance), 0
+        if stage is not None:
+            modes, start = modes[:2], _stage_bytes(modes[2:], stage)
+        # A layout is the sum of its modes: each is walked once, not once for every step of those before it.
+        return cast(Grid, _sums([[16 * mode(i) for i in range(size(mode))] for mode in modes], start))
 
     def descriptor_at(self, base: int) -> SmemDescriptor:
         """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
@@ -181,22 +183,20 @@ class Derivation:
         )
 
 
-def _stage_units(modes: tuple[Layout, ...], stage: int | Sequence[int]) -> int:
-    """Where a stage starts, in 16-byte units; its number counts along the modes, the first fastest."""
+def _stage_bytes(modes: tuple[Layout, ...], stage: int | Sequence[int]) -> int:
+    """Where a stage starts, in bytes; its number counts along the modes, the first fastest."""
     numbered = isinstance(stage, int)
     extents = (prod(map(size, modes)),) if numbered else tuple(map(size, modes))
     at = (stage,) if isinstance(stage, int) else tuple(stage)
     if not modes or len(at) != len(extents) or not all(0 <= one < n for one, n in zip(at, extents, strict=True)):
         found = f"{brief(stage)}; stages = {tuple_text(map(size, modes))}"
         raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
-    return int(make_layout(*modes)(stage if numbered else at))
+    return 16 * int(make_layout(*modes)(stage if numbered else at))
 
 
-def _table(modes: tuple[Layout, ...], units: int) -> Table:
-    if not modes:
-        return units * 16
-    first, rest = modes[0], modes[1:]
-    return tuple(_table(rest, units + first(i)) for i in range(size(first)))
+def _sums(steps: list[list[int]], start: int) -> Table:
+    """A table of the sums of one step of each mode, the first mode outermost."""
+    return tuple(_sums(steps[1:], start + step) for step in steps[0]) if steps else start
 
 
 def _map(function: Callable[[int], int], table: Table) -> Table:

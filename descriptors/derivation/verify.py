@@ -89,7 +89,7 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     d, places = derivation, _bases(bases)
     words, differing, mismatches, elements = list[int](), 0, list[Mismatch](), 0
     for base in places:
-        words = list(_leaves(d.words(base)))
+        words = list(_flat(d.words(base)))
         stored = _by_subtile(d, base, len(words))
         fetched = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
         fetched = fetched.reshape(stored.shape)
@@ -145,9 +145,9 @@ def _by_subtile(d: Derivation, base: int, subtiles: int) -> NDArray[Any]:
     return np.moveaxis(blocks, (1, 3), (-2, -1))
 
 
-def _leaves(table: Table) -> Iterator[int]:
+def _flat(table: Table) -> Iterator[int]:
     if isinstance(table, int):
         yield table
     else:
         for row in table:
-            yield from _leaves(row)
+            yield from _flat(row)

@@ -192,7 +192,7 @@ _NARROW = (
 )
 
 
-def _operands() -> Iterable[OperandRow]:
+def _operand_rows() -> Iterable[OperandRow]:
     for row in KINDS:
         arch, kind = row.arch, row.kind
         source = _WGMMA if arch == "sm90" else _SWIZZLE
@@ -213,7 +213,7 @@ def _operands() -> Iterable[OperandRow]:
 
 
 #: Majors and swizzles of operands in shared memory.
-OPERANDS = tuple(_operands())
+OPERANDS = tuple(_operand_rows())
 
 _IDS_96 = f"{_SCALE} shows ids 1 and 3 for block32 with K = 96; {_IDESC} has 0 or 2"
 

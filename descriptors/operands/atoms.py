@@ -60,7 +60,7 @@ class Atom:
         return in_elements
 
 
-def _row(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
+def _atom(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
     span = mode.span_bytes
     rows = Layout((8, span), (span, 1)) if major is Major.K else Layout((span, 8), (1, span))
     return Atom(name, major, mode, rows, source or _GMMA.format(name))
@@ -68,15 +68,15 @@ def _row(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
 
 #: Every canonical atom. No K-major atom has 32-byte pieces: CUTLASS and the PTX ISA define that mode for MN-major only.
 ATOMS = (
-    _row("K_INTER", Major.K, SwizzleMode.NONE),
-    _row("K_SW32", Major.K, SwizzleMode.B32),
-    _row("K_SW64", Major.K, SwizzleMode.B64),
-    _row("K_SW128", Major.K, SwizzleMode.B128),
-    _row("MN_INTER", Major.MN, SwizzleMode.NONE),
-    _row("MN_SW32", Major.MN, SwizzleMode.B32),
-    _row("MN_SW64", Major.MN, SwizzleMode.B64),
-    _row("MN_SW128", Major.MN, SwizzleMode.B128),
-    _row("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
+    _atom("K_INTER", Major.K, SwizzleMode.NONE),
+    _atom("K_SW32", Major.K, SwizzleMode.B32),
+    _atom("K_SW64", Major.K, SwizzleMode.B64),
+    _atom("K_SW128", Major.K, SwizzleMode.B128),
+    _atom("MN_INTER", Major.MN, SwizzleMode.NONE),
+    _atom("MN_SW32", Major.MN, SwizzleMode.B32),
+    _atom("MN_SW64", Major.MN, SwizzleMode.B64),
+    _atom("MN_SW128", Major.MN, SwizzleMode.B128),
+    _atom("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
 )
 
 

@@ -97,11 +97,11 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
         expected = f"{whole} contiguous {element} elements (16 bytes) first"
         raise failure((contiguous,), expected, str(operand[contiguous]))
     other = 1 - contiguous
-    for path, step in (*_steps(others, contiguous), *_steps(flatten(operand[other]), other)):
+    for path, step in (*_strides(others, contiguous), *_strides(flatten(operand[other]), other)):
         if step % whole:
             raise failure(path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements")
     for i, subtiles in enumerate(rest):
-        for _, step in _steps(flatten(subtiles), i):
+        for _, step in _strides(flatten(subtiles), i):
             if step % whole:
                 raise DescriptorError(
                     f"derive: every subtile must start at a multiple of 16 bytes ({whole} {element} elements), found a "
@@ -127,7 +127,7 @@ def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:
     return recast
 
 
-def _steps(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
+def _strides(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
     """The strides that are taken at all, with the mode they belong to."""
     for leaf in modes:
         if size(leaf) != 1:  # an extent with symbols counts as taken, even where they may make it 1

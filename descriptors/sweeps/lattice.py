@@ -149,7 +149,7 @@ def lattice(
         swizzles=tuple(str(as_swizzle_mode(name)) for name in _names(swizzles, [str(mode) for mode in SwizzleMode])),
         orders=tuple(_order(name) for name in _names(orders, ("mn", "k"))),
         archs=tuple(architecture(name) for name in _names(archs, WORDS)),
-        operands=tuple(_operand(name) for name in _names(operands, ("A", "B"))),
+        operands=tuple(_matrix(name) for name in _names(operands, ("A", "B"))),
         legality=legality,
     )
 
@@ -171,7 +171,7 @@ def _order(name: Any) -> tuple[int, int] | None:
     return known[name]
 
 
-def _operand(name: Any) -> str | None:
+def _matrix(name: Any) -> str | None:
     if name not in ("A", "B", "either", None):
         raise DescriptorError(f"atlas: an operand must be A, B or either, found {brief(name)}")
     return None if name in ("either", None) else str(name)
