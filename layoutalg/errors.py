@@ -2,6 +2,13 @@
 
 Every message reads ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``, so that the
 reader sees the rule, the fact that broke it, and the values to reproduce it with.
+
+>>> from layoutalg import Layout, LayoutError, composition
+>>> try:
+...     composition(Layout((6, 2), (1, 7)), Layout((3, 2), (2, 3)))
+... except LayoutError as error:
+...     print(type(error).__name__, isinstance(error, ValueError))
+NotDivisibleError True
 """
 
 from __future__ import annotations

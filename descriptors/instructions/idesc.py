@@ -107,11 +107,11 @@ def idesc(
         scale_vector: elements that share a scale factor (16, 32), counted as they are stored.
         a_major: contiguous dimension of A.
         b_major: contiguous dimension of B.
-        legality: ``"strict"``, ``"lenient"`` or ``"off"``, as ``rules`` reads the tables.
+        legality: ``"strict"``, ``"lenient"`` or ``"off"``, as in ``descriptors.instructions.checks``.
         options: the rest, as in ``Options``.
 
     Raises:
-        IllegalError: if there is no such instruction; it cites the row of the tables.
+        IllegalError: if there is no such instruction; it cites the row of ``descriptors.instructions.tables``.
         FieldError: if a value does not fit its field.
         ChoiceError: for an unknown name.
 

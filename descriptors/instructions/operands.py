@@ -1,6 +1,6 @@
 """Checks of what lies in shared memory against the rows of ``tables``: operands, and ``tcgen05.cp``.
 
-The three ways of reading the rows, and the errors, are those of ``rules``.
+The three ways of reading the rows, and the errors, are those of ``descriptors.instructions.checks``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class IllegalError(DescriptorError):
     Attributes:
         rule: what must hold.
         found: what was asked for.
-        row: the nearest row of the tables in ``instructions.tables``.
+        row: the nearest row of the tables in ``descriptors.instructions.tables``.
         lenient: whether ``legality="lenient"`` would take it, with the sources on either side in ``row.disputed``.
 
     >>> from descriptors.instructions.checks import check_shape

@@ -111,7 +111,7 @@ def survey(
         major: only this one; both if left out.
         stages: copies of the tile, each at an aligned address.
         smem: bytes of shared memory that they should fit; what does not fit is ranked last.
-        producer: who fills the tile, see ``descriptors.producer``: ``"tma"``, ``"rows"``, ``"columns"``, or a
+        producer: who fills the tile, see ``descriptors.sweeps.producer``: ``"tma"``, ``"rows"``, ``"columns"``, or a
             thread-value layout or its notation. What it is decides the order: ``KEYS``.
         operand, kind, cta_group, sparse, legality: as for ``derive``.
         pad: whether to round the tile up, where a candidate needs it, to whole atoms and operands. The boxes then fill

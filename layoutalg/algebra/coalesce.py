@@ -4,6 +4,11 @@ Law of ``coalesce``: the result has the same size and the same offset at every i
 size is 1), and no two neighbours that could be one mode. That form is unique: two layouts are the same function of the
 index exactly if their coalesced forms are equal.
 Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter, filter_zeros).
+
+>>> from layoutalg import Layout
+>>> a = Layout((2, (1, 6)), (1, (6, 2)))
+>>> print(coalesce(a), all(coalesce(a)(i) == a(i) for i in range(12)))
+12:1 True
 """
 
 from __future__ import annotations

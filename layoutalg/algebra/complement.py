@@ -7,6 +7,12 @@ Theorem: R exists exactly if the non-zero strides of A, sorted, form a chain: ea
 the stride before it. (Two sets of offsets that add up to an interval without repetition alternate in a mixed radix;
 de Bruijn 1956.) A's modes of stride 0 add no offsets and are left out.
 Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "Layout Algebra", complement.
+
+>>> from layoutalg import Layout
+>>> a = Layout((2, 2), (1, 6))
+>>> rest = complement(a, 24)
+>>> print(rest, sorted(a(i) + rest(j) for i in range(4) for j in range(6)) == list(range(24)))
+(3,2):(2,12) True
 """
 
 from __future__ import annotations

@@ -4,6 +4,12 @@ Definition: ``composition(a, b)`` is the layout R whose shape refines that of b 
 ``R(i) == a(b(i))`` for every index i of b. The theorem that decides whether there is one, and finds it, is that of
 :mod:`layoutalg.layouts.plain_composition`; a swizzle or a composed layout in front stays in front.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition), ``include/cute/swizzle_layout.hpp``.
+
+>>> from layoutalg import Layout, Swizzle
+>>> a, b = composition(Swizzle(2, 1, 3), Layout((8, 8), (8, 1))), Layout((4, 4), (2, 16))
+>>> r = composition(a, b)
+>>> print(r, all(r(i) == a(b(i)) for i in range(16)))
+S<2,1,3> o 0 o (4,4):(16,2) True
 """
 
 from __future__ import annotations

@@ -12,6 +12,13 @@ The other three rearrange the modes of the logical divide. By a tuple of tilers,
     flat_divide     (TileM, TileN, RestM, RestN, L, ...)
 
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", division.
+
+>>> from layoutalg import Layout
+>>> a = Layout((8, 8), (8, 1))
+>>> parts = zipped_divide(a, (4, 2))
+>>> print(parts, all(parts((i, j), (p, q)) == a(4 * p + i, 2 * q + j)
+...     for i in range(4) for j in range(2) for p in range(2) for q in range(4)))
+((4,2),(2,4)):((8,1),(32,2)) True
 """
 
 from __future__ import annotations

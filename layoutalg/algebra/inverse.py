@@ -3,6 +3,11 @@
 Laws: ``A(right_inverse(A)(i)) == i`` and ``left_inverse(A)(A(i)) == i`` for every index i of the one applied first;
 ``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
 Source: CUTLASS ``include/cute/layout.hpp`` (right_inverse, left_inverse, nullspace, max_common_layout).
+
+>>> from layoutalg import Layout
+>>> a = Layout((4, 8), (8, 1))
+>>> all(a(right_inverse(a)(i)) == i == left_inverse(a)(a(i)) for i in range(32))
+True
 """
 
 from __future__ import annotations

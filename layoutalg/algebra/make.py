@@ -3,6 +3,10 @@
 Law of ``make_ordered_layout``: the result is compact (its offsets are 0 .. size-1, each once), and strides grow with
 the order. Ties are broken left to right, so that the law holds for every order.
 Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_like), ``include/cute/stride.hpp``.
+
+>>> layout = make_ordered_layout((2, 3, 4), (2, 0, 1))
+>>> print(layout, sorted(layout(i) for i in range(24)) == list(range(24)))
+(2,3,4):(12,1,3) True
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@ mode 1 the copies, which lie where A leaves room, in the order of B. Law: no cop
 ``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the block's rank:
 blocked keeps each block together, raked interleaves them.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
+
+>>> from layoutalg import Layout
+>>> p = logical_product(Layout((2, 2), (4, 1)), Layout(6, 1))
+>>> print(p, len({p(i) for i in range(24)}))
+((2,2),(2,3)):((4,1),(2,8)) 24
 """
 
 from __future__ import annotations

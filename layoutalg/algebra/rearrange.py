@@ -3,6 +3,11 @@
 None of these changes the function of a layout except by choosing among, adding or regrouping its modes. Each works on
 an int tuple, a :class:`Layout` and a :class:`ComposedLayout` (through its inner layout) alike.
 Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuTe DSL 4.8.1.
+
+>>> from layoutalg import Layout, size
+>>> a = Layout((2, (3, 4)), (12, (4, 1)))
+>>> [flatten(a)(i) for i in range(size(a))] == [a(i) for i in range(size(a))]
+True
 """
 
 from __future__ import annotations

@@ -6,6 +6,11 @@ coordinates c' for each c of L's contiguous mode, and ``R(c') == n * L(c) + posi
 points to the first part of each element. A stride that no such R has is an error, never a rounded one; an extent is
 rounded up, so that the last unit of ``upcast(7:1, 2)``, which is ``4:1``, is partly used.
 Source: CUTLASS ``include/cute/layout.hpp`` (upcast, downcast, recast_layout); ``include/cute/swizzle_layout.hpp``.
+
+>>> from layoutalg import Layout
+>>> elements, units = Layout((8, 64), (64, 1)), upcast(Layout((8, 64), (64, 1)), 8)
+>>> print(units, all(elements(r, c) == 8 * units(r, c // 8) + c % 8 for r in range(8) for c in range(64)))
+(8,8):(8,1) True
 """
 
 from __future__ import annotations

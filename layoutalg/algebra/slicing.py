@@ -4,6 +4,12 @@ Law of ``slice_and_offset(coord, L) -> (R, offset)``: ``R(c) + offset == L(coord
 every coordinate c of R; ``slice_`` is R alone. It holds for swizzled layouts too, although a swizzle is not additive:
 see :mod:`layoutalg.layouts.composed`.
 Source: CUTLASS ``include/cute/underscore.hpp``, ``include/cute/layout.hpp``; argument order of the CuTe DSL 4.8.1.
+
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
+>>> rest, offset = slice_and_offset((5, None), tile)
+>>> all(rest(c) + offset == tile(5, c) for c in range(64))
+True
 """
 
 from __future__ import annotations

@@ -3,6 +3,11 @@
 Law of :func:`substitute`: it commutes with every operation of the algebra that decides for symbols, as functions of the
 index: ``substitute(op(x), v)`` and ``op(substitute(x, v))`` have the same size and the same offsets. (The symbolic
 result may keep a mode that turns out to have extent 1, or two that turn out to be one.)
+
+>>> from layoutalg import coalesce, parse_layout
+>>> layout = parse_layout("(8,4*m):(1,8)")
+>>> print(coalesce(layout), coalesce(substitute(layout, {"m": 3})) == substitute(coalesce(layout), {"m": 3}))
+32*m:1 True
 """
 
 from __future__ import annotations

@@ -4,6 +4,12 @@ Both divide a layout and fix one side of the division, and give the remaining la
 ``local_tile`` fixes *which tile* and keeps the elements in it; ``local_partition`` fixes *which element of the tile*
 (the thread) and keeps the tiles. Law: over all tiles, or all threads, every element of the layout occurs exactly once.
 Source: CUTLASS ``include/cute/tensor_impl.hpp`` (inner_partition, outer_partition, local_tile, local_partition).
+
+>>> from layoutalg import Layout
+>>> a = Layout((8, 6), (6, 1))
+>>> tiles = [local_tile(a, (4, 3), (p, q)) for p in range(2) for q in range(2)]
+>>> sorted(tile(i) + offset for tile, offset in tiles for i in range(12)) == list(range(48))
+True
 """
 
 from __future__ import annotations

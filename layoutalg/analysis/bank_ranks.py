@@ -11,6 +11,11 @@ in one bank are a coset of one subspace, and a constant only permutes words and 
 and the access is free of conflicts exactly if the two ranks are equal, that is, if no combination of lanes changes the
 word without changing the bank. The model of phases is that of :mod:`layoutalg.analysis.banks`, with which the tests
 compare.
+
+>>> from layoutalg import wavefronts
+>>> rows = F2Matrix((16, 32, 128, 256, 512))  # the byte address of each lane
+>>> wavefronts_by_rank(rows, 4), wavefronts([rows(lane) for lane in range(32)], 4)
+(8, 8)
 """
 
 from __future__ import annotations

@@ -13,6 +13,9 @@ loads from the same address, or if every one has such a partner i^2, then two co
 Evidence: equal to the hardware's counters on Hopper GPUs for every pattern in ``tests/vectors/hopper``, loads and
 stores of 1 to 16 bytes a lane. The published texts describe the banks, not the phases, nor the exception.
 Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x and later (banks, words shared by lanes).
+
+>>> [wavefronts([4 * stride * lane for lane in range(32)], 4) for stride in (1, 2, 8, 32)]
+[1, 2, 8, 32]
 """
 
 from __future__ import annotations

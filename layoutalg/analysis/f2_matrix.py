@@ -6,6 +6,10 @@ j is the value at ``2**j``, and the values at powers of two decide all others: `
 
 Laws: ``(A @ B)(x) == A(B(x))``; M is injective exactly if its rank is its number of columns, surjective exactly if
 its rank is its number of rows; the null space has as many dimensions as the columns exceed the rank.
+
+>>> a, b = F2Matrix((1, 3, 6), 3), F2Matrix((5, 2, 4), 3)
+>>> all((a @ b)(x) == a(b(x)) for x in range(8)), 2 ** a.rank() == len({a(x) for x in range(8)})
+(True, True)
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@ A layout adds the offsets of its index bits, so that a matrix is a plain layout 
 layout. It is a bijection, so that columns (other than 0) which depend on each other stay in the way of every swizzle.
 
 Law: ``from_f2(m)(i) == m(i)``, or there is no such layout after at most one swizzle.
+
+>>> from layoutalg import F2Matrix
+>>> m = F2Matrix((1, 2, 5, 10), 4)
+>>> print(from_f2(m), all(from_f2(m)(i) == m(i) for i in range(16)))
+S<2,0,2> o 0 o 16:1 True
 """
 
 from __future__ import annotations

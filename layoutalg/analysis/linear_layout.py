@@ -10,6 +10,11 @@ what the bases reach only if it is given. :mod:`layoutalg.analysis.triton` leads
 
 Source: Triton ``include/triton/Tools/LinearLayout.h``, ``lib/Tools/LinearLayout.cpp``; arXiv 2505.23819. The tests
 compare with Triton 3.9.0 (``tests/vectors/triton.json``).
+
+>>> swizzled = LinearLayout({"offset": [(0, 1), (0, 2), (1, 1), (2, 2)]}, ["dim0", "dim1"])
+>>> at = [tuple(swizzled(offset=x).values()) for x in range(16)]
+>>> all(at[x ^ y] == tuple(a ^ b for a, b in zip(at[x], at[y])) for x in range(16) for y in range(16))
+True
 """
 
 from __future__ import annotations

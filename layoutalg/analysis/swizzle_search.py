@@ -7,6 +7,11 @@ together. Where an access is linear over GF(2), its wavefronts are a difference 
 same. Any other access is enumerated (:mod:`layoutalg.analysis.banks`). Both are exact, so that no answer is missed and
 none is wrong. Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, for what the three numbers have to do with
 banks.
+
+>>> from layoutalg import Layout
+>>> tile, column = Layout((8, 64), (64, 1)), AccessPattern(Layout((8, 8), (1, 8)), 16)  # 8 rows of 16 bytes
+>>> print(find_swizzle(tile, [column], 2))  # on byte addresses
+S<3,4,3>
 """
 
 from __future__ import annotations
@@ -127,7 +132,7 @@ def find_swizzle(
 
     Raises:
         NoSwizzleError: if none will do; the best one is an attribute of the error.
-        LayoutError: for a malformed access, as in ``layoutalg.banks``.
+        LayoutError: for a malformed access, as in ``layoutalg.analysis.banks``.
 
     Eight lanes read 16 bytes each, down a column of a tile of 8 rows of 64, 32 or 16 half-precision numbers. The
     swizzles found are those that the hardware calls 128B, 64B and 32B:

@@ -12,6 +12,11 @@ Laws: ``to_f2(L)(i) == L(i)`` for every index i; ``to_f2(composition(A, B)) == t
 zeros; L is injective exactly if its matrix is.
 Source: "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2" (arXiv 2505.23819), section 4,
 for the idea; the condition is derived here.
+
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
+>>> all(to_f2(tile)(i) == tile(i) for i in range(64))
+True
 """
 
 from __future__ import annotations

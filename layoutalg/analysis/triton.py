@@ -12,6 +12,12 @@ What Triton's form cannot say: extents that are no powers of two, padding, and t
 
 Source: Triton ``include/triton/Tools/LinearLayout.h``, ``python/triton/experimental/gluon/language/_layouts.py``. The
 tests compare with Triton 3.9.0 (``tests/vectors/triton.json``).
+
+>>> from layoutalg import Layout
+>>> tv = Layout(((2, 2), (2, 2)), ((2, 8), (1, 4)))  # (lane, register) -> index into a tile of 4 x 4
+>>> back = from_linear_layout(to_linear_layout(tv, ["lane", "register"], {"dim0": 4, "dim1": 4}))
+>>> print(back, all(back(i) == tv(i) for i in range(16)))
+((2,2),(2,2)):((2,8),(1,4)) True
 """
 
 from __future__ import annotations

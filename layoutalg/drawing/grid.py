@@ -4,6 +4,12 @@ A layout of rank 2 is one grid, mode 0 down and mode 1 across. Rank 1 is a singl
 grids, one for each coordinate of the modes after the second, titled as CuTe writes the slice: ``(_,_,3)``. A nested
 mode labels its axis with one line for each of its leaves, so that the hierarchy can be read off.
 Law: the cell of row i and column j is ``layout(i, j)``. Grids are cut at a limit and then say so in ``note``.
+
+>>> from layoutalg import Layout
+>>> layout = Layout((4, (2, 4)), (2, (1, 8)))
+>>> grid = drawing(layout).grids[0]
+>>> all(grid.cells[i][j] == layout(i, j) for i in range(4) for j in range(8))
+True
 """
 
 from __future__ import annotations

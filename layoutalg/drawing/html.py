@@ -2,6 +2,10 @@
 
 The same grid as :mod:`layoutalg.drawing.text`; the hue of a cell runs with its offset, so that memory order can be
 seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
+
+>>> from layoutalg import Layout
+>>> [offset for offset in range(8) if f">{offset}</td>" not in table(Layout((2, 4), (4, 1)))]
+[]
 """
 
 from __future__ import annotations

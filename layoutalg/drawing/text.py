@@ -2,6 +2,15 @@
 
 The first line is the notation. Above the columns and beside the rows stand the coordinates, one line for each leaf of a
 nested mode, named by the ``mode`` path that selects it; lines divide the blocks of the innermost leaf. ASCII only.
+
+>>> from layoutalg import Layout
+>>> print(table(Layout((2, 4), (4, 1))))
+(2,4):(4,1)
+<BLANKLINE>
+[1]    0 1 2 3
+[0]  +--------
+  0  | 0 1 2 3
+  1  | 4 5 6 7
 """
 
 from __future__ import annotations

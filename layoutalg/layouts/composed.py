@@ -17,6 +17,11 @@ The second and third need that adding k to the fixed part never carries. Where i
 by offset; else all of d stays inside, which is always right.
 
 Source: CUTLASS ``include/cute/swizzle_layout.hpp`` decays slices in the same way; the conditions are derived here.
+
+>>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 128), (128, 1)))
+>>> part, offset = slice_composed((5, None), tile)
+>>> print(part, offset, all(part(c) + offset == tile(5, c) for c in range(128)))
+((16,2,2,2)):((1,-16,32,-64)) 720 True
 """
 
 from __future__ import annotations

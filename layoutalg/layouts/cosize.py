@@ -1,6 +1,11 @@
 """Cosize: the length of the smallest interval that holds 0 and every offset of a layout.
 
 Source: CUTLASS ``include/cute/layout.hpp`` (cosize).
+
+>>> layout = Layout((4, 2), (-1, 6))
+>>> reached = [0, *(layout(i) for i in range(8))]
+>>> cosize(layout) == max(reached) - min(reached) + 1 == 10
+True
 """
 
 from __future__ import annotations

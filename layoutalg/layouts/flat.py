@@ -1,6 +1,9 @@
 """Flat modes: extents and strides as parallel lists, merged where they continue one another, and a layout again.
 
 Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter).
+
+>>> merge((2, 1, 6), (1, 6, 2)), from_flat([12], [1])  # 2:1 goes on as 6:2
+(([12], [1]), Layout(12, 1))
 """
 
 from __future__ import annotations

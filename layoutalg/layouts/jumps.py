@@ -4,6 +4,11 @@ For flat coalesced modes ``s_k:d_k`` with prefix products ``P_k``, the extended 
 ``f(x) = d_0 * x + sum of c_k * floor(x / P_k)`` with ``c_k = d_k - s_(k-1) * d_(k-1) != 0``. Along steps of t, floor k
 splits into a linear part and the jumps of ``floor(r_k * x / P_k)``, ``r_k = t mod P_k``. The questions "how far is
 ``x -> f(t x)`` linear" and "is f additive over these modes" are therefore questions about jumps that cancel.
+
+>>> from layoutalg import LayoutError, Layout, composition
+>>> a = Layout((6, 2), (1, 7))  # jumps from 5 to 7 at index 6, so that steps of 2 stay linear for three
+>>> print([a(2 * x) for x in range(6)], composition(a, Layout(6, 2)))
+[0, 2, 4, 7, 9, 11] (3,2):(2,7)
 """
 
 from __future__ import annotations

@@ -4,6 +4,12 @@ A :class:`Layout` is a shape and a congruent stride; it maps a coordinate to the
 coordinate with ``None`` to the layout of the modes that it keeps. It is frozen, hashable and equal by content;
 ``eval(repr(x)) == x``, and ``str(x)`` is the notation that the CuTe DSL prints.
 Source: CUTLASS ``include/cute/layout.hpp``.
+
+>>> layout = Layout((4, (2, 4)), (2, (1, 8)))
+>>> all(layout(i, (j, k)) == 2 * i + j + 8 * k for i in range(4) for j in range(2) for k in range(4))
+True
+>>> print(layout, eval(repr(layout)) == layout)
+(4,(2,4)):(2,(1,8)) True
 """
 
 from __future__ import annotations

@@ -2,6 +2,12 @@
 
 Laws: ``gather(array, L)[c] == array[L(c)]``; ``gather`` after ``scatter`` through an injective layout gives the values
 back; ``strided_view`` is ``gather`` without the copy.
+
+>>> import numpy as np
+>>> from layoutalg import Layout
+>>> array, layout = np.arange(24), Layout((4, 3), (5, 1))
+>>> all(gather(array, layout)[i, j] == array[layout(i, j)] for i in range(4) for j in range(3))
+True
 """
 
 from __future__ import annotations

@@ -3,6 +3,12 @@
 Each works on an int tuple, a :class:`Layout` and a :class:`ComposedLayout` (through its inner layout) alike. A ``mode``
 is an index or a path of them: ``[1, 0]`` is mode 0 of mode 1.
 Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuTe DSL 4.8.1.
+
+>>> layout = Layout((2, (3, 4)))
+>>> size(layout), rank(layout), depth(layout), size(layout, mode=[1, 0])
+(24, 2, 2, 3)
+>>> all(crd2idx(idx2crd(n, (2, (3, 4))), (2, (3, 4))) == n for n in range(24))
+True
 """
 
 from __future__ import annotations

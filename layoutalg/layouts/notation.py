@@ -13,6 +13,9 @@ composed layout and swizzle. The grammar, with ``o`` right-associative::
 
 A symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum needs one in it. A parenthesis around one layout
 groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple.
+
+>>> for text in ("((8,16),(64,2)):((64,512),(1,8192))", "S<3,4,3> o 0 o (8,64):(64,1)", "(4,8):(1@0,1@1)", "8*m:1"):
+...     assert str(parse_layout(text)) == text
 """
 
 from __future__ import annotations

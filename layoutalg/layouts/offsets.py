@@ -2,6 +2,11 @@
 
 Law: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes. numpy is imported when a function is called, so
 that the algebra itself runs without it.
+
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
+>>> all(offsets(tile)[i, j] == tile(i, j) for i in range(8) for j in range(8))
+True
 """
 
 from __future__ import annotations

@@ -15,6 +15,11 @@ leaves exactly if the floors are. A boundary ``P_k`` where the remainders of all
 *clean*: its floor is linear there. If every boundary is clean, R exists. If exactly one is not, it does not, since
 nothing cancels its jumps. If several are not, their jumps might cancel, which is decided by looking at them all.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition); the theorem is derived here and tested by enumeration.
+
+>>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
+>>> r = compose_plain(a, b)
+>>> print(r, all(r(i) == a(b(i)) for i in range(12)))
+((2,2),3):((24,2),8) True
 """
 
 from __future__ import annotations

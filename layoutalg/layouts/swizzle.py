@@ -5,6 +5,10 @@ at position ``base`` (for a negative shift, from ``base`` into ``base - shift``)
 so runs of ``2**base`` elements stay together. Laws: a swizzle is a bijection, it is its own inverse, and it is linear
 over xor: ``s(x ^ y) == s(x) ^ s(y)``.
 Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>", section 4.
+
+>>> s = Swizzle(3, 4, 3)
+>>> all(s(s(x)) == x and s(x ^ 77) == s(x) ^ s(77) for x in range(1024)), len(set(map(s, range(1024))))
+(True, 1024)
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@ layout with such strides maps a coordinate to a coordinate; the identity layout 
 let the algebra act on coordinates: divide the identity layout, and see which coordinate each tile element has.
 Law: ``make_identity_layout(shape)(c) == c`` for every coordinate c of the shape.
 Source: CUTLASS ``include/cute/numeric/arithmetic_tuple.hpp`` (ScaledBasis); the CuTe DSL's ``E`` and ``ScaledBasis``.
+
+>>> from layoutalg import make_identity_layout
+>>> identity = make_identity_layout((4, (2, 3)))
+>>> all(identity(i, (j, k)) == (i, (j, k)) for i in range(4) for j in range(2) for k in range(3))
+True
 """
 
 from __future__ import annotations

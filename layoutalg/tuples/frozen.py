@@ -3,6 +3,11 @@
 A subclass names its fields in ``__slots__`` and sets them once, in ``__init__``, through ``fix``. Values are equal when
 they are of one class and their fields are, hash accordingly, and can be copied and pickled. This is what
 ``dataclass(frozen=True, slots=True)`` would generate; that module's import alone costs a quarter of this package's.
+
+>>> from layoutalg import Swizzle
+>>> one, other = Swizzle(3, 4, 3), Swizzle(3, 4, 3)
+>>> one == other, hash(one) == hash(other), eval(repr(one)) == one
+(True, True, True)
 """
 
 from __future__ import annotations

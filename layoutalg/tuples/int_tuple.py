@@ -4,6 +4,10 @@ An *int tuple* is an integer or a tuple of int tuples. Its *profile* is its nest
 profiles are equal; ``a`` is *weakly congruent* to ``b`` when ``b`` refines the profile of ``a``. A shape of size n has
 exactly n coordinates, counted colexicographically (first mode fastest).
 Source: CUTLASS ``include/cute/int_tuple.hpp`` and ``include/cute/stride.hpp``.
+
+>>> shape = (2, (3, 4))
+>>> [unrank(n, shape) for n in range(5)], product(shape)
+([(0, (0, 0)), (1, (0, 0)), (0, (1, 0)), (1, (1, 0)), (0, (2, 0))], 24)
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ symbols that stand for positive integers (a sympy expression becomes one). Every
 an extent ("does a divide b", "is it less") goes through a function of this module or an operator of the polynomial; one
 that has no single answer for all values of the symbols raises :class:`UndecidedError`, which names the fact that is
 missing. Integers come first in each function: they pay one type test.
+
+>>> [n for n in range(1, 13) if divides(n, 12)], ceil_div(7, 2)
+([1, 2, 3, 4, 6, 12], 4)
 """
 
 from __future__ import annotations

@@ -1,0 +1,76 @@
+"""What a docstring or a page refers to is there: names of modules and functions, paths of files, scripts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+from places import ROOT
+from rooms import FLOORS, ROOMS, modules
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+SOURCES = {**modules()} | {
+    f"probes.{path.stem}": path.read_text(encoding="utf-8") for path in sorted((ROOT / "probes").glob("*.py"))
+}
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, or something in one."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found: Any = import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        try:
+            for part in parts[length:]:
+                found = getattr(found, part)
+        except AttributeError:
+            return False
+        return True
+    return False
+
+
+def in_scope(module: str, name: str) -> bool:
+    """Whether a bare name is the module's own or imported there, an attribute of one of its classes, or public."""
+    scope, first = import_module(module), name.split(".")[0]
+    classes = [value for value in vars(scope).values() if isinstance(value, type)]
+    return any(hasattr(place, first) for place in (scope, *classes, *map(import_module, ("layoutalg", "descriptors"))))
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_every_name_that_a_docstring_refers_to_is_there(module: str) -> None:
+    source = SOURCES[module]
+    for name in re.findall(r":(?:mod|func|class|data|attr|meth|exc):`~?([\w.]+)`", source):
+        ours = name.split(".")[0] in ("layoutalg", "descriptors", "probes")
+        assert resolves(name) if ours else in_scope(module, name), f"{module}: {name}"
+    for name in re.findall(r"``?((?:layoutalg|descriptors|probes)(?:\.\w+)+)``?", source):
+        assert resolves(name), f"{module}: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_path_and_name_in_a_page_is_there(page: Any) -> None:
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(r"(?<![\w/.-])((?:layoutalg|descriptors|tests|scripts|docs|probes)/[\w/.-]*\w)", text)
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    missing = [path for path in paths if not (ROOT / path).exists() and not list(ROOT.glob(f"{path}*"))]
+    missing += [link for link in links if not (page.parent / link).exists()]
+    missing += [name for name in re.findall(r"`((?:layoutalg|descriptors)(?:\.\w+)+)`", text) if not resolves(name)]
+    assert not missing
+
+
+def test_every_reference_was_looked_at() -> None:
+    assert sum(len(re.findall(r":(?:mod|func|class):`", text)) for text in SOURCES.values()) > 50
+
+
+#: Rooms whose modules have no law of their own: commands, and what they print.
+WITHOUT_LAWS = ("layoutalg.cli", "layoutalg.__main__")
+
+
+@pytest.mark.parametrize("module", [name for name in FLOORS if name.startswith("layoutalg.") and name not in ROOMS])
+def test_the_head_of_a_module_runs_its_law(module: str) -> None:
+    if not module.startswith(WITHOUT_LAWS):
+        assert ">>> " in (ast.get_docstring(ast.parse(modules()[module])) or "")
