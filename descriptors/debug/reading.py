@@ -55,8 +55,7 @@ class Reading:
     @property
     def group_bytes(self) -> int:
         """Bytes of a group of such rows: no step from group to group is smaller."""
-        # Every mode has an MN-major form, and its groups have as many rows as those of a K-major one.
-        return self.width * form(Major.MN, self.mode).rows if isinstance(self.mode, SwizzleMode) else 0
+        return group_bytes(self.mode) if isinstance(self.mode, SwizzleMode) else 0
 
     @property
     def leading_is_read(self) -> bool | None:
@@ -66,6 +65,16 @@ class Reading:
         majors = Major if self.major is None else (self.major,)
         answers = {is_read(walked(major, self.mode), LEADING) for major in majors}
         return answers.pop() if len(answers) == 1 else None
+
+
+def group_bytes(mode: SwizzleMode) -> int:
+    """Bytes of a group of rows of a swizzle mode, one after the other.
+
+    >>> group_bytes(SwizzleMode.B64), group_bytes(SwizzleMode.B128_BASE32B)
+    (512, 512)
+    """
+    # Every mode has an MN-major form, and its groups have as many rows as those of a K-major one.
+    return mode.span_bytes * form(Major.MN, mode).rows
 
 
 def as_extents(shape: object, what: str, each: str) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere
+from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere, group_bytes
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
@@ -26,7 +26,7 @@ from descriptors.words.bitfield import UnknownCode
 _SM100_VERSION = sm100.SMEM_DESCRIPTOR.encode()
 
 #: Bytes of eight rows of a swizzled atom: the step to the next eight where atoms lie side by side.
-_EIGHT_ROWS = {mode: 8 * mode.span_bytes for mode in (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)}
+_EIGHT_ROWS = {mode: group_bytes(mode) for mode in (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,9 @@ TYPES = (
 )
 # fmt: on
 
+#: Bits of K that a dense instruction reads of an operand, whatever the type, but for K = 96 (_WGMMA, _SHAPE).
+K_BITS = 256
+
 #: K of a dense instruction by (arch, kind); a sparse one has twice as much. Kinds mxf4 and mxf4nvf4 also have K = 96.
 DENSE_K = {
     ("sm90", "f16"): 16,

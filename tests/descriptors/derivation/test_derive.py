@@ -74,7 +74,7 @@ def test_only_the_start_address_differs_between_subtiles(arguments: dict[str, An
         return
     first = d.descriptor.encode()
     for row, words in zip(d.offsets_bytes(), d.words(), strict=True):
-        assert [word - first for word in words] == [offset // 16 for offset in row]  # type: ignore[union-attr]
+        assert [word - first for word in words] == [offset // 16 for offset in row]
 
 
 def test_the_default_order_stacks_the_contiguous_dimension_last() -> None:

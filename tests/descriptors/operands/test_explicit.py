@@ -119,7 +119,7 @@ def test_stages_may_be_nested_and_many(unit: str) -> None:
 def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
     d = derive(layout="S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)", unit="cute", dtype="bf16", operand="A")
     assert (d.mma, d.tile, hex(d.descriptor.encode())) == ((128, 16), (128, 64, 6), "0x4000404000010000")
-    assert d.offsets_bytes(stage=5)[0][3] == 96 + 5 * 16384  # type: ignore[index]
+    assert d.offsets_bytes(stage=5)[0][3] == 96 + 5 * 16384
 
 
 @pytest.mark.parametrize("element", ELEMENT_TYPES.values(), ids=str)
