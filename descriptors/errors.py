@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 from operator import index as _index
+from typing import Any
 
 from layoutalg import LayoutError
 
@@ -23,6 +24,17 @@ class DescriptorError(ValueError):
     ...     print(error)
     derive: tile extent 1 must be a multiple of the atom's 64, found 100; tile = (128,100), atom = (8,64):(64,1)
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A family member is made from parts, of which only the message is kept in ``args``: a copy, as one that comes
+        # back from another process, is put together from the message and the attributes.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[DescriptorError], arguments: tuple[Any, ...], facts: dict[str, Any]) -> DescriptorError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(facts)
+    return error
 
 
 class ChoiceError(DescriptorError):
@@ -135,6 +147,20 @@ def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**
     return number
 
 
+def as_flag(value: object, what: str) -> bool:
+    """Return ``value`` if it is True or False: what is merely true by accident is a mistake.
+
+    Raises:
+        DescriptorError: if it is neither.
+
+    >>> as_flag(True, "derive: sparse")
+    True
+    """
+    if not isinstance(value, bool):
+        raise DescriptorError(f"{what} must be True or False, found {brief(value)}")
+    return value
+
+
 __all__ = [
     "ChoiceError",
     "DescriptorError",
@@ -142,6 +168,7 @@ __all__ = [
     "LayoutError",
     "NotCanonicalError",
     "ProofError",
+    "as_flag",
     "as_integer",
     "brief",
 ]

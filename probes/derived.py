@@ -22,7 +22,8 @@ from layoutalg import LayoutError, offsets
 from probes import tma
 from probes.boxes import Boxes
 from probes.build import GEMM_N
-from probes.gemm import END, FIRST, Case, Side
+from probes.cases import Case, Side
+from probes.gemm import END, FIRST
 from probes.instructions import TYPES, Instruction
 
 SWIZZLES = ("none", "32B", "64B", "128B")

@@ -15,7 +15,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,9 @@ import numpy as np
 
 from probes.boxes import Boxes
 from probes.build import build
+from probes.cases import Case
 from probes.cuda import Buffer, Device, Module, TensorMap, aligned_tensor_map, provenance, tensor_map
-from probes.instructions import Instruction
+from probes.documented import gemm_cases
 from probes.runner import cases_of, digest, main_of, shared_window, write_json
 
 #: First shared-memory address that a case may use; below it lies the probe's barrier.
@@ -34,50 +34,6 @@ FIRST = 2048
 END = 0x400 + 232448 - 8192
 EVIDENCE = "gemm"
 CONTROLS = ("SBO + 16 bytes", "another swizzle code")
-
-
-@dataclass(frozen=True)
-class Side:
-    """An operand.
-
-    Args:
-        addresses: (MN, K) absolute shared-memory byte address of each element.
-        word: descriptor of subtile (0, 0).
-        advance: (MN subtiles, K subtiles) bytes to add to the start address for each subtile.
-        boxes: how the copy engine brings it, from a compact array whose fast dimension is the operand's contiguous one;
-            None for a plain copy.
-    """
-
-    addresses: np.ndarray
-    word: int
-    advance: np.ndarray
-    boxes: Boxes | None = None
-
-    def words(self, word: int | None = None) -> np.ndarray:
-        """The word of every subtile."""
-        base = self.word if word is None else word
-        sums = [(base & 0x3FFF) + int(step) // 16 for step in np.ravel(self.advance)]
-        if any(not 0 <= start <= 0x3FFF for start in sums):
-            raise RuntimeError("gemm: an advance must stay within the start address's 14 bits")
-        return np.array([base & ~0x3FFF | start for start in sums], np.uint64).reshape(self.advance.shape)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A product of an (M, K) and an (N, K) tile by one kind of instruction.
-
-    Args:
-        name: what it is.
-        instruction: both operands from shared memory.
-        a, b: the operands.
-        facts: what the case was made from, for the evidence.
-    """
-
-    name: str
-    instruction: Instruction
-    a: Side
-    b: Side
-    facts: dict[str, Any] | None = None
 
 
 def integers(dtype: str, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
@@ -255,8 +211,6 @@ class Tally:
 
 def run(device: Device, options: argparse.Namespace) -> int:
     """The probe as the command line asks for it."""
-    from probes.plain import gemm_cases
-
     shared_window(device)  # the fixed addresses of the cases are right only if it begins where they say
     modules: dict[str, Module] = {}
     tally = Tally()

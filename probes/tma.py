@@ -24,7 +24,7 @@ import numpy as np
 from probes.boxes import SWIZZLE_NAMES, Boxes, boxes_of_matrix
 from probes.build import build
 from probes.cuda import CudaError, Device, Kernel, provenance, tensor_map
-from probes.plain import permute, tile_addresses
+from probes.documented import permute, tile_addresses
 from probes.runner import cases_of, digest, main_of, shared_window, write_json
 
 #: First shared-memory address that a case may use; below it lies the probe's barrier.

@@ -67,9 +67,7 @@ _READS = "MNxK that one instruction reads, in elements."
 @click.command()
 @click.argument("word", callback=_word)
 @_options(known=False, shape=_READS)
-def decode(
-    word: int, arch: str, dtype: str | None, major: str | None, shape: tuple[int, int] | None, as_json: bool
-) -> None:
+def decode(word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool) -> None:
     """Name every field of the descriptor WORD, in bytes, with warnings.
 
     \b
@@ -91,9 +89,9 @@ def decode(
 @click.option("--all", "everything", is_flag=True, help="Show every row and column.")
 def read(
     word: int,
-    arch: str,
+    arch: Any,
     dtype: str,
-    major: str,
+    major: Any,
     shape: tuple[int, int] | None,
     as_json: bool,
     everything: bool,
@@ -144,15 +142,15 @@ def read(
 def diff(
     word: int,
     layout: str,
-    arch: str,
+    arch: Any,
     dtype: str,
-    major: str,
+    major: Any,
     shape: tuple[int, int] | None,
     as_json: bool,
     subtile: tuple[int, ...] | None,
     base: int | None,
     pattern_start: int,
-    unit: str,
+    unit: Any,
 ) -> None:
     """Compare what the tensor core reads for the descriptor WORD with LAYOUT; exit status 1 if they differ.
 
@@ -192,7 +190,7 @@ def diff(
 )
 @click.option("--unit", default="elements", show_default=True, shell_complete=complete, help="elements, bytes or cute.")
 @click.option("--json", "as_json", is_flag=True, help="Write the answer as JSON.")
-def candidates(layout: str, dtype: str, shape: tuple[int, int] | None, arch: str, unit: str, as_json: bool) -> None:
+def candidates(layout: str, dtype: str, shape: tuple[int, int] | None, arch: Any, unit: Any, as_json: bool) -> None:
     """Which swizzles and majors fit LAYOUT, and why each of the others does not.
 
     \b

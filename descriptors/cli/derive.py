@@ -86,6 +86,7 @@ def derive(
     every address that the tensor core reads is compared with the place where the tile has that element.
     """
     from descriptors.derivation.derive import derive as derive_tile
+    from descriptors.derivation.verify import prove
 
     _check_options(context, symbolic)
     if symbolic:
@@ -95,7 +96,7 @@ def derive(
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
     made = derive_tile(**given, verify=False)
     made.descriptor_at(base)  # an address that no tile can have is refused before anything is told
-    proof = None if unproved else _proof(made, base)
+    proof = None if unproved else prove(made, bases=(base,))
     if emit is not None:
         from descriptors.emitters.emit import emit as write
 
@@ -129,22 +130,12 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
-    from descriptors.derivation.symbolic import derive_symbolic, parse_tile
+    from descriptors.derivation.symbolic import derive_symbolic
+    from descriptors.derivation.symbolic_tile import parse_tile
     from descriptors.output.closed_forms import write_formulas
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
     return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
-
-
-def _proof(made: Any, base: int) -> Any:
-    """The report of a proof that holds."""
-    from descriptors.derivation.verify import verify
-    from descriptors.errors import ProofError
-
-    proof = verify(made, bases=(base,))
-    if not proof.ok:
-        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {made.smem_tile}", proof)
-    return proof
 
 
 def _proof_record(proof: Any) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
-from descriptors.operands.explicit import as_unit, explicit_tile
-from descriptors.operands.operand import Major, SwizzleMode, as_element_type
+from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operands.swizzled import parts, plain
-from descriptors.words.descriptor import architecture
+from descriptors.text import word_text
+from descriptors.words.descriptor import Arch, architecture
 from layoutalg import ComposedLayout, Layout
 
 
@@ -48,11 +49,16 @@ class Candidate:
         descriptor = self.fit.descriptor
         offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
         verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
-        return f"{name}: {verdict}; {offsets}, word 0x{descriptor.encode():016x}"
+        return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}"
 
 
 def candidates(
-    layout: object, dtype: object, *, shape: tuple[int, int] | None = None, arch: str = "sm100", unit: str = "elements"
+    layout: Given,
+    dtype: str | ElementType,
+    *,
+    shape: tuple[int, int] | None = None,
+    arch: Arch = "sm100",
+    unit: Unit = "elements",
 ) -> tuple[Candidate, ...]:
     """Try every major and swizzle mode on a layout.
 

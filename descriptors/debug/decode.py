@@ -2,7 +2,7 @@
 
 Law: the fields and the unknown bits hold every bit of the word, so that nothing of it is lost:
 ``SMEM_DESCRIPTOR.encode(fields) | unknown_bits == word``.
-Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``remarks``.
+Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``warnings``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.debug.reading import Reading, elsewhere
+from descriptors.debug.reading import Reading, as_extents, elsewhere
 from descriptors.debug.warnings import Remark, notes, warnings
-from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.errors import ChoiceError, DescriptorError, as_integer
 from descriptors.operands.canonical import LEADING, STRIDE, form
-from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.meaning import is_read, step_meaning, walked
+from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
+from descriptors.text import aligned, word_text
 from descriptors.words.bitfield import Field, UnknownCode, span
-from descriptors.words.descriptor import WORDS
+from descriptors.words.descriptor import WORDS, Arch, architecture
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Decoded:
     (1024, SwizzleMode.B128, ('leading_byte_offset',))
     """
 
-    arch: str
+    arch: Arch
     word: int
     fields: tuple[DecodedField, ...]
     unknown_bits: int
@@ -86,7 +88,12 @@ class Decoded:
 
 
 def decode(
-    word: int, arch: str, *, dtype: object = None, major: object = None, shape: tuple[int, int] | None = None
+    word: int,
+    arch: Arch = "sm100",
+    *,
+    dtype: str | ElementType | None = None,
+    major: Major | MajorName | None = None,
+    shape: tuple[int, int] | None = None,
 ) -> Decoded:
     """Every field of a shared-memory descriptor word, with what looks wrong about it.
 
@@ -112,15 +119,14 @@ def decode(
     >>> print(found.warnings[0])
     bit 52 belongs to no field and is ignored (measured on a Hopper GPU); the swizzle has bits [62,64)
     """
-    if arch not in WORDS:
-        raise ChoiceError("decode: arch", arch, WORDS)
+    name = architecture(arch, "decode")
     number = as_integer(word, "decode: a word", maximum=2**64 - 1)
     element = None if dtype is None else as_element_type(dtype)
     contiguous = None if major is None else as_major(major)
-    extents = None if shape is None else _extents(shape)
-    values, layout = WORDS[arch].decode(number), WORDS[arch]
+    extents = None if shape is None else as_extents(shape, "decode: shape", "decode: an extent")
+    values, layout = WORDS[name].decode(number), WORDS[name]
     reading = Reading(
-        arch=arch,
+        arch=name,
         word=number,
         values=values,
         mode=values["swizzle"],
@@ -131,13 +137,13 @@ def decode(
         shape=extents,
     )
     return Decoded(
-        arch=arch,
+        arch=name,
         word=number,
         fields=tuple(_field(field, reading) for field in layout.fields),
         unknown_bits=reading.unknown_bits,
         warnings=warnings(reading),
         notes=notes(reading),
-        operand=_operand(reading),
+        operand=_known_of(reading),
     )
 
 
@@ -163,7 +169,7 @@ def _dont_care(reading: Reading) -> tuple[str, ...]:
         units = list(reading.shape)
         mode = reading.major.contiguous_mode
         units[mode] = -(-units[mode] // reading.element.per_16_bytes)
-        for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)):
+        for name, path in wanted.steps:
             if units[path[0]] <= wanted.chunk[path[0]]:
                 idle.add(name)
     return tuple(idle)
@@ -184,14 +190,8 @@ def _meaning(name: str, reading: Reading) -> str:
 
 
 def _step(name: str, major: Major, mode: SwizzleMode) -> str:
-    if major is Major.K:
-        if name == STRIDE:
-            return "step to the next 8 rows along MN"
-        return "step to the next 16 bytes along K" if mode is SwizzleMode.NONE else "not read"
-    if mode is SwizzleMode.NONE:
-        return "step to the next 8 k" if name == LEADING else "step to the next 16 bytes along MN"
-    rows = 4 if mode is SwizzleMode.B128_BASE32B else 8
-    return "step to the next atom along MN" if name == LEADING else f"step to the next {rows} k"
+    wanted = walked(major, mode)
+    return step_meaning(wanted, name) if is_read(wanted, name) else "not read"
 
 
 _MEANINGS = {
@@ -202,14 +202,8 @@ _MEANINGS = {
 }
 
 
-def _extents(shape: object) -> tuple[int, int]:
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise DescriptorError(f"decode: shape must be two extents (MN, K), found {brief(shape)}")
-    mn, k = (as_integer(extent, "decode: an extent", minimum=1, maximum=1 << 16) for extent in shape)
-    return mn, k
-
-
-def _operand(reading: Reading) -> str:
+def _known_of(reading: Reading) -> str:
+    """The operand as far as it is known, for the title."""
     parts = [
         str(reading.element) if reading.element else "",
         f"{reading.major}-major" if reading.major else "",
@@ -219,7 +213,7 @@ def _operand(reading: Reading) -> str:
 
 
 def _lines(found: Decoded) -> Iterator[str]:
-    yield f"0x{found.word:016x}: {found.arch} shared-memory descriptor" + (
+    yield f"{word_text(found.word)}: {found.arch} shared-memory descriptor" + (
         f" of an operand: {found.operand}" if found.operand else ""
     )
     rows = [("field", "bits", "value", "in the word", "")]
@@ -228,10 +222,7 @@ def _lines(found: Decoded) -> Iterator[str]:
         kept = str(row.stored) if row.field.unit == 1 and not row.field.codes else ""
         kept = f"{row.stored} x {row.field.unit} bytes" if row.field.unit > 1 else kept or f"code {row.stored}"
         rows.append((row.name, span(row.field), value, kept, row.meaning))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, bits, value, kept, meaning in rows:
-        line = f"   {name:<{widths[0]}}  {bits:<{widths[1]}}  {value:>{widths[2]}}  {kept:>{widths[3]}}  {meaning}"
-        yield line.rstrip()
+    yield from aligned(rows, "<<>><")
     yield from (f"warning: {remark}" for remark in found.warnings)
     yield from (f"note: {remark}" for remark in found.notes)
 

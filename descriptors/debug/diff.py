@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.operands.explicit import as_unit, explicit_tile
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
+from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
-from descriptors.proof.read_model import WINDOW
-from descriptors.words.descriptor import WORDS, architecture
+from descriptors.text import word_text
+from descriptors.words.address import WINDOW_BYTES
+from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Diff:
     """
 
     word: int
-    arch: str
+    arch: Arch
     element: ElementType
     major: Major
     shape: tuple[int, int]
@@ -94,16 +95,16 @@ class Diff:
 
 def diff(
     word: int,
-    layout: object,
+    layout: Given,
+    arch: Arch = "sm100",
     *,
-    arch: str,
-    dtype: object,
-    major: object,
+    dtype: str | ElementType,
+    major: Major | MajorName,
     shape: tuple[int, int] | None = None,
     subtile: tuple[int, ...] | None = None,
     base: int | None = None,
     pattern_start: int = 0,
-    unit: str = "elements",
+    unit: Unit = "elements",
 ) -> Diff:
     """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
 
@@ -130,8 +131,6 @@ def diff(
     >>> found.differing, *map(str, found.changes)
     (896, 'stride_byte_offset 512 -> 1024')
     """
-    import numpy as np
-
     name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major)
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
     tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
@@ -142,6 +141,7 @@ def diff(
     fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = mismatched(stored, fetched)
     right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
+    form = right.match.form if right else None
     return Diff(
         word=number,
         arch=name,
@@ -150,13 +150,13 @@ def diff(
         shape=extents,
         layout=operand,
         base=place,
-        differing=int(np.count_nonzero(wrong)),
+        differing=int(wrong.sum()),
         mismatches=_first_of_runs(stored, fetched, contiguous, element),
         picture=picture(wrong),
         right_word=right.descriptor.encode() if right else None,
-        right_major=right.match.form.major if right else None,
+        right_major=form.major if form else None,
         changes=_changes(number, right) if right else (),
-        illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
+        illegal=illegal_because(name, element, form.major, form.mode) if form else "",
         reason=reason,
     )
 
@@ -185,7 +185,7 @@ def _base(given: object, operand: Layout | ComposedLayout, element: ElementType,
 
 
 def _address(what: str, value: object) -> int:
-    address = as_integer(value, f"diff: {what}", maximum=WINDOW - 1)
+    address = as_integer(value, f"diff: {what}", maximum=WINDOW_BYTES - 1)
     if address % 16:
         raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
     return address
@@ -211,7 +211,7 @@ def _right_word(
     element: ElementType,
     major: Major,
     mode: SwizzleMode,
-    arch: str,
+    arch: Arch,
     base: int,
     pattern_start: int,
 ) -> tuple[Fit | None, str]:
@@ -255,6 +255,6 @@ def _lines(found: Diff) -> Iterator[str]:
     changes = [str(change) for change in found.changes]
     if found.right_major is not found.major:
         changes.append(f"major {found.major} -> {found.right_major}")
-    yield f"right word: 0x{found.right_word:016x}; change {', '.join(changes) or 'nothing'}"
+    yield f"right word: {word_text(found.right_word)}; change {', '.join(changes) or 'nothing'}"
     if found.illegal:
         yield f"but no instruction reads such an operand: {found.illegal}"

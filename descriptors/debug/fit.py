@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.debug.reading import as_extents
+from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
-from descriptors.operands.canonical import Match, form, match
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import first_mismatches, mismatched
 from descriptors.text import tuple_text
-from descriptors.words.descriptor import SmemDescriptor
+from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 
@@ -38,7 +39,7 @@ def fitted(
     element: ElementType,
     major: Major,
     mode: SwizzleMode,
-    arch: str,
+    arch: Arch,
     *,
     base: int = 0,
     pattern_start: int = 0,
@@ -66,7 +67,7 @@ def fitted(
     rows, _, offset = parts(operand)
     wanted = form(major, mode)
     shape = (size(rows, mode=[0]), size(rows, mode=[1]))
-    found = match(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], major, mode)
+    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted)
     placed: Layout | ComposedLayout = rows
     if offset or mode is not SwizzleMode.NONE:
         placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)
@@ -77,7 +78,7 @@ def fitted(
         found.stride_byte_offset,
         mode,
         start_address=base + offset * element.storage_bits // 8,
-        base_offset=0 if mode is SwizzleMode.NONE else shifted // 128 % 8,
+        base_offset=0 if mode is SwizzleMode.NONE else shifted // LINE_BYTES % 8,
     )
     stored = stored_addresses(placed, element, base=base, pattern_start=pattern_start)
     fetched = fetched_addresses([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
@@ -130,10 +131,7 @@ def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
         raise DescriptorError(f"operand: a layout must have modes (MN, K), found {tile}")
     if shape is None:
         return size(rows, mode=[0]), size(rows, mode=[1])
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise DescriptorError(f"operand: a shape must be two extents (MN, K), found {brief(shape)}")
-    mn, k = (as_integer(extent, "operand: an extent", minimum=1, maximum=1 << 16) for extent in shape)
-    return mn, k
+    return as_extents(shape, "operand: a shape", "operand: an extent")
 
 
 def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:

@@ -1,13 +1,17 @@
-"""A word with all that is known of the operand it describes, and the three ways to number swizzles."""
+"""A word with all that is known of the operand that it describes, and the three ways to number swizzles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.operands.canonical import LEADING, form
+from descriptors.operands.meaning import is_read, walked
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import UnknownCode
+from descriptors.words.descriptor import Arch
 from descriptors.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
@@ -33,7 +37,7 @@ class Reading:
         shape: extents (MN, K) of the operand in elements, if known.
     """
 
-    arch: str
+    arch: Arch
     word: int
     values: Mapping[str, int]
     mode: SwizzleMode | UnknownCode
@@ -51,14 +55,46 @@ class Reading:
     @property
     def group_bytes(self) -> int:
         """Bytes of a group of such rows: no step from group to group is smaller."""
-        return self.width * (4 if self.mode is SwizzleMode.B128_BASE32B else 8)
+        return group_bytes(self.mode) if isinstance(self.mode, SwizzleMode) else 0
 
     @property
     def leading_is_read(self) -> bool | None:
-        """Whether the leading byte offset is read; None where that takes the major to tell."""
-        if self.mode is SwizzleMode.NONE or self.major is Major.MN:
-            return True
-        return None if self.major is None else False
+        """Whether the leading byte offset is read; None where that takes the major, or a swizzle, to tell."""
+        if not isinstance(self.mode, SwizzleMode):
+            return None
+        majors = Major if self.major is None else (self.major,)
+        answers = {is_read(walked(major, self.mode), LEADING) for major in majors}
+        return answers.pop() if len(answers) == 1 else None
+
+
+def group_bytes(mode: SwizzleMode) -> int:
+    """Bytes of a group of rows of a swizzle mode, one after the other.
+
+    >>> group_bytes(SwizzleMode.B64), group_bytes(SwizzleMode.B128_BASE32B)
+    (512, 512)
+    """
+    # Every mode has an MN-major form, and its groups have as many rows as those of a K-major one.
+    return mode.span_bytes * form(Major.MN, mode).rows
+
+
+def as_extents(shape: object, what: str, each: str) -> tuple[int, int]:
+    """The extents (MN, K) of an operand that a caller gave.
+
+    Args:
+        shape: what was given.
+        what: the subject of the error message, for the whole.
+        each: the same for one extent.
+
+    Raises:
+        DescriptorError: if it is not two positive integers up to 65536.
+
+    >>> as_extents([64, 16], "decode: shape", "decode: an extent")
+    (64, 16)
+    """
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise DescriptorError(f"{what} must be two extents (MN, K), found {brief(shape)}")
+    mn, k = (as_integer(extent, each, minimum=1, maximum=1 << 16) for extent in shape)
+    return mn, k
 
 
 def elsewhere(arch: str, code: int) -> str:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere
+from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere, group_bytes
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.operands.canonical import LEADING, STRIDE
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.proof.addresses import address_bits, fetched_addresses
 from descriptors.words import sm100
 from descriptors.words.address import SMEM_BYTES
@@ -26,10 +26,7 @@ from descriptors.words.bitfield import UnknownCode
 _SM100_VERSION = sm100.SMEM_DESCRIPTOR.encode()
 
 #: Bytes of eight rows of a swizzled atom: the step to the next eight where atoms lie side by side.
-_EIGHT_ROWS = {mode: 8 * mode.span_bytes for mode in (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)}
-
-#: A row of the swizzle pattern, the unit of the base offset, in bytes.
-LINE_BYTES = 128
+_EIGHT_ROWS = {mode: group_bytes(mode) for mode in (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,16 @@ class Remark:
 
 def warnings(word: Reading) -> tuple[Remark, ...]:
     """What is probably a mistake."""
-    rules = (_swizzle_code, _operand, _marks_of_the_other_arch, _unknown_bits, _steps, _unshifted, _pattern, _memory)
+    rules = (
+        _swizzle_code,
+        _illegal_operand,
+        _marks_of_the_other_arch,
+        _unknown_bits,
+        _short_steps,
+        _unshifted,
+        _pattern,
+        _memory,
+    )
     return tuple(remark for rule in rules for remark in rule(word))
 
 
@@ -83,7 +89,7 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
             yield Remark("other-numbering", "swizzle", f"{text}: if {mode} was meant, its code is {own[mode]}")
 
 
-def _operand(word: Reading) -> Iterator[Remark]:
+def _illegal_operand(word: Reading) -> Iterator[Remark]:
     if word.element is None or not isinstance(word.mode, SwizzleMode):
         return
     try:
@@ -122,7 +128,7 @@ def _unknown_bits(word: Reading) -> Iterator[Remark]:
     yield Remark("unknown-bits", "", text)
 
 
-def _steps(word: Reading) -> Iterator[Remark]:
+def _short_steps(word: Reading) -> Iterator[Remark]:
     if word.element and word.major and word.shape:
         yield from _repeated(word, word.element, word.major, word.shape)
         return
@@ -166,15 +172,15 @@ def _unshifted(word: Reading) -> Iterator[Remark]:
 def _pattern(word: Reading) -> Iterator[Remark]:
     if not isinstance(word.mode, SwizzleMode) or word.mode is SwizzleMode.NONE:
         return
-    start, base, alignment = word.values["start_address"], word.values["base_offset"], _period(word.mode)
-    lines = alignment // LINE_BYTES
+    start, base, period = word.values["start_address"], word.values["base_offset"], word.mode.period_bytes
+    lines = period // LINE_BYTES
     line, shifted = start // LINE_BYTES % lines, base % lines
     if shifted and shifted != line:
-        text = f"{base} says that the pattern starts {shifted * LINE_BYTES} bytes after a multiple of {alignment}"
-        yield Remark("pattern-start", "base_offset", f"{text}; the start address lies {start % alignment} after one")
-    elif not shifted and start % alignment >= word.width:
+        text = f"{base} says that the pattern starts {shifted * LINE_BYTES} bytes after a multiple of {period}"
+        yield Remark("pattern-start", "base_offset", f"{text}; the start address lies {start % period} after one")
+    elif not shifted and start % period >= word.width:
         text = (
-            f"{start} is no multiple of {alignment}: right for a part of a tile that starts at one; a tile that starts "
+            f"{start} is no multiple of {period}: right for a part of a tile that starts at one; a tile that starts "
             f"here needs another address"
         )
         text += f", or base_offset {start // LINE_BYTES % 8}" if start % LINE_BYTES == 0 else ""
@@ -190,7 +196,7 @@ def _memory(word: Reading) -> Iterator[Remark]:
 def _inside_an_atom(word: Reading) -> Iterator[Remark]:
     if not isinstance(word.mode, SwizzleMode) or word.mode is SwizzleMode.NONE:
         return
-    inside = word.values["start_address"] % _period(word.mode)
+    inside = word.values["start_address"] % word.mode.period_bytes
     if 0 < inside < word.width:
         text = f"{inside} bytes into the first row of an atom, as an advance along the row is"
         yield Remark("inside-an-atom", "start_address", f"{text}: the swizzle takes the absolute address")
@@ -199,11 +205,6 @@ def _inside_an_atom(word: Reading) -> Iterator[Remark]:
 def _base_offset(word: Reading) -> Iterator[Remark]:
     if word.mode is SwizzleMode.NONE and word.values["base_offset"]:
         yield Remark("unused-base-offset", "base_offset", "changes nothing without a swizzle")
-
-
-def _period(mode: SwizzleMode) -> int:
-    """Bytes after which the pattern repeats: a line for each value of the row bits that the swizzle reads."""
-    return LINE_BYTES << (mode.swizzle.bits if mode.swizzle else 0)
 
 
 def _ranges(bits: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from descriptors.text import tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import Layout, flatten, size
 
@@ -54,18 +55,17 @@ class AdvanceReport:
         return self.lowest_start >= 0 and self.end <= self.capacity
 
     def __str__(self) -> str:
-        last = f"({','.join(map(str, self.last))})"
-        where = f"{self.subtiles} subtiles start at {self.lowest_start} to {self.highest_start} (subtile {last})"
+        starts = f"start at {self.lowest_start} to {self.highest_start} (subtile {tuple_text(self.last)})"
         if self.fits_field and self.fits_memory:
             verdict = f"within the 14-bit field and {self.capacity} bytes"
         elif self.fits_field:
             verdict = f"within the 14-bit field but OUT of the {self.capacity} bytes of shared memory"
         else:
             verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES}, and of {self.capacity} bytes"
-        return f"{where} and end at {self.end}: {verdict}"
+        return f"{self.subtiles} subtiles {starts} and end at {self.end}: {verdict}"
 
 
-def report(
+def advance_report(
     advance: Layout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int
 ) -> AdvanceReport:
     """The report of a tile from the steps between its subtiles.
@@ -79,7 +79,8 @@ def report(
         alignment: what a tile's address must be a multiple of, in bytes.
         capacity: bytes of shared memory.
 
-    >>> report(Layout((2, 4), (512, 2)), base=0, start=0, reach=8096, span=128, alignment=1024, capacity=10**5).end
+    >>> rows = Layout((2, 4), (512, 2))
+    >>> advance_report(rows, base=0, start=0, reach=8096, span=128, alignment=1024, capacity=10**5).end
     16384
     """
     lowest = highest = base + start

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.instructions import tables as shapes
-from descriptors.operands.explicit import contiguous_major, explicit_tile, tile_of_partition
+from descriptors.instructions import tables
+from descriptors.operands.explicit import Unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.partition import Tile
-from descriptors.operands.swizzled import plain
-from layoutalg import ComposedLayout, cosize, size
+from descriptors.operands.swizzled import plain, start_of
+from descriptors.text import tuple_text
+from descriptors.words.descriptor import Arch
+from layoutalg import cosize, size
 
 
 class TileSpec(NamedTuple):
@@ -35,7 +37,7 @@ class TileSpec(NamedTuple):
 
 def specified(
     tile: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
-    capacity: object,
+    capacity: int | None,
 ) -> TileSpec:  # fmt: skip
     """A tile of canonical atoms.
 
@@ -51,13 +53,13 @@ def specified(
     if reads is None:
         raise DescriptorError("derive: mma must be (MN, K), found None")
     stacking = _order(order, contiguous, len(extents))
-    _check_capacity(size(extents), element, capacity, f"tile = {_text(extents)}, dtype = {element}")
+    _check_capacity(size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
     return TileSpec(contiguous, mode, reads, extents, stacking, None)
 
 
 def explicit(
     given: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
-    unit: str, capacity: object,
+    unit: Unit, capacity: int | None,
 ) -> TileSpec:  # fmt: skip
     """An explicit layout, partitioned already if nothing says what one instruction reads.
 
@@ -78,12 +80,11 @@ def explicit(
     if len(rows) < 2:
         raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {tile}")
     contiguous = contiguous_major(rows, element) if major is None else as_major(major)
-    start = tile.offset if isinstance(tile, ComposedLayout) else 0
-    _check_capacity(start + cosize(rows), element, capacity, f"layout = {tile}")
+    _check_capacity(start_of(tile) + cosize(rows), element, capacity, f"layout = {tile}")
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
-def instruction_extents(mma: object, cp: object, element: ElementType, arch: str) -> tuple[int, int] | None:
+def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arch) -> tuple[int, int] | None:
     """What one instruction reads, in elements; None if only the layout can tell.
 
     Raises:
@@ -102,7 +103,7 @@ def instruction_extents(mma: object, cp: object, element: ElementType, arch: str
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
     if arch != "sm100":
         raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
-    row = choose("derive: cp", cp, {row.shape: row for row in shapes.COPIES})
+    row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
     return row.lanes, row.bits // element.storage_bits
 
 
@@ -122,18 +123,15 @@ def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
         raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
     order = tuple(as_integer(position, "derive: a position in order") for position in value)
     if sorted(order) != list(range(modes)):
-        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {_text(order)}")
+        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {tuple_text(order)}")
     return order
 
 
-def _check_capacity(elements: int, element: ElementType, capacity: object, about: str) -> None:
+def _check_capacity(elements: int, element: ElementType, capacity: int | None, about: str) -> None:
     if capacity is None:
         return
-    limit = as_integer(capacity, "derive: capacity", minimum=16)
     needed = elements * element.storage_bits // 8
-    if needed > limit:
-        raise DescriptorError(f"derive: a tile must fit {limit} bytes of shared memory, needs {brief(needed)}; {about}")
-
-
-def _text(extents: tuple[int, ...]) -> str:
-    return f"({','.join(map(str, extents))})"
+    if needed > capacity:
+        raise DescriptorError(
+            f"derive: a tile must fit {capacity} bytes of shared memory, needs {brief(needed)}; {about}"
+        )

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias, cast
 
-from descriptors.derivation.advance import AdvanceReport, report
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.derivation.advance import AdvanceReport, advance_report
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.canonical import Match
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
+from descriptors.text import tuple_text
 from descriptors.words.address import SMEM_BYTES
-from descriptors.words.descriptor import SmemDescriptor
-from layoutalg import ComposedLayout, Layout, cosize, size
-
-#: Bytes of a row of the swizzle pattern, in which the base offset counts.
-_ROW_BYTES = 128
+from descriptors.words.descriptor import Arch, SmemDescriptor
+from layoutalg import ComposedLayout, Layout, cosize, make_layout, size
 
 #: The most subtiles that a table lists; a tile in shared memory has fewer.
 _MOST_SUBTILES = 1 << 18
 
-#: A nested table: a number, or a tuple of tables.
-Table = int | tuple["Table", ...]
+#: A number for each subtile: ``grid[mn][k]``.
+Grid: TypeAlias = tuple[tuple[int, ...], ...]
+
+#: A nested table, of a tile with any number of stages: a number, or a tuple of tables.
+Table: TypeAlias = int | tuple["Table", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Derivation:
     match: Match
     advance: Layout
     descriptor: SmemDescriptor
-    operand: str | None = None
+    operand: Matrix | None = None
     instruction: str = "mma"
     capacity: int | None = SMEM_BYTES
 
@@ -69,7 +72,7 @@ class Derivation:
         return self.match.layout
 
     @property
-    def arch(self) -> str:
+    def arch(self) -> Arch:
         """The architecture of the descriptor."""
         return self.descriptor.arch
 
@@ -82,19 +85,31 @@ class Derivation:
         """The bits of the word to ignore when it is compared with another tool's."""
         return self.descriptor.word.mask(self.dont_care)
 
-    def offsets_bytes(self) -> Table:
-        """Start address of every subtile relative to the first, in bytes: ``table[mn][k]``, then stages if there are.
+    def offsets_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
+        """Start address of every subtile relative to the first, in bytes: ``grid[mn][k]``.
+
+        Of a tile with stages, ``grid[mn][k]`` is a tuple over the stages unless one is chosen; the type cannot say so.
+
+        Args:
+            stage: the stage whose subtiles are wanted: its number, or its coordinate where stages have several modes.
 
         Raises:
-            DescriptorError: if there are more subtiles than any shared memory holds.
+            DescriptorError: if there are more subtiles than any shared memory holds, or no such stage.
 
         >>> from descriptors import derive
         >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offsets_bytes()[1]
         (8192, 8224, 8256, 8288, 24576, 24608, 24640, 24672)
+        >>> staged = derive(tile=(128, 64, 3), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+        >>> staged.offsets_bytes()[0][1], staged.offsets_bytes(stage=2)[0][1]
+        ((32, 16416, 32800), 32800)
         """
         if size(self.advance) > _MOST_SUBTILES:
             raise DescriptorError(f"derive: a table must list at most {_MOST_SUBTILES} subtiles, found {self.advance}")
-        return _table(tuple(self.advance), 0)
+        modes, start = tuple(self.advance), 0
+        if stage is not None:
+            modes, start = modes[:2], _stage_bytes(modes[2:], stage)
+        # A layout is the sum of its modes: each is walked once, not once for every step of those before it.
+        return cast(Grid, _sums([[16 * mode(i) for i in range(size(mode))] for mode in modes], start))
 
     def descriptor_at(self, base: int) -> SmemDescriptor:
         """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
@@ -112,27 +127,40 @@ class Derivation:
         >>> d.descriptor_at(0x1080).base_offset, d.descriptor_at(0x1400).base_offset
         (1, 0)
         """
-        step = 16 if self.swizzle is SwizzleMode.NONE else _ROW_BYTES
+        step = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES
         base = as_integer(base, "derive: the base address")
         if base % step:
             raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes, found {base}")
-        rows = base // _ROW_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
+        rows = base // LINE_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
         return replace(self.descriptor, start_address=self.descriptor.start_address + base, base_offset=rows)
 
-    def words(self, base: int = 0) -> Table:
+    def words(self, base: int = 0, stage: int | Sequence[int] | None = None) -> Grid:
         """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
+
+        Law: ``WORDS[arch].decode`` of a word gives the fields of ``descriptor_at(base)`` moved by the subtile's offset.
+
+        Args:
+            base: address of the tile, in bytes.
+            stage: as in ``offsets_bytes``.
 
         Raises:
             DescriptorError: as ``descriptor_at``; FieldError if a subtile starts beyond the 14-bit field.
+
+        >>> from descriptors import derive
+        >>> hex(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).words()[0][2])
+        '0x4000404000010004'
         """
         first = self.descriptor_at(base)
-        # Only the start address differs: the other fields are encoded once.
-        field, others = first.word["start_address"], first.at(0).encode()
+        # Only the start address differs: the other fields are encoded once, and a start that fits is shifted as it is.
+        field, others, name = first.word["start_address"], first.at(0).encode(), first.word.name
+        start, unit, limit = first.start_address, field.unit, field.limit
 
         def word(offset: int) -> int:
-            return others | field.store(first.start_address + offset, first.word.name) << field.low
+            address = start + offset
+            fits = 0 <= address <= limit and not address % unit
+            return others | (address // unit if fits else field.store(address, name)) << field.low
 
-        return _map(word, self.offsets_bytes())
+        return cast(Grid, _map(word, self.offsets_bytes(stage)))
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
         """Whether every subtile's start fits its field, and all that is read lies in shared memory.
@@ -144,7 +172,7 @@ class Derivation:
             DescriptorError: as ``descriptor_at``.
         """
         first = self.descriptor_at(base)
-        return report(
+        return advance_report(
             self.advance,
             base=base,
             start=first.start_address - base,
@@ -155,11 +183,20 @@ class Derivation:
         )
 
 
-def _table(modes: tuple[Layout, ...], units: int) -> Table:
-    if not modes:
-        return units * 16
-    first, rest = modes[0], modes[1:]
-    return tuple(_table(rest, units + first(i)) for i in range(size(first)))
+def _stage_bytes(modes: tuple[Layout, ...], stage: int | Sequence[int]) -> int:
+    """Where a stage starts, in bytes; its number counts along the modes, the first fastest."""
+    numbered = isinstance(stage, int)
+    extents = (prod(map(size, modes)),) if numbered else tuple(map(size, modes))
+    at = (stage,) if isinstance(stage, int) else tuple(stage)
+    if not modes or len(at) != len(extents) or not all(0 <= one < n for one, n in zip(at, extents, strict=True)):
+        found = f"{brief(stage)}; stages = {tuple_text(map(size, modes))}"
+        raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
+    return 16 * make_layout(*modes)(at[0] if numbered else at)
+
+
+def _sums(steps: list[list[int]], start: int) -> Table:
+    """A table of the sums of one step of each mode, the first mode outermost."""
+    return tuple(_sums(steps[1:], start + step) for step in steps[0]) if steps else start
 
 
 def _map(function: Callable[[int], int], table: Table) -> Table:

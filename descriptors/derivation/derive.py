@@ -15,41 +15,36 @@ Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLAS
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, cast
 
-from descriptors.derivation.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.derivation.derivation import Derivation
-from descriptors.errors import DescriptorError, ProofError, as_integer, brief
-from descriptors.instructions.operands import check_operand_tile
-from descriptors.instructions.rules import MODES, Legality
-from descriptors.operands import canonical
+from descriptors.derivation.request import Request, reader, request
+from descriptors.derivation.verify import prove
+from descriptors.errors import as_flag
+from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import form
-from descriptors.operands.explicit import Given, as_unit
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, choose
+from descriptors.operands.canonical import form, match_form
+from descriptors.operands.explicit import Given, Unit
+from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.partition import in_16_bytes, partition
-from descriptors.operands.swizzled import plain
+from descriptors.operands.swizzled import plain, start_of
 from descriptors.words.address import SMEM_BYTES
-from descriptors.words.descriptor import SmemDescriptor, architecture
-from layoutalg import ComposedLayout
+from descriptors.words.descriptor import Arch, SmemDescriptor
 
-__all__ = ["SMEM_BYTES", "derive"]
-
-_OPERANDS: dict[str, Literal["A", "B"]] = {"A": "A", "B": "B"}
+__all__ = ["SMEM_BYTES", "derive", "derived"]
 
 
 def derive(
     tile: Sequence[int] | None = None,
     dtype: str | ElementType | None = None,
-    major: str | Major | None = None,
-    swizzle: str | SwizzleMode | None = None,
+    major: Major | MajorName | None = None,
+    swizzle: SwizzleMode | SwizzleName | None = None,
     mma: Sequence[int] | None = None,
     order: Sequence[int] | None = None,
-    arch: str = "sm100",
+    arch: Arch = "sm100",
     *,
     layout: Given | None = None,
-    unit: str = "elements",
-    operand: Literal["A", "B"] | None = None,
+    unit: Unit = "elements",
+    operand: Matrix | None = None,
     cp: str | None = None,
     kind: str | None = None,
     cta_group: int | None = None,
@@ -107,63 +102,46 @@ def derive(
     >>> hex(derive(layout=d.smem_tile, dtype="bf16", mma=(64, 16)).descriptor.encode())
     '0x4000404000010000'
     """
-    element, name, counted = as_element_type(dtype), architecture(arch), as_unit(unit)
-    strict = choose("legality", legality, {mode: mode for mode in MODES})
-    if operand is not None:
-        operand = choose("derive: operand", operand, _OPERANDS)
-    if kind is not None and not isinstance(kind, str):
-        raise DescriptorError(f"derive: kind must be a name, found {brief(kind)}")
-    if cta_group is not None:
-        cta_group = as_integer(cta_group, "derive: cta_group", minimum=1, maximum=2)
-    for what, flag in (("sparse", sparse), ("verify", verify)):
-        if not isinstance(flag, bool):
-            raise DescriptorError(f"derive: {what} must be True or False, found {brief(flag)}")
-    if (tile is None) == (layout is None):
-        raise DescriptorError(f"derive: give either a tile or a layout, found {'neither' if tile is None else 'both'}")
-    reads = instruction_extents(mma, cp, element, name)
-    given = (
-        specified(tile, element, major, swizzle, reads, order, capacity)
-        if layout is None
-        else explicit(layout, element, major, swizzle, reads, order, counted, capacity)
+    proved = as_flag(verify, "derive: verify")
+    by = reader(
+        arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
-    if strict == "off":
-        pass
-    elif cp is not None:
-        _check_copy(given.major, cp)
-    else:
-        check_operand_tile(
-            name, element, given.major, given.swizzle, given.reads,
-            kind=kind, matrix=operand, cta_group=cta_group, sparse=sparse, legality=cast(Legality, strict),
-        )  # fmt: skip
-    made = _steps(given, element, name, operand, "mma" if cp is None else f"tcgen05.cp.{cp}", capacity)
-    if verify:
-        _prove(made)
+    made = derived(request(by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity))
+    if proved:
+        prove(made)
     return made
 
 
-def _steps(
-    given: TileSpec, element: ElementType, arch: str, operand: str | None, instruction: str, capacity: int | None
-) -> Derivation:
-    """The five steps."""
-    wanted = form(given.major, given.swizzle)
-    atom = canonical_atom(given.major, given.swizzle).in_elements(element)
-    tile = smem_tile(atom, given.extents, given.order) if given.layout is None else given.layout
-    partitioned = partition(tile, given.reads)
-    recast = in_16_bytes(partitioned, element, wanted)
+def derived(asked: Request) -> Derivation:
+    """The five steps, for what is checked and typed already; nothing is proved yet.
+
+    Raises:
+        DescriptorError: if a step has no result, or a field cannot hold its value.
+
+    >>> from descriptors.derivation.request import reader
+    >>> by = reader("sm100", "bf16", (64, 16))
+    >>> hex(derived(request(by, (128, 128), major="K", swizzle="128B")).descriptor.encode())
+    '0x4000404000010000'
+    """
+    spec, by = asked.spec, asked.reader
+    wanted = form(spec.major, spec.swizzle)
+    atom = canonical_atom(spec.major, spec.swizzle).in_elements(by.element)
+    tile = smem_tile(atom, spec.extents, spec.order) if spec.layout is None else spec.layout
+    partitioned = partition(tile, spec.reads)
+    recast = in_16_bytes(partitioned, by.element, wanted)
     first, rest = plain(recast)
-    found = canonical.match(first, given.major, given.swizzle)
-    start = 16 * recast.offset if isinstance(recast, ComposedLayout) else 0
+    found = match_form(first, wanted)
     descriptor = SmemDescriptor(
-        arch, found.leading_byte_offset, found.stride_byte_offset, given.swizzle, start_address=start
+        by.arch, found.leading_byte_offset, found.stride_byte_offset, spec.swizzle, start_address=16 * start_of(recast)
     )
     descriptor.encode()  # raises here if a field cannot hold its value or the architecture lacks the swizzle
     return Derivation(
-        tile=given.extents,
-        mma=given.reads,
-        order=given.order,
-        element=element,
-        major=given.major,
-        swizzle=given.swizzle,
+        tile=spec.extents,
+        mma=spec.reads,
+        order=spec.order,
+        element=by.element,
+        major=spec.major,
+        swizzle=spec.swizzle,
         atom=atom,
         smem_tile=tile,
         partitioned=partitioned,
@@ -171,23 +149,7 @@ def _steps(
         match=found,
         advance=rest,
         descriptor=descriptor,
-        operand=operand,
-        instruction=instruction,
-        capacity=capacity,
+        operand=by.matrix,
+        instruction=by.name,
+        capacity=asked.capacity,
     )
-
-
-def _prove(derivation: Derivation) -> None:
-    from descriptors.derivation.verify import verify
-
-    proof = verify(derivation)
-    if not proof.ok:
-        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {derivation.smem_tile}", proof)
-
-
-def _check_copy(major: Major, cp: str) -> None:
-    if major is not Major.K:
-        # The copy has no transpose qualifier, in contrast to the instruction descriptor of tcgen05.mma.
-        raise DescriptorError(
-            f"derive: tcgen05.cp.{cp} must read a K-major tile (PTX ISA 9.1, tcgen05.cp), found {major}"
-        )

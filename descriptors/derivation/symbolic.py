@@ -8,34 +8,23 @@ Only sizes that a number decides are left out: whether a tile fits shared memory
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
-from descriptors.derivation.arguments import instruction_extents, specified
-from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.instructions.operands import check_operand_tile
-from descriptors.instructions.rules import Legality, as_mode
-from descriptors.operands import canonical
+from descriptors.derivation.arguments import TileSpec
+from descriptors.derivation.request import reader, request
+from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
+from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import LEADING, STRIDE, Match, form
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
-from descriptors.operands.partition import in_16_bytes, partition
+from descriptors.operands.canonical import LEADING, STRIDE, Form, Match, form, match_form
+from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
+from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
-from descriptors.words.descriptor import SmemDescriptor, architecture
-from layoutalg import (
-    ComposedLayout,
-    Layout,
-    LayoutError,
-    UndecidedError,
-    flatten,
-    parse_int_tuple,
-    size,
-    substitute,
-    symbols_of,
-)
+from descriptors.words.descriptor import Arch, SmemDescriptor
+from layoutalg import ComposedLayout, Layout, UndecidedError, flatten, size, substitute, symbols_of
 
 
 def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
@@ -43,9 +32,6 @@ def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
     yield LEADING, d.leading_byte_offset
     yield STRIDE, d.stride_byte_offset
 
-
-#: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
-Expression = Any
 
 #: Values that are tried for each symbol when a form does not hold for all of them.
 _TRIED = (1, 2, 3)
@@ -97,7 +83,7 @@ class SymbolicDerivation:
     element: ElementType
     major: Major
     swizzle: SwizzleMode
-    arch: str
+    arch: Arch
     smem_tile: Layout | ComposedLayout
     partitioned: Layout | ComposedLayout
     recast: Layout | ComposedLayout
@@ -174,11 +160,11 @@ class SymbolicDerivation:
 def derive_symbolic(
     tile: Sequence[Any],
     dtype: str | ElementType,
-    major: str | Major,
-    swizzle: str | SwizzleMode,
+    major: Major | MajorName,
+    swizzle: SwizzleMode | SwizzleName,
     mma: Sequence[int],
     order: Sequence[int] | None = None,
-    arch: str = "sm100",
+    arch: Arch = "sm100",
     *,
     legality: Legality = "strict",
 ) -> SymbolicDerivation:
@@ -210,98 +196,54 @@ def derive_symbolic(
     Traceback (most recent call last):
     layoutalg.errors.UndecidedError: cannot decide whether 64 divides 8*m; give it as 64*m if it does
     """
-    element, name, strict = as_element_type(dtype), architecture(arch), as_mode(legality)
-    extents = symbolic_extents(tile)
-    reads = instruction_extents(mma, None, element, name)
+    by, extents = reader(arch, dtype, mma, legality=legality), symbolic_extents(tile)
     # Everything but the extents is checked as for numbers, on a tile of single elements.
-    given = specified((1,) * len(extents), element, major, swizzle, reads, order, None)
-    check_operand_tile(name, element, given.major, given.swizzle, given.reads, legality=strict)
-    SmemDescriptor(name, 0, 0, given.swizzle).encode()  # raises here if the architecture lacks the swizzle
-    wanted = form(given.major, given.swizzle)
-    atom = canonical_atom(given.major, given.swizzle).in_elements(element)
-    try:
-        stored = smem_tile(atom, extents, given.order)
-        partitioned = partition(stored, given.reads)
-        recast = in_16_bytes(partitioned, element, wanted)
-    except DescriptorError as error:
-        if isinstance(error.__cause__, UndecidedError):
-            raise error.__cause__ from None  # the algebra did not decide; that is no refusal
-        raise
+    spec = request(by, (1,) * len(extents), major=major, swizzle=swizzle, order=order).spec
+    SmemDescriptor(by.arch, 0, 0, spec.swizzle).encode()  # raises here if the architecture lacks the swizzle
+    wanted = form(spec.major, spec.swizzle)
+    stored, partitioned, recast = _in_16_bytes(by.element, spec, extents, wanted)
     first, rest = plain(recast)
     return SymbolicDerivation(
         tile=extents,
-        mma=given.reads,
-        order=given.order,
-        element=element,
-        major=given.major,
-        swizzle=given.swizzle,
-        arch=name,
+        mma=spec.reads,
+        order=spec.order,
+        element=by.element,
+        major=spec.major,
+        swizzle=spec.swizzle,
+        arch=by.arch,
         smem_tile=stored,
         partitioned=partitioned,
         recast=recast,
-        match=_match(first, given.major, given.swizzle),
+        match=_match(first, wanted),
         advance=rest,
     )
 
 
-def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
-    """Two or three extents, as numbers and polynomials.
-
-    Raises:
-        DescriptorError: if there are not two or three, or one is no positive number or expression.
-
-    >>> print(*symbolic_extents(("8*m", 64)))
-    8*m 64
-    """
-    if not isinstance(tile, (tuple, list)) or len(tile) not in (2, 3):
-        raise DescriptorError(f"derive: tile must be (MN, K) or (MN, K, stages), found {brief(tile)}")
-    extents = []
-    for i, extent in enumerate(tile):
-        try:
-            given: Any = parse_int_tuple(extent) if isinstance(extent, str) else extent
-            value: Any = Layout(given).shape
-        except UndecidedError:
-            raise
-        except LayoutError as error:
-            raise DescriptorError(f"derive: tile extent {i} must be a positive number or expression; {error}") from None
-        if isinstance(value, tuple):
-            raise DescriptorError(f"derive: tile extent {i} must be a number or expression, found {brief(extent)}")
-        extents.append(value)
-    return tuple(extents)
+def _in_16_bytes(
+    element: ElementType, spec: TileSpec, extents: tuple[Expression, ...], wanted: Form
+) -> tuple[Tile, Tile, Tile]:
+    """Steps 1 to 3, for all values of the symbols."""
+    atom = canonical_atom(spec.major, spec.swizzle).in_elements(element)
+    try:
+        stored = smem_tile(atom, extents, spec.order)
+        partitioned = partition(stored, spec.reads)
+        return stored, partitioned, in_16_bytes(partitioned, element, wanted)
+    except DescriptorError as error:
+        if isinstance(error.__cause__, UndecidedError):
+            raise error.__cause__ from None  # the algebra did not decide; that is no refusal
+        raise
 
 
-def parse_tile(text: str) -> tuple[Expression, ...]:
-    """Read a tile whose extents hold symbols, as a command line has it.
-
-    The extents are separated by commas, or by an ``x`` with spaces around it, or by an ``x`` alone: then no symbol may
-    have an x in its name. Parentheses around all of it are allowed.
-
-    Raises:
-        DescriptorError: if there are not two or three extents, or one cannot be read.
-
-    >>> print(*parse_tile("8*m x 64*k"), *parse_tile("8*mx64*k"), *parse_tile("(8*max, 64)"))
-    8*m 64*k 8*m 64*k 8*max 64
-    """
-    if "," in text:
-        inner = text.strip()
-        if inner.startswith("(") and inner.endswith(")"):
-            inner = inner[1:-1]
-        parts = inner.split(",")
-    else:
-        parts = re.split(r"\s+x\s+", text) if re.search(r"\s+x\s+", text) else text.split("x")
-    return symbolic_extents(tuple(part.strip() for part in parts))
-
-
-def _match(operand: Layout, major: Major, mode: SwizzleMode) -> Match:
+def _match(operand: Layout, wanted: Form) -> Match:
     """The canonical form for all values; where only some have it, they are named."""
     try:
-        return canonical.match(operand, major, mode)
+        return match_form(operand, wanted)
     except NotCanonicalError as error:
         names = symbols_of(operand)
         for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():
             values = dict(zip(names, numbers, strict=True))
             try:
-                canonical.match(substitute(operand, values), major, mode)
+                match_form(substitute(operand, values), wanted)
             except DescriptorError:
                 continue
             case = ", ".join(f"{name} = {number}" for name, number in values.items())

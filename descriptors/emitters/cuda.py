@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from descriptors.emitters.recipe import Recipe
+from descriptors.text import word_text
 
 
 def write(recipe: Recipe) -> str:
@@ -31,7 +32,7 @@ def write(recipe: Recipe) -> str:
     return f"""{recipe.commented("//")}#include <cstdint>
 
 struct {recipe.name}_descriptor {{
-  static constexpr std::uint64_t kWord = {recipe.word:#018x}ull;  // every field but the start address
+  static constexpr std::uint64_t kWord = {word_text(recipe.word)}ull;  // every field but the start address
   static constexpr std::uint64_t kStartField = {recipe.field_mask:#x}ull;
   static constexpr std::uint32_t kAlignmentBytes = {recipe.alignment_bytes}u;
 {counts}

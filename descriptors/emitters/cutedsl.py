@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from descriptors.emitters.recipe import Recipe
+from descriptors.text import word_text
 
 _WORD = 2**64 - 1
 
@@ -22,7 +23,7 @@ def write(recipe: Recipe) -> str:
     return f"""{recipe.commented("#")}
 from cutlass import Uint32, Uint64
 
-{upper}_WORD = {recipe.word:#018x}  # every field but the start address
+{upper}_WORD = {word_text(recipe.word)}  # every field but the start address
 {upper}_ALIGNMENT_BYTES = {recipe.alignment_bytes}
 
 
@@ -34,5 +35,5 @@ def {name}_first(tile_address):
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):
     \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
     moved = first + Uint64({recipe.offset()})
-    return first & Uint64({rest:#018x}) | moved & Uint64({recipe.field_mask:#x})
+    return first & Uint64({word_text(rest)}) | moved & Uint64({recipe.field_mask:#x})
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.emitters.recipe import Recipe, Term
+from descriptors.text import word_text
 
 
 def write(recipe: Recipe) -> str:
@@ -37,7 +38,7 @@ def write(recipe: Recipe) -> str:
 {start}    and.b32 start, {source}, {recipe.window_mask:#x};
     shr.u32 start, start, {recipe.unit_bits};
     cvt.u64.u32 wide, start;
-    or.b64 %{name}_first, wide, {recipe.word:#018x};
+    or.b64 %{name}_first, wide, {word_text(recipe.word)};
 }}
 
 // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from descriptors.emitters.recipe import Recipe
+from descriptors.text import word_text
 
 
 def write(recipe: Recipe) -> str:
@@ -23,7 +24,7 @@ def write(recipe: Recipe) -> str:
     address = f"(tile_address + {recipe.start_bytes})" if recipe.start_bytes else "tile_address"
     shape = "x".join(map(str, recipe.extents))
     return f"""{recipe.commented("#")}
-{upper}_WORD = {recipe.word:#018x}  # every field but the start address
+{upper}_WORD = {word_text(recipe.word)}  # every field but the start address
 
 
 def {name}_first(tile_address):

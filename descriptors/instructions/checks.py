@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from descriptors.errors import as_integer
-from descriptors.instructions import tables as shapes
+from descriptors.instructions import tables
+from descriptors.instructions.rows import ScaleRow, ShapeRow, TypeRow, spell
 from descriptors.instructions.rules import IllegalError, Legality, as_mode, decide, kind_row, rows_read, type_name
-from descriptors.instructions.tables import ScaleRow, ShapeRow, TypeRow, spell
 from descriptors.operands.operand import ElementType, Major, as_major
 
 
@@ -37,7 +37,7 @@ def check_types(
     """
     kind_row(arch, kind)
     names = (type_name(a), type_name(b), type_name(d))
-    rows = [row for row in shapes.TYPES if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in tables.TYPES if (row.arch, row.kind) == (arch, kind)]
 
     def allows(row: TypeRow) -> bool:
         return names[0] in row.a and names[1] in row.b and names[2] in row.d
@@ -82,9 +82,9 @@ def check_shape(
     """
     nearest = kind_row(arch, kind)
     if k is None:
-        k = shapes.DENSE_K[arch, kind] * (1 + bool(sparse))
+        k = tables.DENSE_K[arch, kind] * (1 + bool(sparse))
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
-    rows = [row for row in shapes.SHAPES if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind)]
     rows = [row for row in rows if row.sparse == bool(sparse) and row.ws == bool(ws)]
     if not rows and as_mode(legality) != "off":
         raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
@@ -136,7 +136,7 @@ def check_transposed_b(
     bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
     if as_mode(legality) == "off" or as_major(b_major) is Major.K or not bits8:
         return
-    for row in shapes.TRANSPOSED_B:
+    for row in tables.TRANSPOSED_B:
         if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group) and n not in row.n:
             about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
             raise IllegalError(f"N must be {spell(row.n)}", n, about, row)
@@ -168,7 +168,7 @@ def check_scale(
     '4X'
     """
     about, name = f"sm100 {kind}, K {k}", type_name(dtype)
-    rows = [row for row in shapes.SCALES if row.kind == kind and k in row.k]
+    rows = [row for row in tables.SCALES if row.kind == kind and k in row.k]
     if not rows:
         if as_mode(legality) == "off":
             return None

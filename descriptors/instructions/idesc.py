@@ -9,62 +9,17 @@ Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from descriptors.errors import ChoiceError
-from descriptors.instructions import tables as shapes
-from descriptors.instructions.checks import check_scale, check_shape, check_transposed_b, check_types
-from descriptors.instructions.operands import check_major
-from descriptors.instructions.rules import IllegalError, Legality, as_mode, kind_of, kind_row, type_name
-from descriptors.operands.operand import ElementType, Major, as_major
+from descriptors.instructions.instruction import Instruction, checks_of
+from descriptors.instructions.rules import IllegalError, Legality, as_mode, kind_of, type_name
+from descriptors.instructions.tables import DENSE_K
+from descriptors.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.words.bitfield import UnknownCode, span
 from descriptors.words.instruction import word_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
-    """What an instruction descriptor is made from: the parameters of ``idesc``, none of them left open."""
-
-    kind: str
-    a_dtype: str
-    b_dtype: str
-    d_dtype: str
-    m: int
-    n: int
-    k: int
-    a_major: Major = Major.K
-    b_major: Major = Major.K
-    cta_group: int = 1
-    sparse: bool = False
-    ws: bool = False
-    negate_a: bool = False
-    negate_b: bool = False
-    saturate: bool = False
-    sparsity_selector: int = 0
-    max_shift: int = 0
-    scale_dtype: str | None = None
-    scale_vector: int | None = None
-    sfa_id: int = 0
-    sfb_id: int = 0
-
-    def encode(self) -> int:
-        """The word, without a check of legality.
-
-        Raises:
-            FieldError: if a value does not fit its field.
-            ChoiceError: for a type without a code, or an option for which this kind's word has no field.
-        """
-        word = word_of(self.kind)
-        known = {field.name: field.default for field in word.fields}
-        values = {name: getattr(self, name) for name in self.__slots__ if name in known}
-        for name, plain in _OPTIONS.items():
-            if name not in known and getattr(self, name) != plain:
-                values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it
-        if "k_is_96" in known:
-            values["k_is_96"] = self.k == 96
-        return word.encode(values)
 
 
 class Options(TypedDict, total=False):
@@ -86,9 +41,6 @@ class Options(TypedDict, total=False):
     max_shift: int
     sfa_id: int
     sfb_id: int
-
-
-_OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +88,8 @@ def idesc(
     kind: str | None = None,
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
-    a_major: Major | str = Major.K,
-    b_major: Major | str = Major.K,
+    a_major: Major | MajorName = Major.K,
+    b_major: Major | MajorName = Major.K,
     legality: Legality = "strict",
     **options: Unpack[Options],
 ) -> int:
@@ -170,9 +122,7 @@ def idesc(
         raise ChoiceError("idesc: an option", name, Options.__annotations__)
     b = a_dtype if b_dtype is None else b_dtype
     kind = as_kind(a_dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
-    if kind.startswith("mx"):
-        scale_dtype = scale_dtype or ("ue4m3" if kind == "mxf4nvf4" else "ue8m0")
-        scale_vector = scale_vector or (16 if kind == "mxf4nvf4" else 32)
+    scale_dtype, scale_vector = _scale(kind, scale_dtype, scale_vector)
     instruction = Instruction(
         kind=kind,
         a_dtype=type_name(a_dtype),
@@ -180,7 +130,7 @@ def idesc(
         d_dtype=type_name(d_dtype or ("s32" if kind == "i8" else "f32")),
         m=m,
         n=n,
-        k=shapes.DENSE_K["sm100", kind] * (1 + bool(options.get("sparse"))) if k is None else k,
+        k=DENSE_K["sm100", kind] * (1 + bool(options.get("sparse"))) if k is None else k,
         a_major=as_major(a_major),
         b_major=as_major(b_major),
         scale_dtype=scale_dtype,
@@ -188,9 +138,17 @@ def idesc(
         **options,
     )
     if as_mode(legality) != "off":
-        for check in _checks(instruction, legality):
+        for check in checks_of(instruction, legality):
             check()
     return instruction.encode()
+
+
+def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str | None, int | None]:
+    """The scale factors of a kind, as given or as the kind has them by default."""
+    if not kind.startswith("mx"):
+        return dtype, vector
+    narrow = kind == "mxf4nvf4"
+    return dtype or ("ue4m3" if narrow else "ue8m0"), vector or (16 if narrow else 32)
 
 
 def as_kind(
@@ -246,7 +204,7 @@ def decode_idesc(word: int, kind: str) -> DecodedInstruction:
 def _complaints(kind: str, values: dict[str, Any]) -> Iterator[str]:
     """What no reading of the word makes legal; what the word does not hold is taken as it fits."""
     known = {name: value for name, value in values.items() if name != "k_is_96"}
-    k = 96 if values.get("k_is_96") else shapes.DENSE_K["sm100", kind] * (1 + values["sparse"])
+    k = 96 if values.get("k_is_96") else DENSE_K["sm100", kind] * (1 + values["sparse"])
     d_dtype = known.pop("d_dtype", "f32")
     readings = [
         Instruction(kind=kind, k=k, d_dtype=d_dtype, cta_group=cta_group, ws=ws, scale_vector=vector, **known)
@@ -258,41 +216,8 @@ def _complaints(kind: str, values: dict[str, Any]) -> Iterator[str]:
 
 
 def _illegal(instruction: Instruction) -> Iterator[str]:
-    for check in _checks(instruction, "lenient"):
+    for check in checks_of(instruction, "lenient"):
         try:
             check()
         except IllegalError as error:
             yield str(error).removeprefix("legality: ")
-
-
-def _checks(one: Instruction, legality: Legality) -> Iterator[Callable[[], object]]:
-    """Every check of an instruction, in the order in which they are told."""
-    kind, pair, major = one.kind, one.cta_group, one.b_major
-    yield lambda: check_types("sm100", kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality)
-    yield lambda: check_shape(
-        "sm100", kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws, legality=legality
-    )
-    yield lambda: check_major("sm100", kind, one.a_dtype, one.a_major, legality=legality)
-    yield lambda: check_major("sm100", kind, one.b_dtype, one.b_major, legality=legality)
-    yield lambda: check_transposed_b(
-        "sm100", kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
-    )
-    yield lambda: _check_options(one)
-    if one.scale_dtype is not None:
-        dtype, vector, ids = one.scale_dtype, one.scale_vector or 0, (one.sfa_id, one.sfb_id)
-        yield lambda: check_scale(kind, dtype, vector, k=one.k, ids=ids, legality=legality)
-
-
-def _check_options(one: Instruction) -> None:
-    row = kind_row("sm100", one.kind)
-    about = f"sm100 {one.kind} {'sparse' if one.sparse else 'dense'}{' .ws' if one.ws else ''}"
-    selectors = row.selectors if one.sparse and row.selectors else (0,)
-    for what, found, legal in (
-        ("negate_a", one.negate_a, (False, row.negate)),
-        ("negate_b", one.negate_b, (False, row.negate)),
-        ("saturate", one.saturate, (False, row.saturate)),
-        ("sparsity_selector", one.sparsity_selector, selectors),
-        ("max_shift", one.max_shift, (0, 8, 16, 32) if one.ws else (0,)),
-    ):
-        if found not in legal:
-            raise IllegalError(f"{what} must be {' or '.join(map(str, dict.fromkeys(legal)))}", found, about, row)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from descriptors.errors import ChoiceError, brief
-from descriptors.instructions import tables as shapes
+from descriptors.instructions import tables
+from descriptors.instructions.rows import CopyRow, OperandRow, ShapeRow, spell
 from descriptors.instructions.rules import (
     IllegalError,
     Legality,
@@ -20,7 +21,6 @@ from descriptors.instructions.rules import (
     rows_read,
     type_name,
 )
-from descriptors.instructions.tables import CopyRow, OperandRow, ShapeRow, spell
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
 
 
@@ -55,7 +55,7 @@ def check_operand(
     about = f"{arch} {kind}"
     if as_mode(legality) != "off" and name not in known.dtypes:
         raise IllegalError(f"dtype must be {', '.join(known.dtypes)}", name, about, known)
-    rows = [row for row in shapes.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
+    rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
@@ -82,7 +82,7 @@ def check_major(arch: str, kind: str, dtype: str, major: Major, *, legality: Leg
     MN
     """
     kind_row(arch, kind)
-    rows = [row for row in shapes.OPERANDS if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind)]
     rows = [row for row in rows if dtype in map(type_name, row.dtypes)]
     if not rows:  # no operand of this type at all is for check_types to say
         return None
@@ -131,7 +131,7 @@ def check_operand_tile(
         return None
     kind = kind or kind_of(arch, dtype)
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
-    rows = [row for row in shapes.SHAPES if (row.arch, row.kind, row.sparse) == (arch, kind, bool(sparse))]
+    rows = [row for row in tables.SHAPES if (row.arch, row.kind, row.sparse) == (arch, kind, bool(sparse))]
     rows = [row for row in rows if cta_group in (None, row.cta_group)]
     if not rows:
         raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}", kind_row(arch, kind))
@@ -171,7 +171,7 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     >>> check_copy("32x128b", "warpx4").lanes
     32
     """
-    known = {row.shape: row for row in shapes.COPIES}
+    known = {row.shape: row for row in tables.COPIES}
     if shape not in known:
         raise ChoiceError("legality: shape of tcgen05.cp", shape, known)
     row = known[shape]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.instructions import tables as shapes
-from descriptors.instructions.tables import KindRow, Row
+from descriptors.instructions import tables
+from descriptors.instructions.rows import KindRow, Row
 from descriptors.operands.operand import ElementType
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
 ARCHES = ("sm90", "sm100")
-MODES = ("strict", "lenient", "off")
+MODES: Mapping[str, Legality] = {"strict": "strict", "lenient": "lenient", "off": "off"}
 
 _R = TypeVar("_R", bound=Row)
 
@@ -46,15 +46,16 @@ def as_mode(legality: object) -> Legality:
     Raises:
         ChoiceError: if there is none.
     """
-    if legality not in MODES:
-        raise ChoiceError("legality", legality, MODES)
-    return cast(Legality, legality)
+    for mode in MODES.values():
+        if mode == legality:
+            return mode
+    raise ChoiceError("legality", legality, MODES)
 
 
 def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
     """The rows that count under a way of reading them: without ``lenient``, only those that no source disputes.
 
-    >>> len(rows_read(shapes.SHAPES, "strict")) < len(rows_read(shapes.SHAPES, "lenient"))
+    >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
     True
     """
     return [row for row in rows if legality != "strict" or not row.disputed]
@@ -110,7 +111,7 @@ def kind_row(arch: str, kind: str) -> KindRow:
     """
     if arch not in ARCHES:
         raise ChoiceError("legality: arch", arch, ARCHES)
-    known = {row.kind: row for row in shapes.KINDS if row.arch == arch}
+    known = {row.kind: row for row in tables.KINDS if row.arch == arch}
     if kind not in known:
         raise ChoiceError(f"legality: kind of {arch}", kind, known)
     return known[kind]
@@ -138,7 +139,7 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
         return "mxf4"
     wanted = {type_name(name) for name in names}
     rows = [
-        row for row in shapes.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
+        row for row in tables.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
     ]
     for row in rows:
         if wanted <= {type_name(dtype) for dtype in row.dtypes}:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.swizzled import plain
+from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
 
 _GMMA = (
@@ -58,7 +60,7 @@ class Atom:
         return in_elements
 
 
-def _row(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
+def _atom(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
     span = mode.span_bytes
     rows = Layout((8, span), (span, 1)) if major is Major.K else Layout((span, 8), (1, span))
     return Atom(name, major, mode, rows, source or _GMMA.format(name))
@@ -66,15 +68,15 @@ def _row(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
 
 #: Every canonical atom. No K-major atom has 32-byte pieces: CUTLASS and the PTX ISA define that mode for MN-major only.
 ATOMS = (
-    _row("K_INTER", Major.K, SwizzleMode.NONE),
-    _row("K_SW32", Major.K, SwizzleMode.B32),
-    _row("K_SW64", Major.K, SwizzleMode.B64),
-    _row("K_SW128", Major.K, SwizzleMode.B128),
-    _row("MN_INTER", Major.MN, SwizzleMode.NONE),
-    _row("MN_SW32", Major.MN, SwizzleMode.B32),
-    _row("MN_SW64", Major.MN, SwizzleMode.B64),
-    _row("MN_SW128", Major.MN, SwizzleMode.B128),
-    _row("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
+    _atom("K_INTER", Major.K, SwizzleMode.NONE),
+    _atom("K_SW32", Major.K, SwizzleMode.B32),
+    _atom("K_SW64", Major.K, SwizzleMode.B64),
+    _atom("K_SW128", Major.K, SwizzleMode.B128),
+    _atom("MN_INTER", Major.MN, SwizzleMode.NONE),
+    _atom("MN_SW32", Major.MN, SwizzleMode.B32),
+    _atom("MN_SW64", Major.MN, SwizzleMode.B64),
+    _atom("MN_SW128", Major.MN, SwizzleMode.B128),
+    _atom("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
 )
 
 
@@ -108,13 +110,12 @@ def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple
     >>> print(smem_tile(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
     ((8,16),(64,2)):((64,512),(1,8192))
     """
-    rows = atom.inner if isinstance(atom, ComposedLayout) else atom
+    rows = plain(atom)
     for mode, (extent, unit) in enumerate(zip(tile, map(size, rows), strict=False)):
         if extent % unit:
-            shape = f"({','.join(map(str, tile))})"
             raise DescriptorError(
                 f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
-                f"tile = {shape}, atom = {rows}"
+                f"tile = {tuple_text(tile)}, atom = {rows}"
             )
     tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
     return tiled

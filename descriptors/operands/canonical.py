@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.operands.operand import Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
 from descriptors.operands.swizzled import plain
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size
 
@@ -59,8 +59,22 @@ class Form:
     stride: Path
     unread: tuple[str, ...] = ()
 
+    @property
+    def steps(self) -> tuple[tuple[str, Path], tuple[str, Path]]:
+        """The two offsets, by the names of their fields, and where the step stands that each of them holds."""
+        return (LEADING, self.leading), (STRIDE, self.stride)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a group, across the contiguous dimension: what the hardware walks before a step is taken.
+
+        >>> form("K", "128B").rows, form("MN", "128B_BASE32B").rows
+        (8, 4)
+        """
+        return self.chunk[1 - self.major.contiguous_mode]
+
     def __str__(self) -> str:
-        letters = {**{path: str(step) for path, step in self.fixed}}
+        letters = {path: str(step) for path, step in self.fixed}
         letters.setdefault(self.leading, "LBO")
         letters.setdefault(self.stride, "SBO")
         steps = ",".join(f"({letters.get((i, 0), '-')},{letters[i, 1]})" for i in (0, 1))
@@ -68,7 +82,7 @@ class Form:
         return f"{self.major}-major {self.mode} {shape}:({steps})"
 
 
-def form(major: str | Major, mode: str | SwizzleMode) -> Form:
+def form(major: Major | MajorName, mode: SwizzleMode | SwizzleName) -> Form:
     """The canonical form of a major and a swizzle mode.
 
     Raises:
@@ -118,29 +132,27 @@ class Match:
         return tuple(name for name in (LEADING, STRIDE) if name in self.idle or name in self.form.unread)
 
 
-def match(operand: Layout, major: str | Major, mode: str | SwizzleMode) -> Match:
-    """Bring an operand into the canonical form of its major and swizzle mode, and read the two offsets off it.
+def match_form(operand: Layout, wanted: Form) -> Match:
+    """Bring an operand into a canonical form, and read the two offsets off it.
 
     Law: the canonical layout maps the operand's coordinates to the same offsets, and each step that the form
     prescribes is there; hence LBO and SBO rebuild the operand's layout exactly.
 
     Args:
         operand: rank-2 layout (MN, K) of what one instruction reads, without its swizzle, in 16-byte units.
-        major: the contiguous dimension.
-        mode: the swizzle mode.
+        wanted: the form of its major and swizzle mode.
 
     Raises:
         NotCanonicalError: naming the mode that fails, what the form expects of it and what it has, and the swizzle
             modes whose form the operand does have.
-        DescriptorError: if the operand is no plain layout of two modes, or there is no such form.
+        DescriptorError: if the operand is no plain layout of two modes.
 
     Source: as the module's.
 
-    >>> found = match(Layout((64, 2), (8, 1)), Major.K, SwizzleMode.B128)
+    >>> found = match_form(Layout((64, 2), (8, 1)), form("K", "128B"))
     >>> print(found.layout, found.leading_byte_offset, found.stride_byte_offset)
     ((8,8),(1,2)):((8,64),(0,1)) 16 1024
     """
-    wanted = form(major, mode)
     if not isinstance(operand, Layout) or len(operand) != 2:
         raise DescriptorError(
             f"canonical: an operand must be a plain layout of two modes (MN,K), found {_shown(operand)}"
@@ -173,8 +185,8 @@ def _matched(operand: Layout, wanted: Form) -> Match:
         extent, found = steps[path]
         if extent > 1 and found != expected:
             raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}")
-    idle = tuple(name for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)) if steps[path][0] == 1)
-    for name, path in ((LEADING, wanted.leading), (STRIDE, wanted.stride)):
+    idle = tuple(name for name, path in wanted.steps if steps[path][0] == 1)
+    for name, path in wanted.steps:
         if steps[path][1] < 0:
             raise _failure(operand, wanted, path, f"a stride of at least 0 ({name})", f"stride {steps[path][1]}")
     return Match(wanted, divided, steps[wanted.leading][1] * 16, steps[wanted.stride][1] * 16, idle)

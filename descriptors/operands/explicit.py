@@ -14,9 +14,12 @@ Source: CUTLASS ``include/cute/swizzle_layout.hpp``, ``include/cute/pointer_swiz
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
-from descriptors.operands.swizzled import recognise, swizzle_on_elements
+from descriptors.operands.swizzled import around, plain, recognise, swizzle_on_elements
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -31,24 +34,25 @@ from layoutalg import (
     size,
 )
 
-UNITS = ("elements", "bytes", "cute")
+Unit: TypeAlias = Literal["elements", "bytes", "cute"]
+UNITS: Mapping[str, Unit] = {"elements": "elements", "bytes": "bytes", "cute": "cute"}
 
 #: What can be given for a layout: the layout itself or its notation, or a pair with what is added to its offsets, as
 #: ``slice_and_offset`` and ``local_tile`` return it.
 Given = Layout | ComposedLayout | str | tuple[Layout | ComposedLayout, int]
 
 
-def as_unit(unit: object) -> str:
+def as_unit(unit: object) -> Unit:
     """The unit with this name.
 
     Raises:
         ChoiceError: if there is none.
     """
-    return choose("derive: unit", unit, {name: name for name in UNITS})
+    return choose("derive: unit", unit, UNITS)
 
 
 def explicit_tile(
-    given: object, element: ElementType, swizzle: object = None, unit: str = "elements"
+    given: object, element: ElementType, swizzle: object = None, unit: Unit = "elements"
 ) -> tuple[Layout | ComposedLayout, SwizzleMode]:
     """A layout as a tile counted in elements, and its swizzle mode.
 
@@ -100,9 +104,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     >>> print(tile, operand)
     ((64,2),(16,4)):((64,4096),(1,16)) (64, 16)
     """
-    inner = partitioned
-    while isinstance(inner, ComposedLayout):
-        inner = inner.inner
+    inner = plain(partitioned)
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
             "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
@@ -113,9 +115,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     modes += list(operand)[len(modes) :]
     tile = make_layout(*modes, *rest[2:])
     extents = size(operand, mode=[0]), size(operand, mode=[1])
-    if isinstance(partitioned, ComposedLayout):
-        return ComposedLayout(partitioned.outer, partitioned.offset, tile), extents
-    return tile, extents
+    return around(partitioned, tile), extents
 
 
 def contiguous_major(tile: Layout, element: ElementType) -> Major:
@@ -175,9 +175,9 @@ def _parts(layout: Layout | ComposedLayout) -> tuple[Swizzle | None, int, Layout
 
 def _folded(added: int, unit_bits: int, mode: SwizzleMode, layout: object) -> int:
     """What is added after the swizzle, added before it instead: the same where it is whole periods of the pattern."""
-    if mode.swizzle is not None and added * unit_bits % (8 * mode.alignment_bytes):
+    if mode.swizzle is not None and added * unit_bits % (8 * mode.period_bytes):
         raise DescriptorError(
-            f"derive: what is added after a {mode} swizzle must be a multiple of {mode.alignment_bytes} bytes, found "
+            f"derive: what is added after a {mode} swizzle must be a multiple of {mode.period_bytes} bytes, found "
             f"{added} units of {unit_bits} bits; layout = {layout}"
         )
     return added

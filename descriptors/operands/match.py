@@ -1,15 +1,22 @@
 """The matcher's public door: does a layout, as it stands, have the canonical form that a descriptor can tell?
 
-``canonical.match`` works on an operand in 16-byte units; this takes the layout in its own unit, swizzled or not.
+``canonical.match_form`` works on an operand in 16-byte units; this takes the layout in its own unit, swizzled or not.
 """
 
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.operands import canonical
-from descriptors.operands.canonical import Match, form
-from descriptors.operands.explicit import Given, as_unit, contiguous_major, explicit_tile
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major
+from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
+from descriptors.operands.operand import (
+    ElementType,
+    Major,
+    MajorName,
+    SwizzleMode,
+    SwizzleName,
+    as_element_type,
+    as_major,
+)
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
 from layoutalg import size
@@ -18,10 +25,10 @@ from layoutalg import size
 def match(
     layout: Given,
     dtype: str | ElementType,
-    major: str | Major | None = None,
-    swizzle: str | SwizzleMode | None = None,
+    major: Major | MajorName | None = None,
+    swizzle: SwizzleMode | SwizzleName | None = None,
     *,
-    unit: str = "elements",
+    unit: Unit = "elements",
 ) -> Match:
     """The canonical form of an operand's layout, with its leading and stride byte offsets.
 
@@ -52,5 +59,5 @@ def match(
         raise DescriptorError(f"canonical: an operand must be a layout of two modes (MN,K), found {tile}")
     contiguous = contiguous_major(rows, element) if major is None else as_major(major)
     whole = partition(rows, (size(rows, mode=[0]), size(rows, mode=[1])))
-    operand = plain(in_16_bytes(whole, element, form(contiguous, mode)))[0]
-    return canonical.match(operand, contiguous, mode)
+    wanted = form(contiguous, mode)
+    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted)

@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError
 from layoutalg import Swizzle
 
 _Choice = TypeVar("_Choice")
+
+#: The names of majors, of swizzle modes and of the two operands, as callers write them.
+MajorName: TypeAlias = Literal["K", "MN"]
+SwizzleName: TypeAlias = Literal["none", "32B", "64B", "128B", "128B_BASE32B"]
+Matrix: TypeAlias = Literal["A", "B"]
+
+#: Which matrix of a product an operand is.
+MATRICES: Mapping[str, Matrix] = {"A": "A", "B": "B"}
+
+#: A row of every swizzle pattern: address bits from 7 on select the permutation, and the base offset counts such rows.
+LINE_BYTES = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +133,32 @@ class SwizzleMode(Enum):
         return _SWIZZLES[self]
 
     @property
-    def alignment_bytes(self) -> int:
-        """Bytes after which the pattern repeats: the alignment of a tile that uses base offset 0.
+    def period_bytes(self) -> int:
+        """Bytes after which the permutation repeats: moved by so many, every address is permuted alike.
 
+        A row for each value of the row bits that the swizzle reads. Without a swizzle every unit of the address field
+        is like the next: 16.
+
+        >>> SwizzleMode.B128.period_bytes, SwizzleMode.B128_BASE32B.period_bytes, SwizzleMode.NONE.period_bytes
+        (1024, 512, 16)
+        """
+        swizzle = self.swizzle
+        return self.span_bytes if swizzle is None else LINE_BYTES << swizzle.bits
+
+    @property
+    def alignment_bytes(self) -> int:
+        """What the address of a tile that uses base offset 0 must be a multiple of.
+
+        That is the period of the permutation, but for ``128B_BASE32B``: its permutation reads two bits of the row and
+        repeats after 512 bytes, while the PTX ISA knows but one start of the pattern for all 128-byte swizzling, at
+        1024, which is also what an atom of eight rows takes. 512 would do for the bits alone; nobody has measured it.
         Source: PTX ISA 9.1, Table 41 (where the repeating pattern of each mode starts: 1024, 512 and 256 bytes for 128,
         64 and 32 byte swizzling); without a swizzle the address field itself demands 16 bytes.
 
-        >>> SwizzleMode.B128.alignment_bytes
-        1024
+        >>> SwizzleMode.B128.alignment_bytes, SwizzleMode.B128_BASE32B.alignment_bytes
+        (1024, 1024)
         """
-        return _ALIGNMENT_BYTES[self]
+        return 1024 if self is SwizzleMode.B128_BASE32B else self.period_bytes
 
     def __str__(self) -> str:
         return self.value
@@ -153,13 +180,6 @@ _SWIZZLES = {
     SwizzleMode.B64: Swizzle(2, 4, 3),
     SwizzleMode.B128: Swizzle(3, 4, 3),
     SwizzleMode.B128_BASE32B: Swizzle(2, 5, 2),
-}
-_ALIGNMENT_BYTES = {
-    SwizzleMode.NONE: 16,
-    SwizzleMode.B32: 256,
-    SwizzleMode.B64: 512,
-    SwizzleMode.B128: 1024,
-    SwizzleMode.B128_BASE32B: 1024,
 }
 
 
@@ -194,6 +214,8 @@ def as_element_type(value: object) -> ElementType:
     >>> as_element_type("e4m3")
     ElementType(name='e4m3', bits=8, storage_bits=8)
     """
+    if isinstance(value, ElementType) and ELEMENT_TYPES.get(value.name) == value:
+        return value
     return choose("operand: dtype", value, ELEMENT_TYPES)
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.operands.canonical import Form
 from descriptors.operands.operand import ElementType
-from descriptors.operands.swizzled import plain
+from descriptors.operands.swizzled import around, plain, start_of
+from descriptors.text import tuple_text
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -48,14 +49,14 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
         if extents[i] % part:
             raise DescriptorError(
                 f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}; "
-                f"tile = ({','.join(map(str, extents))}), mma = ({operand[0]},{operand[1]})"
+                f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}"
             )
     try:
         cut: Tile = zipped_divide(tile, operand)
     except LayoutError as error:
         raise DescriptorError(
             f"derive: every operand must be the same part of the tile, found that one ends inside an atom or mode; "
-            f"tile = {tile}, mma = ({operand[0]},{operand[1]})"
+            f"tile = {tile}, mma = {tuple_text(operand)}"
         ) from error
     return cut
 
@@ -96,20 +97,20 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
         expected = f"{whole} contiguous {element} elements (16 bytes) first"
         raise failure((contiguous,), expected, str(operand[contiguous]))
     other = 1 - contiguous
-    for path, step in (*_steps(others, contiguous), *_steps(flatten(operand[other]), other)):
+    for path, step in (*_strides(others, contiguous), *_strides(flatten(operand[other]), other)):
         if step % whole:
             raise failure(path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements")
     for i, subtiles in enumerate(rest):
-        for _, step in _steps(flatten(subtiles), i):
+        for _, step in _strides(flatten(subtiles), i):
             if step % whole:
                 raise DescriptorError(
                     f"derive: every subtile must start at a multiple of 16 bytes ({whole} {element} elements), found a "
                     f"step of {step} elements; partitioned = {partitioned}"
                 )
-    if isinstance(partitioned, ComposedLayout) and partitioned.offset % whole:
+    if start_of(partitioned) % whole:
         raise DescriptorError(
             f"derive: a tile must start at a multiple of 16 bytes ({whole} {element} elements), found offset "
-            f"{partitioned.offset}; partitioned = {partitioned}"
+            f"{start_of(partitioned)}; partitioned = {partitioned}"
         )
     return _recast(partitioned, element, contiguous)
 
@@ -121,14 +122,12 @@ def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:
         # A contiguous run written as modes that are not whole units each, like (12,2):(1,12), is one mode after all.
         operand, rest = plain(partitioned)
         modes = [coalesce(mode) if i == contiguous else mode for i, mode in enumerate(operand)]
-        merged: Any = make_layout(make_layout(*modes), rest)
-        if isinstance(partitioned, ComposedLayout):
-            merged = ComposedLayout(partitioned.outer, partitioned.offset, merged)
+        merged = around(partitioned, make_layout(make_layout(*modes), rest))
         recast = recast_layout(128, element.storage_bits, merged)
     return recast
 
 
-def _steps(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
+def _strides(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
     """The strides that are taken at all, with the mode they belong to."""
     for leaf in modes:
         if size(leaf) != 1:  # an extent with symbols counts as taken, even where they may make it 1

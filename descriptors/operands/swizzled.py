@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from math import log2
-from typing import TYPE_CHECKING
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.operands.operand import ElementType, SwizzleMode
 from layoutalg import ComposedLayout, Layout, Swizzle
-
-if TYPE_CHECKING:
-    pass
 
 
 def plain(layout: Layout | ComposedLayout) -> Layout:
@@ -23,6 +19,28 @@ def plain(layout: Layout | ComposedLayout) -> Layout:
     while isinstance(layout, ComposedLayout):
         layout = layout.inner
     return layout
+
+
+def start_of(layout: Layout | ComposedLayout) -> int:
+    """The offset from which a layout begins before its swizzle, in its own unit.
+
+    >>> from layoutalg import Swizzle
+    >>> start_of(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1)))), start_of(Layout(8))
+    (16, 0)
+    """
+    return layout.offset if isinstance(layout, ComposedLayout) else 0
+
+
+def around(layout: Layout | ComposedLayout, inner: Layout | ComposedLayout) -> Layout | ComposedLayout:
+    """Another layout under the swizzle and offset of a layout, if it has them.
+
+    Law: ``around(layout, plain(layout)) == layout``, for a plain layout or a swizzle after one.
+
+    >>> from layoutalg import Swizzle
+    >>> print(around(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1))), Layout((64, 8), (1, 64))))
+    S<3,3,3> o 16 o (64,8):(1,64)
+    """
+    return ComposedLayout(layout.outer, layout.offset, inner) if isinstance(layout, ComposedLayout) else inner
 
 
 def swizzle_on_elements(mode: SwizzleMode, element: ElementType) -> Swizzle:
@@ -75,7 +93,7 @@ def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
         form=f"{nearest}, {have} on bytes",
         mode=None,
         expected=expected,
-        found=f"{swizzle}, on bytes {_text(swizzle.bits, base, swizzle.shift)}",
+        found=f"{swizzle}, on bytes {_swizzle_text(swizzle.bits, base, swizzle.shift)}",
         layout=str(layout),
     )
 
@@ -85,7 +103,7 @@ def _shift(unit_bits: int) -> int:
     return round(log2(unit_bits)) - 3
 
 
-def _text(bits: int, base: int, shift: int) -> str:
+def _swizzle_text(bits: int, base: int, shift: int) -> str:
     """A swizzle that may have a negative base, which no ``Swizzle`` holds."""
     return f"S<{bits},{base},{shift}>"
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
+from descriptors.operands import meaning
 from descriptors.operands.canonical import LEADING, STRIDE
-from descriptors.operands.operand import Major, SwizzleMode
+from descriptors.operands.operand import SwizzleMode
 from descriptors.words.bitfield import span
 from layoutalg import size
 
@@ -30,15 +31,7 @@ def step_meanings(d: Derivation) -> dict[str, str]:
     >>> step_meanings(d)["leading_byte_offset"]
     'step to the next atom along MN'
     """
-    mn, k = names(d)
-    rows = 4 if d.swizzle is SwizzleMode.B128_BASE32B else 8
-    if d.major is Major.K:
-        leading, stride = f"step to the next 16 bytes along {k}", f"step to the next 8 rows along {mn}"
-    elif d.swizzle is SwizzleMode.NONE:
-        leading, stride = "step to the next 8 k", f"step to the next 16 bytes along {mn}"
-    else:
-        leading, stride = f"step to the next atom along {mn}", f"step to the next {rows} k"
-    return {LEADING: leading, STRIDE: stride}
+    return {name: meaning.step_meaning(d.match.form, name, names(d)) for name, _ in d.match.form.steps}
 
 
 def unread_because(d: Derivation, field: str) -> str:
@@ -51,7 +44,7 @@ def unread_because(d: Derivation, field: str) -> str:
     """
     if field not in d.dont_care:
         return ""
-    return "unused in this mode" if field in d.match.form.unread else "never taken, the operand ends before it"
+    return "never taken, the operand ends before it" if meaning.is_read(d.match.form, field) else "unused in this mode"
 
 
 def chunk_meaning(d: Derivation) -> str:
@@ -61,13 +54,7 @@ def chunk_meaning(d: Derivation) -> str:
     >>> chunk_meaning(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
     '8 rows of 16 bytes, 128 bytes apart'
     """
-    rows = d.match.form.chunk
-    if d.major is Major.K:
-        return f"{rows[0]} rows of 16 bytes, {d.swizzle.span_bytes} bytes apart"
-    mn = names(d)[0]
-    if d.swizzle is SwizzleMode.NONE:
-        return f"16 bytes along {mn} by {rows[1]} k"
-    return f"a swizzle atom, {d.swizzle.span_bytes} bytes along {mn} by {rows[1]} k"
+    return meaning.chunk_meaning(d.match.form, names(d))
 
 
 def explain(derivation: Derivation) -> str:

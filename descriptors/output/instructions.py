@@ -17,15 +17,16 @@ def kind_lines(arch: str, kind: str) -> list[str]:
     shape       cta_group 1  dense   K 8   M 64  N 8..256 step 8  [1]
     """
     from descriptors.instructions import tables as shapes
+    from descriptors.instructions.rows import Row, spell
     from descriptors.instructions.rules import kind_row
 
     known = kind_row(arch, kind)
     sources: dict[str, int] = {}
 
-    def cited(row: shapes.Row) -> str:
+    def cited(row: Row) -> str:
         return f"[{sources.setdefault(row.source, len(sources) + 1)}]"
 
-    def disputed(row: shapes.Row) -> str:
+    def disputed(row: Row) -> str:
         return f"lenient only [{sources.setdefault(row.disputed, len(sources) + 1)}]" if row.disputed else cited(row)
 
     mine: list[list[Any]] = [
@@ -39,10 +40,7 @@ def kind_lines(arch: str, kind: str) -> list[str]:
         [f"options     {negations}; {'results can saturate' if known.saturate else 'no saturation'}"],
         table(("types     ", f"{_or(row.a)} x {_or(row.b)} -> {_or(row.d)}", disputed(row)) for row in types),
         table(_shape_cells(row, disputed(row)) for row in extents),
-        table(
-            ("8-bit B MN", f"cta_group {row.cta_group}", f"N {shapes.spell(row.n)}", disputed(row))
-            for row in transposed
-        ),
+        table(("8-bit B MN", f"cta_group {row.cta_group}", f"N {spell(row.n)}", disputed(row)) for row in transposed),
         table(
             ("operand   ", _or(row.dtypes), f"{row.major}-major", _or(map(str, row.swizzles)), disputed(row))
             for row in operands
@@ -68,7 +66,7 @@ def _or(names: Iterable[str]) -> str:
 
 
 def _shape_cells(row: Any, note: str) -> tuple[str, ...]:
-    from descriptors.instructions.tables import spell
+    from descriptors.instructions.rows import spell
 
     form = f"{'sparse' if row.sparse else 'dense'}{' .ws' if row.ws else ''}"
     extents = f"K {row.k}", f"M {spell(row.m)}", f"N {spell(row.n)}"

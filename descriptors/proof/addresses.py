@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
-from descriptors.proof.read_model import WINDOW, read_addresses, read_bit_addresses
+from descriptors.operands.swizzled import parts
+from descriptors.proof.read_model import read_addresses, read_bit_addresses
+from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offsets, size
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-from descriptors.operands.swizzled import parts
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.
-_PATTERN_BYTES = SwizzleMode.B128.alignment_bytes
+_PATTERN_BYTES = max(mode.period_bytes for mode in SwizzleMode)
 
 #: A thread block has at most half as many elements of 4 bits; only strides of 0 could make more.
 _MOST_ELEMENTS = 1 << 20
@@ -128,8 +129,8 @@ def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> 
         last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # offsets() refuses the others
         low, high = low + min(last, 0), high + max(last, 0)
     first, end = base + low * element.storage_bits // 8, base + -(-(high + 1) * element.storage_bits // 8)
-    if first < 0 or end > WINDOW:
+    if first < 0 or end > WINDOW_BYTES:
         raise DescriptorError(
-            f"operand: a layout must lie in the {WINDOW} bytes that a start address can name, found [{brief(first)},"
-            f"{brief(end)}); base = {base}, layout = {rows}"
+            f"operand: a layout must lie in the {WINDOW_BYTES} bytes that a start address can name, found "
+            f"[{brief(first)},{brief(end)}); base = {base}, layout = {rows}"
         )

@@ -72,7 +72,12 @@ _FARTHEST = 1 << 28  # so that bit addresses fit 32 bits
 
 
 def read_addresses(
-    word: int | Sequence[int], *, arch: str, dtype: object, major: object, shape: tuple[int, int]
+    word: int | Sequence[int],
+    arch: str = "sm100",
+    *,
+    dtype: object,
+    major: object,
+    shape: tuple[int, int],
 ) -> NDArray[np.uint32]:
     """The byte address in shared memory that the tensor core reads each element of an operand from.
 
@@ -109,7 +114,12 @@ def read_addresses(
 
 
 def read_bit_addresses(
-    word: int | Sequence[int], *, arch: str, dtype: object, major: object, shape: tuple[int, int]
+    word: int | Sequence[int],
+    arch: str = "sm100",
+    *,
+    dtype: object,
+    major: object,
+    shape: tuple[int, int],
 ) -> NDArray[np.uint32]:
     """The address of each element's lowest *bit*: 8 times its byte address for whole-byte types.
 

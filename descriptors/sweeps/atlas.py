@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from descriptors.derivation.derive import derive
+from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.sweeps.atlas_files import Row, RowFile, open_rows
 from descriptors.sweeps.lattice import Point
@@ -131,8 +132,6 @@ def row_of(point: Point, prove: bool) -> Row:
         d = derive(**point, verify=False)
         status, error = "derived", None
         if prove:
-            from descriptors.derivation.verify import verify
-
             proof = verify(d)
             status, error = ("proved", None) if proof.ok else ("disproved", str(proof))
     except (DescriptorError, LayoutError) as refusal:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import Major, SwizzleMode
+from descriptors.text import word_text
 from descriptors.tma.plan import TmaPlan
-
-if TYPE_CHECKING:
-    pass
-
 
 #: What each column of a ``Finding`` means.
 COLUMNS: Mapping[str, str] = {
@@ -121,7 +118,7 @@ class Finding:
             "stages": self.stages, "stage_bytes": self.stage_bytes,
             "box": None if self.plan is None else list(self.plan.box),
             "tma_refused": self.plan_refused or None, "stores_refused": self.stores_refused or None,
-            "smem_tile": str(d.smem_tile), "word": f"{self.word:#018x}",
+            "smem_tile": str(d.smem_tile), "word": word_text(self.word),
             "leading_byte_offset": d.descriptor.leading_byte_offset,
             "stride_byte_offset": d.descriptor.stride_byte_offset,
             "dont_care": list(d.dont_care), "proved_elements": self.proof.elements,

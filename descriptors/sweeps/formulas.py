@@ -16,13 +16,12 @@ from typing import Any
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic, offsets_of
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import IllegalError
+from descriptors.instructions.tables import K_BITS
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
+from descriptors.text import table
 
 #: One element type for each width, and the kind of instruction that reads it.
 _WIDTHS = {32: ("tf32", "tf32"), 16: ("bf16", "f16"), 8: ("e4m3", "f8f6f4"), 4: ("e2m1", "mxf4")}
-
-#: Bits of K that a dense instruction reads.
-_K_BITS = 256
 
 _ORDERS = {"MN": (0, 1), "K": (1, 0)}
 
@@ -90,7 +89,7 @@ def _rows() -> Iterator[FormulaRow]:
 def _row(major: Major, mode: SwizzleMode, first: str, order: tuple[int, int], dtype: str, bits: int) -> FormulaRow:
     span = mode.span_bytes * 8 // bits
     atom = (8, span) if major is Major.K else (span, 8)
-    mma = (max(64, 2 * atom[0]), _K_BITS // bits)
+    mma = (max(64, 2 * atom[0]), K_BITS // bits)
     unit = lcm(atom[0], mma[0]), lcm(atom[1], mma[1])
     tile = f"{unit[0]}*m", f"{unit[1]}*k"
     # The operand is one that some instruction reads as A or as B; which shapes those are is another table's matter.
@@ -130,15 +129,13 @@ def _cells(row: FormulaRow, show: Callable[[Any], str], times: str) -> tuple[str
 
 
 def _text(rows: tuple[FormulaRow, ...]) -> str:
-    table = [_HEAD, *(_cells(row, str, " x ") for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    lines = table([_HEAD, *(_cells(row, str, " x ") for row in rows)])
     return "\n".join([*lines, "", *LEGEND])
 
 
 def _markdown(rows: tuple[FormulaRow, ...]) -> str:
-    table = [_HEAD, ("---",) * len(_HEAD), *(_cells(row, _code, " × ") for row in rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in table)
+    cells = [_HEAD, ("---",) * len(_HEAD), *(_cells(row, _code, " × ") for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _code(formula: Any) -> str:
@@ -153,8 +150,8 @@ def _latex(rows: tuple[FormulaRow, ...]) -> str:
         names = {symbol: rf"\mathrm{{{symbol}}}" for symbol in formula.free_symbols}
         return f"${latex(formula, symbol_names=names)}$"
 
-    table = [_HEAD, *(_cells(row, show, r" $\times$ ") for row in rows)]
-    lines = [" & ".join(row).replace("_", r"\_") + r" \\" for row in table]
+    cells = [_HEAD, *(_cells(row, show, r" $\times$ ") for row in rows)]
+    lines = [" & ".join(row).replace("_", r"\_") + r" \\" for row in cells]
     columns = "l" * len(_HEAD)
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 

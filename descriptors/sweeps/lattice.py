@@ -12,14 +12,12 @@ from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.instructions.tables import K_BITS
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, as_element_type, as_major, as_swizzle_mode
 from descriptors.words.descriptor import WORDS, architecture
 
 #: The arguments of one derivation, as plain data.
 Point = dict[str, Any]
-
-#: Bytes of K that a dense instruction reads: 256 bits, whatever the type (PTX ISA, wgmma and tcgen05 matrix shapes).
-_K_BITS = 256
 
 #: What stands for the K of the instruction in a shape: it follows from the type.
 AUTO = "auto"
@@ -96,7 +94,7 @@ class Lattice:
 
     def _shapes(self, dtype: str) -> list[tuple[tuple[int, ...], tuple[int, int]]]:
         """Every tile with every operand that divides it."""
-        depths = self.mmas[1] or (_K_BITS // as_element_type(dtype).storage_bits,)
+        depths = self.mmas[1] or (K_BITS // as_element_type(dtype).storage_bits,)
         pairs = [
             ((mn, k), (rows, depth))
             for mn, k in product(*self.tiles[:2])
@@ -149,7 +147,7 @@ def lattice(
         swizzles=tuple(str(as_swizzle_mode(name)) for name in _names(swizzles, [str(mode) for mode in SwizzleMode])),
         orders=tuple(_order(name) for name in _names(orders, ("mn", "k"))),
         archs=tuple(architecture(name) for name in _names(archs, WORDS)),
-        operands=tuple(_operand(name) for name in _names(operands, ("A", "B"))),
+        operands=tuple(_matrix(name) for name in _names(operands, ("A", "B"))),
         legality=legality,
     )
 
@@ -171,7 +169,7 @@ def _order(name: Any) -> tuple[int, int] | None:
     return known[name]
 
 
-def _operand(name: Any) -> str | None:
+def _matrix(name: Any) -> str | None:
     if name not in ("A", "B", "either", None):
         raise DescriptorError(f"atlas: an operand must be A, B or either, found {brief(name)}")
     return None if name in ("either", None) else str(name)

@@ -10,50 +10,60 @@ Law: every finding is proved; findings are sorted by ``Finding.rank``, and ties 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import lcm
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from descriptors.derivation.arguments import instruction_extents
+from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.derive import derive
+from descriptors.derivation.derive import derived
+from descriptors.derivation.request import Reader, Request, reader
 from descriptors.derivation.verify import verify
-from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.instructions.rules import Legality, as_mode, kind_row
+from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
+from descriptors.instructions.rules import Legality, kind_row
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type, as_major, choose
+from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.proof.addresses import address_bits, stored_addresses
+from descriptors.sweeps.finding import KEYS, Finding, Refusal, Survey
 from descriptors.sweeps.producer import Producer, as_producer, moves, stores
 from descriptors.tma.limits import TmaError
 from descriptors.tma.plan import TmaPlan
 from descriptors.tma.planner import tma_plan
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
-from descriptors.words.descriptor import architecture
+from descriptors.words.descriptor import Arch
 from layoutalg import AnyLayout, size
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-from descriptors.sweeps.finding import KEYS, Finding, Refusal, Survey
 
 _SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
-_OPERANDS: dict[str, Literal["A", "B"]] = {"A": "A", "B": "B"}
 
 
-class _Request(NamedTuple):
-    """The arguments, checked."""
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The arguments of ``survey``, checked and typed."""
 
     tile: tuple[int, int]
-    pad: bool
-    element: ElementType
+    reader: Reader
+    reads: tuple[int, int]
     producer: Producer
+    majors: tuple[Major, ...]
     stages: int
     smem: int
-    key: tuple[str, ...]
-    given: dict[str, Any]  # what goes on to derive
+    pad: bool
+
+    @property
+    def element(self) -> ElementType:
+        return self.reader.element
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return KEYS["tma" if self.producer == "tma" else "stores"]
 
 
 def search(
-    tile: Sequence[int], dtype: str | ElementType, mma: Sequence[int], arch: str = "sm100", **options: Any
+    tile: Sequence[int], dtype: str | ElementType, mma: Sequence[int], arch: Arch = "sm100", **options: Any
 ) -> tuple[Finding, ...]:
     """Every way to lay a tile out that the tensor core reads, best first; ``survey`` has the refused ones too.
 
@@ -78,10 +88,10 @@ def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
     mma: Sequence[int],
-    arch: str = "sm100",
+    arch: Arch = "sm100",
     *,
-    major: str | Major | None = None,
-    operand: Literal["A", "B"] | None = None,
+    major: Major | MajorName | None = None,
+    operand: Matrix | None = None,
     stages: int = 1,
     smem: int = SMEM_BYTES,
     producer: Producer = "tma",
@@ -117,90 +127,94 @@ def survey(
     >>> print(both.refusals[0].reason)
     derive: tile extent 1 must be a multiple of the atom's 64, found 32; tile = (128,32), atom = (8,64):(64,1)
     """
-    extents, element = _tile(tile), as_element_type(dtype)
-    who = as_producer(producer, extents)
-    if kind is not None:
-        kind_row(architecture(arch), kind)
-    for what, flag in (("sparse", sparse), ("pad", pad)):
-        if not isinstance(flag, bool):
-            raise DescriptorError(f"search: {what} must be True or False, found {brief(flag)}")
-    given = {
-        "dtype": element.name,
-        "arch": architecture(arch),
-        "mma": instruction_extents(mma, None, element, architecture(arch)),
-        "operand": None if operand is None else choose("search: operand", operand, _OPERANDS),
-        "kind": kind,
-        "cta_group": None if cta_group is None else as_integer(cta_group, "search: cta_group", minimum=1, maximum=2),
-        "sparse": sparse,
-        "legality": as_mode(legality),
-    }
-    if given["mma"] is None:
+    by = reader(
+        arch, dtype, mma, operand=operand, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality,
+        where="search",
+    )  # fmt: skip
+    if by.kind is not None:
+        kind_row(by.arch, by.kind)
+    if by.extents is None:
         raise DescriptorError("search: mma must be (MN, K), found None")
-    count = as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16)
-    room = as_integer(smem, "search: smem", minimum=16)
-    key = KEYS["tma" if who == "tma" else "stores"]
-    request = _Request(extents, pad, element, who, count, room, key, given)
-    findings, refusals = list[Finding](), list[Refusal]()
-    for one in Major if major is None else (as_major(major),):
-        for swizzle in _SWIZZLES:
-            _measure_orders(request, one, swizzle, findings, refusals)
-    return Survey(tuple(sorted(findings, key=lambda finding: finding.rank)), tuple(refusals), key)
+    extents = _tile(tile)
+    question = _Question(
+        tile=extents,
+        reader=by,
+        reads=by.extents,
+        producer=as_producer(producer, extents),
+        majors=tuple(Major) if major is None else (as_major(major),),
+        stages=as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16),
+        smem=as_integer(smem, "search: smem", minimum=16),
+        pad=as_flag(pad, "search: pad"),
+    )
+    tried = [_measured(question, one, swizzle) for one in question.majors for swizzle in _SWIZZLES]
+    findings = sorted((one for found, _ in tried for one in found), key=lambda finding: finding.rank)
+    return Survey(tuple(findings), tuple(one for _, refused in tried for one in refused), question.key)
 
 
-def _measure_orders(
-    request: _Request, major: Major, swizzle: SwizzleMode, findings: list[Finding], refusals: list[Refusal]
-) -> None:
-    """Add what comes of the two stacking orders; one entry where they come to the same."""
-    made, refused = list[tuple[Derivation, Any, list[tuple[int, ...]]]](), dict[str, list[tuple[int, ...]]]()
+def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:
+    """What comes of the two stacking orders; one entry where they come to the same."""
+    made, refused = list[_Made](), dict[str, list[tuple[int, ...]]]()
     for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
         try:
-            d = derive(
-                tile=_padded(request, major, swizzle), major=major, swizzle=swizzle, order=order, capacity=None,
-                verify=False, **request.given,
-            )  # fmt: skip
+            d = _derived(question, major, swizzle, order)
             bits = stored_addresses(d.smem_tile, d.element).astype("int64") * address_bits(d.element)
         except (DescriptorError, LayoutError) as error:
             refused.setdefault(str(error), []).append(order)
             continue
-        same = next((orders for _, other, orders in made if (bits == other).all()), None)
+        same = next((one.orders for one in made if (bits == one.bits).all()), None)
         if same is None:
-            made.append((d, bits, [order]))
+            made.append(_Made(d, bits, [order]))
         else:
             same.append(order)
-    for d, bits, orders in made:
-        found = _finding(request, d, bits, tuple(orders))
-        if found.proof.ok:
-            findings.append(found)
-        else:
-            refused.setdefault(f"search: the words must read the tile, {found.proof}", []).extend(orders)
-    refusals.extend(Refusal(major, swizzle, tuple(orders), reason) for reason, orders in refused.items())
+    findings = [_finding(question, *one) for one in made]
+    for found in findings:
+        if not found.proof.ok:
+            refused.setdefault(f"search: the words must read the tile, {found.proof}", []).extend(found.orders)
+    refusals = [Refusal(major, swizzle, tuple(orders), reason) for reason, orders in refused.items()]
+    return [found for found in findings if found.proof.ok], refusals
 
 
-def _padded(request: _Request, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:
+class _Made(NamedTuple):
+    """A candidate that was derived: where its elements lie, in bits, and the orders that give it."""
+
+    derivation: Derivation
+    bits: NDArray[np.int64]
+    orders: list[tuple[int, ...]]
+
+
+def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
+    """A candidate, not proved yet."""
+    tile = _padded(question, major, swizzle)
+    spec = TileSpec(major, swizzle, question.reads, tile, order, None)
+    question.reader.check(spec)
+    return derived(Request(question.reader, spec, None))
+
+
+def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:
     """The tile, rounded up to whole atoms and operands if that was asked for."""
-    if not request.pad:
-        return request.tile
-    atom: AnyLayout = canonical_atom(major, swizzle).in_elements(request.element)
-    units = zip([size(atom, mode) for mode in range(2)], request.given["mma"], strict=True)
-    mn, k = (-(-n // lcm(unit, read)) * lcm(unit, read) for n, (unit, read) in zip(request.tile, units, strict=True))
+    if not question.pad:
+        return question.tile
+    atom: AnyLayout = canonical_atom(major, swizzle).in_elements(question.element)
+    units = zip([size(atom, mode) for mode in range(2)], question.reads, strict=True)
+    mn, k = (-(-n // lcm(unit, read)) * lcm(unit, read) for n, (unit, read) in zip(question.tile, units, strict=True))
     return mn, k
 
 
-def _finding(request: _Request, d: Derivation, bits: NDArray[np.int64], orders: tuple[tuple[int, ...], ...]) -> Finding:
+def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders: list[tuple[int, ...]]) -> Finding:
     """A candidate proved and measured."""
     plan, plan_refused = _plan(d)
-    by_tma = request.producer == "tma" and plan is not None
+    by_tma = question.producer == "tma" and plan is not None
     alignment = plan.alignment_bytes if by_tma and plan else d.swizzle.alignment_bytes
-    (mn, k), stage = request.tile, size(d.tile) * d.element.storage_bits // 8
+    (mn, k), stage = question.tile, size(d.tile) * d.element.storage_bits // 8
     # Stages lie back to back: an atom is as large as its pattern, and without a swizzle as what a tensor copy demands.
-    last = (request.stages - 1) * stage
+    last = (question.stages - 1) * stage
     carries = not d.advance_report(base=last).fits_field
     bases = [base for base in range(0, last + 1, stage) if base + stage <= WINDOW_BYTES]
-    stored = stores(bits[:mn, :k], moves(request.producer, request.tile, d.major, d.element), d.element)
+    stored = stores(bits[:mn, :k], moves(question.producer, question.tile, d.major, d.element), d.element)
     total, empty = last + stage, stage - mn * k * d.element.storage_bits // 8
     return Finding(
         derivation=d,
-        orders=orders,
+        orders=tuple(orders),
         proof=verify(d, bases=bases),
         plan=plan,
         plan_refused=plan_refused,
@@ -210,16 +224,16 @@ def _finding(request: _Request, d: Derivation, bits: NDArray[np.int64], orders: 
         wavefronts=None if stored is None else stored.wavefronts,
         conflicts=None if stored is None else stored.conflicts,
         store_bytes=None if stored is None else stored.store_bytes,
-        stages=request.stages,
+        stages=question.stages,
         stage_bytes=stage,
         alignment_bytes=alignment,
-        padding_bytes=request.stages * empty,
+        padding_bytes=question.stages * empty,
         slack_bytes=alignment - 16,
         total_bytes=total,
-        fits=total <= request.smem,
+        fits=total <= question.smem,
         carries=carries,
-        key=request.key,
-        command=_command(request, d, total),
+        key=question.key,
+        command=_command(question, d, total),
     )
 
 
@@ -239,20 +253,20 @@ def _tile(tile: object) -> tuple[int, int]:
     return mn, k
 
 
-def _command(request: _Request, d: Derivation, total: int) -> str:
+def _command(question: _Question, d: Derivation, total: int) -> str:
     """The command that derives it, with its stages if the start address can name them all."""
-    staged = request.stages > 1 and total <= WINDOW_BYTES
-    given, shown = request.given, total if staged or request.stages == 1 else total // request.stages
+    staged = question.stages > 1 and total <= WINDOW_BYTES
+    by, shown = question.reader, total if staged or question.stages == 1 else total // question.stages
     words = [
         f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",
-        f"--tile {'x'.join(map(str, (*d.tile, request.stages) if staged else d.tile))}",
+        f"--tile {'x'.join(map(str, (*d.tile, question.stages) if staged else d.tile))}",
         f"--mma {d.mma[0]}x{d.mma[1]} --order {','.join(map(str, (*d.order, 2) if staged else d.order))}",
         f"--arch {d.arch}",
-        f"--operand {given['operand']}" if given["operand"] else "",
-        f"--kind {given['kind']}" if given["kind"] else "",
-        f"--cta-group {given['cta_group']}" if given["cta_group"] else "",
-        "--sparse" if given["sparse"] else "",
-        f"--legality {given['legality']}" if given["legality"] != "strict" else "",
+        f"--operand {by.matrix}" if by.matrix else "",
+        f"--kind {by.kind}" if by.kind else "",
+        f"--cta-group {by.cta_group}" if by.cta_group else "",
+        "--sparse" if by.sparse else "",
+        f"--legality {by.legality}" if by.legality != "strict" else "",
         "--capacity none" if shown > SMEM_BYTES else "",
     ]
     return " ".join(word for word in words if word)

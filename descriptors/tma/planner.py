@@ -13,7 +13,7 @@ from itertools import product
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import as_integer
 from descriptors.operands.operand import SwizzleMode
-from descriptors.operands.swizzled import plain
+from descriptors.operands.swizzled import plain, start_of
 from descriptors.tma.limits import (
     ALGEBRA,
     COPY,
@@ -31,7 +31,7 @@ from descriptors.tma.limits import (
 )
 from descriptors.tma.plan import Box, Dimension, TmaPlan
 from descriptors.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
-from layoutalg import ComposedLayout, Layout, flatten, size
+from layoutalg import Layout, flatten, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def _dimensions(parts: list[_Leaf]) -> tuple[Dimension, ...]:
 
 def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list[_Leaf]) -> Iterator[Box]:
     """A box for each combination of the leaves left over, stage by stage."""
-    bits, start = derivation.element.storage_bits, _start(derivation.smem_tile)
+    bits, start = derivation.element.storage_bits, start_of(derivation.smem_tile)
     modes = tuple(plain(derivation.smem_tile))[2:]
     stages = [sum(places) for places in product(*([mode(i) for i in range(size(mode))] for mode in reversed(modes)))]
     for stage, base in enumerate(stages):
@@ -182,14 +182,6 @@ def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list
             offset_bits = (start + base + sum(leaf.stride * i for leaf, i in turned)) * bits
             coordinates = tuple(dimension.index((mn, k)[dimension.mode]) for dimension in dimensions)
             yield Box(stage, (mn, k), coordinates, offset_bits // 8)
-
-
-def _start(layout: Layout | ComposedLayout) -> int:
-    """Where a composed layout begins before its swizzle."""
-    start = 0
-    while isinstance(layout, ComposedLayout):
-        start, layout = start + layout.offset, layout.inner
-    return start
 
 
 def _check(plan: TmaPlan, arch: str) -> None:

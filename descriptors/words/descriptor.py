@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from descriptors.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import Word
 
+#: The architectures by name.
+Arch: TypeAlias = Literal["sm90", "sm100"]
+
 #: The descriptor word of each architecture.
-WORDS: Mapping[str, Word] = {"sm90": sm90.SMEM_DESCRIPTOR, "sm100": sm100.SMEM_DESCRIPTOR}
+WORDS: Mapping[Arch, Word] = {"sm90": sm90.SMEM_DESCRIPTOR, "sm100": sm100.SMEM_DESCRIPTOR}
 
 
-def architecture(value: object) -> str:
+def architecture(value: object, where: str = "derive") -> Arch:
     """The architecture with this name: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
+
+    Args:
+        value: the name, in either case of letters.
+        where: the operation, for the error message.
 
     Raises:
         ChoiceError: if there is none.
     """
-    return choose("derive: arch", value, {name: name for name in WORDS})
+    return choose(f"{where}: arch", value, _ARCHES)
+
+
+_ARCHES: Mapping[str, Arch] = {name: name for name in WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +57,7 @@ class SmemDescriptor:
     ('0x4000404000010000', '0x4000404000010004')
     """
 
-    arch: str
+    arch: Arch
     leading_byte_offset: int
     stride_byte_offset: int
     swizzle: SwizzleMode
@@ -54,7 +65,10 @@ class SmemDescriptor:
     base_offset: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arch", architecture(self.arch))
+        # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
+        arch: object = self.arch
+        if type(arch) is not str or arch not in WORDS:
+            object.__setattr__(self, "arch", architecture(arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
 
     @property

@@ -77,6 +77,13 @@ def test_a_model_of_the_hardware_shares_no_code_with_what_it_judges(module: str)
 
 
 @pytest.mark.parametrize("module", MODULES)
+def test_nobody_takes_a_limit_from_a_model_that_judges_it(module: str) -> None:
+    """What a model knows it shows by what it reads; a number that both need stands in both."""
+    taken = {name for source, names in imports(module) if source.endswith("_model") for name in names}
+    assert not [name for name in taken if name.isupper()]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_only_the_oracle_imports_the_cute_dsl(module: str) -> None:
     if room(module) != "descriptors.oracle.dsl":
         assert not [name for name, _ in imports(module) if name.partition(".")[0] == "cutlass"]

@@ -16,7 +16,7 @@ import pytest
 from places import ROOT
 
 from descriptors.proof.read_model import read_addresses
-from probes import banks, boxes, cuda, descriptor, gemm, patterns, plain, runner, tma, words
+from probes import banks, boxes, cuda, descriptor, documented, gemm, patterns, runner, tma, words
 from probes.build import kernel_name, probed_instructions, units
 from probes.instructions import TYPES, Instruction, legal_n
 
@@ -131,7 +131,7 @@ class TestWords:
 
 class TestCases:
     def test_the_plain_products_are_read_where_they_lie(self) -> None:
-        for case in list(plain.gemm_cases())[::5]:
+        for case in list(documented.gemm_cases())[::5]:
             one = case.instruction
             for side, mn, inst in ((case.a, one.a_mn, 64), (case.b, one.b_mn, one.n)):
                 table = side.words()
@@ -154,7 +154,7 @@ class TestCases:
             assert landed(case) == 0
 
     def test_wrong_words_are_wrong_in_one_field(self) -> None:
-        case = next(plain.gemm_cases())
+        case = next(documented.gemm_cases())
         right, stride, code = gemm.Batch([case], 0, control=True).wrong_words(case)
         assert ((right ^ stride) & ~np.uint64(0x3FFF << 32) == 0).all()
         assert ((right ^ code) >> np.uint64(62) != 0).all()
@@ -191,7 +191,7 @@ def landed(case: tma.Case) -> int:
         for dimension, extent in enumerate(one.box):
             source += (place[dimension] + rest % extent) * strides[dimension]
             rest = rest // extent
-        target = plain.permute(place[-1] + index * size, one.swizzle) - tma.FIRST
+        target = documented.permute(place[-1] + index * size, one.swizzle) - tma.FIRST
         for byte in range(size):
             shared[target + byte] = matrix.reshape(-1)[source + byte]
     want = np.full(tma.ROOM, tma.POISON, np.uint8)
@@ -227,7 +227,7 @@ def test_evidence_is_written_a_row_a_line(tmp_path: Path) -> None:
     assert len(text.splitlines()) == 8
 
 
-@pytest.mark.parametrize("name", ["instructions", "words", "banks", "boxes", "cuda", "plain"])
+@pytest.mark.parametrize("name", ["instructions", "words", "banks", "boxes", "cuda", "documented"])
 def test_the_examples_in_the_probes_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"probes.{name}")).failed == 0
 

@@ -9,7 +9,7 @@ from derived import K_128, derivations, leaves
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, derive
+from descriptors import DescriptorError, derive, diff
 from descriptors.debug.decode import Decoded, decode
 from descriptors.debug.warnings import Remark
 from descriptors.derivation.derivation import Derivation
@@ -258,3 +258,9 @@ def test_bad_input_is_a_typed_error(arguments: dict[str, Any], complaint: str) -
 def test_an_unknown_field_is_an_error() -> None:
     with pytest.raises(DescriptorError, match="a field must be one of start_address"):
         decode(GOLDEN, "sm100")["stride"]
+
+
+def test_a_word_is_one_of_sm100_unless_another_architecture_is_named() -> None:
+    assert decode(0x4000404000010000) == decode(0x4000404000010000, "sm100")
+    found = diff(0x4000404000010000, "S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", major="K")
+    assert (found.arch, found.ok) == ("sm100", True)

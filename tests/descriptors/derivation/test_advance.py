@@ -46,7 +46,7 @@ def test_the_report_is_what_enumeration_finds(arguments: dict[str, Any], data: s
 def test_a_tile_moves_with_its_base_and_carries_its_base_offset() -> None:
     d = derive(**GOOD)
     assert [d.descriptor_at(base).base_offset for base in (0, 128, 0x1080, 0x1380, 0x400)] == [0, 1, 1, 7, 0]
-    assert d.words(0x400)[0][1] == d.words()[0][1] + (0x400 >> 4)  # type: ignore[index,operator]
+    assert d.words(0x400)[0][1] == d.words()[0][1] + (0x400 >> 4)
     assert verify(d, bases=(0, 128, 0x1380)).ok
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import product
+from operator import mul
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from derived import ALGEBRA, derive_or_none, tiles
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 
 import descriptors
 import layoutalg
@@ -17,7 +21,7 @@ from descriptors import DescriptorError, IllegalError, NotCanonicalError, SmemDe
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major
 from descriptors.proof.read_model import read_addresses, read_bit_addresses
-from layoutalg import LayoutError, offsets, size
+from layoutalg import Layout, LayoutError, offsets, size
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 
@@ -41,7 +45,7 @@ def test_the_descriptor_of_each_subtile_reads_the_elements_of_the_swizzled_tile(
     rows, columns = (d.tile[i] // d.mma[i] for i in (0, 1))
     m, k = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
     base = data.draw(st.integers(0, 3)) * d.swizzle.alignment_bytes
-    start = base + d.offsets_bytes()[m][k]  # type: ignore[index]
+    start = base + d.offsets_bytes()[m][k]
     part = stored[m * d.mma[0] : (m + 1) * d.mma[0], k * d.mma[1] : (k + 1) * d.mma[1]]
     assert (bits_read(d, d.descriptor.at(start).encode()) == part + base * 8).all()
 
@@ -60,7 +64,7 @@ def test_every_step_holds_the_same_tile(arguments: dict[str, Any]) -> None:
             element = tile(m * d.mma[0], k * d.mma[1])
             assert partitioned(0, (m, k)) == element
             assert recast(0, (m, k)) * d.element.per_16_bytes == element
-            assert d.offsets_bytes()[m][k] * 8 == element * d.element.storage_bits  # type: ignore[index]
+            assert d.offsets_bytes()[m][k] * 8 == element * d.element.storage_bits
 
 
 @given(arguments=tiles())
@@ -69,8 +73,8 @@ def test_only_the_start_address_differs_between_subtiles(arguments: dict[str, An
     if d is None:
         return
     first = d.descriptor.encode()
-    for row, words in zip(d.offsets_bytes(), d.words(), strict=True):  # type: ignore[arg-type]
-        assert [word - first for word in words] == [offset // 16 for offset in row]  # type: ignore[union-attr]
+    for row, words in zip(d.offsets_bytes(), d.words(), strict=True):
+        assert [word - first for word in words] == [offset // 16 for offset in row]
 
 
 def test_the_default_order_stacks_the_contiguous_dimension_last() -> None:
@@ -88,7 +92,7 @@ def test_the_stacking_order_decides_the_step_to_the_next_atom() -> None:
 def test_a_pipelined_tile_advances_through_its_stages() -> None:
     d = derive(**{**GOOD, "tile": (128, 64, 4)})
     assert d.descriptor.encode() == 0x4000404000010000
-    assert d.offsets_bytes()[1][2] == (8256, 24640, 41024, 57408)  # type: ignore[index]
+    assert d.offsets_bytes()[1][2] == (8256, 24640, 41024, 57408)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +120,7 @@ def test_a_container_type_is_laid_out_as_a_type_of_eight_bits() -> None:
 
 
 def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
-    names = {name: getattr(face, name) for face in (descriptors, layoutalg) for name in dir(face)}
+    names = {name: getattr(face, name) for face in (layoutalg, descriptors) for name in dir(face)}
     for arguments in ({}, {"major": "MN", "swizzle": "none"}):
         d = derive(**{**GOOD, **arguments})
         assert eval(repr(d), names) == d  # noqa: S307 - our own text
@@ -273,3 +277,58 @@ def test_no_argument_whatever_gives_anything_but_a_derivation_or_a_typed_error(n
         derive(**{**GOOD, name: value, **({"tile": None} if name == "layout" else {})})
     except (DescriptorError, LayoutError) as error:
         assert 0 < len(str(error)) < 600
+
+
+@pytest.mark.parametrize("stages", [(3,), (2, 3)])
+def test_a_chosen_stage_has_the_table_of_a_tile_without_stages(stages: tuple[int, ...]) -> None:
+    steps = (8192, 16384)[-len(stages) :]
+    text = ",".join(map(str, stages)), ",".join(map(str, steps))
+    d = derive(layout=f"S<3,3,3> o 0 o (128,64,{text[0]}):(64,1,{text[1]})", dtype="bf16", mma=(64, 16))
+    whole: Any = d.words(0x400)
+    for number, at in enumerate(product(*map(range, reversed(stages)))):
+        at = at[::-1]  # the first mode runs fastest
+
+        def of(cell: Any, at: tuple[int, ...] = at) -> Any:
+            for i in at:
+                cell = cell[i]
+            return cell
+
+        chosen = d.words(0x400, stage=at)
+        assert chosen == tuple(tuple(of(cell) for cell in row) for row in whole) == d.words(0x400, stage=number)
+        assert d.offsets_bytes(stage=at)[1][2] == 8192 + 64 + 2 * sum(map(mul, at, steps))
+
+
+STAGES = [((), 0), ((3,), 3), ((3,), -1), ((2, 3), (0,)), ((2, 3), (2, 0)), ((2, 3), 6)]
+
+
+@pytest.mark.parametrize(("stages", "stage"), STAGES)
+def test_a_stage_that_a_tile_does_not_have_is_refused(stages: tuple[int, ...], stage: Any) -> None:
+    rows = Layout((64, 64, *stages), (64, 1, 4096, 8192)[: 2 + len(stages)])
+    d = derive(layout=rows, dtype="bf16", swizzle="128B", mma=(64, 16))
+    with pytest.raises(DescriptorError, match="derive: a stage must be one of the tile's, found "):
+        d.words(stage=stage)
+
+
+def test_every_word_decodes_to_the_descriptor_of_its_subtile() -> None:
+    for arch in ("sm90", "sm100"):
+        d = derive(**{**GOOD, "arch": arch})
+        first = d.descriptor_at(0x1080)
+        for words, row in zip(d.words(0x1080), d.offsets_bytes(), strict=True):
+            for word, offset in zip(words, row, strict=True):
+                assert word == first.at(first.start_address + offset).encode()
+                assert d.descriptor.word.decode(word)["start_address"] == 0x1080 + offset
+                assert d.descriptor.word.decode(word)["base_offset"] == first.base_offset == 1
+
+
+def test_a_reader_of_types_understands_the_tables(tmp_path: Path) -> None:
+    mypy = pytest.importorskip("mypy.api")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from descriptors import derive\n"
+        'd = derive(tile=(128, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))\n'
+        "word: int = d.words()[0][2] | d.offsets_bytes(stage=1)[0][2]\n"
+        'derive(tile=(128, 64), dtype="bf16", major="M", swizzle="128B", mma=(64, 16))\n'
+    )
+    told, failed, status = mypy.run(["--config-file", str(ROOT / "pyproject.toml"), "--no-error-summary", str(program)])
+    assert (failed, status) == ("", 1)
+    assert [line.split(": ")[0].rpartition(":")[2] for line in told.splitlines()] == ["4"], told

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalError, derive
 from descriptors.cli.command import main
 from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic, parse_tile
+from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
+from descriptors.derivation.symbolic_tile import parse_tile
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.output.closed_forms import WRITERS, write_formulas
 from layoutalg import LayoutError, UndecidedError, coalesce, size

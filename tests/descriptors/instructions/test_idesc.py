@@ -17,7 +17,8 @@ from seeds import seeds_of
 from descriptors.cli.instructions import commands
 from descriptors.errors import ChoiceError, DescriptorError, FieldError
 from descriptors.instructions import tables as shapes
-from descriptors.instructions.idesc import Instruction, decode_idesc, idesc
+from descriptors.instructions.idesc import decode_idesc, idesc
+from descriptors.instructions.instruction import Instruction
 from descriptors.instructions.rules import IllegalError, kind_row, type_name
 from descriptors.operands.operand import Major
 from descriptors.words.bitfield import UnknownCode, span

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from descriptors.instructions import tables as shapes
-from descriptors.instructions.tables import KINDS, SHAPES, spell
+from descriptors.instructions.rows import spell
+from descriptors.instructions.tables import KINDS, SHAPES
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 
 ROWS = [

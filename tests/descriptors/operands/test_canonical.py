@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError
-from descriptors.operands.canonical import LEADING, STRIDE, Form, form, match
+from descriptors.operands.canonical import LEADING, STRIDE, Form, form, match_form
 from descriptors.operands.operand import Major, SwizzleMode
 from layoutalg import Layout, make_identity_layout, parse_layout, size
 
@@ -50,7 +50,7 @@ def test_a_layout_of_a_form_matches_it_with_its_two_steps(
     wanted: Form, rest: tuple[int, int], data: st.DataObject
 ) -> None:
     leading, stride = data.draw(st.integers(0, 16383)), data.draw(st.integers(0, 16383))
-    found = match(built(wanted, rest, leading, stride), wanted.major, wanted.mode)
+    found = match_form(built(wanted, rest, leading, stride), wanted)
     expected = dict(wanted.fixed).get(wanted.leading, leading)
     assert (found.leading_byte_offset, found.stride_byte_offset) == (expected * 16, stride * 16)
     assert found.idle == ()
@@ -61,33 +61,33 @@ def test_the_canonical_layout_is_the_same_function_as_the_operand(
     wanted: Form, rest: tuple[int, int], data: st.DataObject
 ) -> None:
     operand = built(wanted, rest, data.draw(st.integers(0, 999)), data.draw(st.integers(0, 999)))
-    found = match(operand, wanted.major, wanted.mode)
+    found = match_form(operand, wanted)
     extents = [size(mode) for mode in operand]
     assert all(found.layout(i, k) == operand(i, k) for i in range(extents[0]) for k in range(extents[1]))
 
 
 @given(wanted=forms, data=st.data())
 def test_a_step_that_is_never_taken_is_written_as_zero_and_marked_idle(wanted: Form, data: st.DataObject) -> None:
-    found = match(built(wanted, (1, 1), data.draw(st.integers(0, 99)), 77), wanted.major, wanted.mode)
+    found = match_form(built(wanted, (1, 1), data.draw(st.integers(0, 99)), 77), wanted)
     assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 0)
     assert found.idle == found.dont_care == (LEADING, STRIDE)
 
 
 def test_the_leading_offset_of_a_swizzled_k_major_operand_is_a_dont_care() -> None:
-    assert match(Layout((64, 2), (8, 1)), Major.K, SwizzleMode.B128).dont_care == (LEADING,)
-    assert match(Layout((64, 2), (1, 64)), Major.K, SwizzleMode.NONE).dont_care == ()
+    assert match_form(Layout((64, 2), (8, 1)), form(Major.K, SwizzleMode.B128)).dont_care == (LEADING,)
+    assert match_form(Layout((64, 2), (1, 64)), form(Major.K, SwizzleMode.NONE)).dont_care == ()
 
 
 @pytest.mark.parametrize(
     "text", ["(64,2):(8,1)", "((8,8),2):((8,64),1)", "((2,4,8),(1,2)):((8,16,64),(0,1))", "((4,16),2):((8,32),1)"]
 )
 def test_the_nesting_of_an_operand_does_not_matter(text: str) -> None:
-    found = match(parse_layout(text), Major.K, SwizzleMode.B128)
+    found = match_form(parse_layout(text), form(Major.K, SwizzleMode.B128))
     assert str(found.layout) == "((8,8),(1,2)):((8,64),(0,1))"
 
 
 def test_an_mn_major_operand_narrower_than_the_swizzled_row_still_matches() -> None:
-    found = match(Layout((2, 16), (1, 8)), Major.MN, SwizzleMode.B128)
+    found = match_form(Layout((2, 16), (1, 8)), form(Major.MN, SwizzleMode.B128))
     assert str(found.layout) == "((2,1),(8,2)):((1,0),(8,64))"
     assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 1024)
     assert found.idle == (LEADING,)
@@ -115,7 +115,7 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
 ) -> None:
     wanted = form(Major(major), SwizzleMode(swizzle))
     with pytest.raises(NotCanonicalError) as caught:
-        match(parse_layout(text), wanted.major, wanted.mode)
+        match_form(parse_layout(text), wanted)
     error = caught.value
     assert (error.mode, error.expected, error.found) == (mode, expected, found)
     assert (error.form, error.layout) == (str(wanted), text)
@@ -126,7 +126,7 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
 
 def test_the_forms_that_a_layout_does_have_are_named() -> None:
     with pytest.raises(NotCanonicalError) as caught:
-        match(Layout((64, 2), (4, 1)), Major.K, SwizzleMode.B128)
+        match_form(Layout((64, 2), (4, 1)), form(Major.K, SwizzleMode.B128))
     assert caught.value.fits == ("K-major 64B",)
 
 
@@ -134,25 +134,25 @@ def test_the_forms_that_a_layout_does_have_are_named() -> None:
     ("extents", "layout"), [((4, 2), "((4,1),(1,2)):((8,0),(0,1))"), ((1, 1), "((1,1),(1,1)):((0,0),(0,0))")]
 )
 def test_an_operand_of_fewer_rows_than_a_piece_matches(extents: tuple[int, int], layout: str) -> None:
-    assert str(match(Layout(extents, (8, 1)), Major.K, SwizzleMode.B128).layout) == layout
+    assert str(match_form(Layout(extents, (8, 1)), form(Major.K, SwizzleMode.B128)).layout) == layout
 
 
 @pytest.mark.parametrize("text", ["64:1", "(8,8,2):(8,64,1)", "(64):(1)", "S<3,0,3> o 0 o (64,2):(8,1)"])
 def test_an_operand_is_a_plain_layout_of_two_modes(text: str) -> None:
     with pytest.raises(DescriptorError, match="must be a plain layout of two modes") as caught:
-        match(parse_layout(text), Major.K, SwizzleMode.B128)
+        match_form(parse_layout(text), form(Major.K, SwizzleMode.B128))
     assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("operand", [None, 64, (64, 2), "(64,2):(8,1)"])
 def test_what_is_no_layout_is_refused(operand: Any) -> None:
     with pytest.raises(DescriptorError, match="must be a plain layout of two modes"):
-        match(operand, "K", "128B")
+        match_form(operand, form("K", "128B"))
 
 
 def test_an_operand_of_coordinates_is_refused() -> None:
     with pytest.raises(DescriptorError):
-        match(make_identity_layout((64, 2)), "K", "none")
+        match_form(make_identity_layout((64, 2)), form("K", "none"))
 
 
 def test_there_is_no_k_major_form_with_32_byte_pieces() -> None:

@@ -23,6 +23,7 @@ from layoutalg import (
     Swizzle,
     local_tile,
     make_layout,
+    offsets,
     parse_layout,
     recast_layout,
     slice_and_offset,
@@ -94,6 +95,16 @@ def test_what_local_tile_and_slices_return_can_be_derived(major: str, swizzle: s
     assert verify(half).ok
 
 
+@pytest.mark.parametrize("mode", [mode for mode in SwizzleMode if mode.swizzle])
+def test_what_is_added_after_a_swizzle_may_be_any_number_of_its_periods(mode: SwizzleMode) -> None:
+    d = derive((128, 64), "tf32", "MN", mode, (64, 8), legality="off")
+    moved = derive(layout=(d.smem_tile, mode.period_bytes // 4), dtype="tf32", mma=(64, 8), legality="off")
+    assert moved.descriptor == d.descriptor.at(mode.period_bytes)
+    assert (offsets(moved.smem_tile) == offsets(d.smem_tile) + mode.period_bytes // 4).all()
+    with pytest.raises(DescriptorError, match=f"added after a {mode} swizzle must be a multiple"):
+        derive(layout=(d.smem_tile, mode.period_bytes // 8), dtype="tf32", mma=(64, 8), legality="off")
+
+
 @pytest.mark.parametrize("unit", ["elements", "cute"])
 def test_stages_may_be_nested_and_many(unit: str) -> None:
     swizzle = "S<3,4,3>" if unit == "cute" else "S<3,3,3>"
@@ -108,7 +119,7 @@ def test_stages_may_be_nested_and_many(unit: str) -> None:
 def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
     d = derive(layout="S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)", unit="cute", dtype="bf16", operand="A")
     assert (d.mma, d.tile, hex(d.descriptor.encode())) == ((128, 16), (128, 64, 6), "0x4000404000010000")
-    assert d.offsets_bytes()[0][3][5] == 96 + 5 * 16384  # type: ignore[index]
+    assert d.offsets_bytes(stage=5)[0][3] == 96 + 5 * 16384
 
 
 @pytest.mark.parametrize("element", ELEMENT_TYPES.values(), ids=str)

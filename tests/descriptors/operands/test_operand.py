@@ -37,13 +37,23 @@ def test_six_bit_types_live_in_containers_and_packed_fp4_does_not() -> None:
 
 
 @pytest.mark.parametrize("mode", [mode for mode in SwizzleMode if mode.swizzle is not None], ids=str)
-def test_a_swizzle_permutes_within_its_span_and_repeats_at_its_alignment(mode: SwizzleMode) -> None:
+def test_a_swizzle_permutes_within_its_span_and_repeats_at_its_period_and_not_before(mode: SwizzleMode) -> None:
     swizzle = mode.swizzle
     assert swizzle is not None
-    repeat = mode.alignment_bytes
-    for address in range(repeat):
-        assert swizzle(address) // mode.span_bytes == address // mode.span_bytes
-        assert swizzle(address + repeat) == swizzle(address) + repeat
+
+    def repeats(step: int) -> bool:
+        return all(swizzle(address + step) == swizzle(address) + step for address in range(2048))
+
+    assert repeats(mode.period_bytes)
+    assert not any(repeats(step) for step in range(16, mode.period_bytes, 16))
+    assert all(swizzle(address) // mode.span_bytes == address // mode.span_bytes for address in range(2048))
+
+
+def test_an_aligned_tile_starts_with_the_pattern_and_one_mode_asks_for_more_than_its_period() -> None:
+    assert {mode: mode.alignment_bytes // mode.period_bytes for mode in SwizzleMode} == {
+        **dict.fromkeys(SwizzleMode, 1),
+        SwizzleMode.B128_BASE32B: 2,
+    }
 
 
 @pytest.mark.parametrize("choice", [*Major])

@@ -14,6 +14,7 @@ from places import VECTORS
 
 from descriptors.errors import DescriptorError
 from descriptors.proof.read_model import WINDOW, evidence, read_addresses, read_bit_addresses
+from descriptors.words.address import WINDOW_BYTES
 
 HOPPER = VECTORS / "hopper"
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
@@ -230,3 +231,13 @@ def test_bad_input_is_refused_with_the_reason(change: dict[str, Any], message: s
     with pytest.raises(DescriptorError) as caught:
         read_addresses(arguments.pop("word"), **arguments)
     assert message in str(caught.value)
+
+
+def test_the_judge_and_what_it_judges_agree_on_the_window() -> None:
+    assert WINDOW == WINDOW_BYTES
+
+
+def test_a_word_is_read_as_one_of_sm100_unless_another_architecture_is_named() -> None:
+    word, operand = 0x4000404000010000, {"dtype": "bf16", "major": "K", "shape": (64, 16)}
+    for read in (read_addresses, read_bit_addresses):
+        assert (read(word, **operand) == read(word, "sm100", **operand)).all()  # type: ignore[operator]

@@ -152,9 +152,9 @@ def test_memory_is_stages_times_the_tile_and_fits_says_whether_it_is_there(stage
 def test_a_start_carries_exactly_from_the_first_stage_that_lies_past_the_window() -> None:
     for stages in (15, 16, 17, 40):
         for one in search(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=stages, major="K"):
-            starts = [start for row in one.derivation.offsets_bytes() for start in row]  # type: ignore[union-attr]
-            highest = (stages - 1) * 16384 + max(starts)  # type: ignore[type-var]
-            assert one.carries == (highest >= 1 << 18) == (stages > 16)  # type: ignore[operator]
+            starts = [start for row in one.derivation.offsets_bytes() for start in row]
+            highest = (stages - 1) * 16384 + max(starts)
+            assert one.carries == (highest >= 1 << 18) == (stages > 16)
             assert len(one.proof.bases) == min(stages, 16)
 
 

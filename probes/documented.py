@@ -10,7 +10,7 @@ import numpy as np
 
 from probes.boxes import boxes_of_matrix
 from probes.build import GEMM_N
-from probes.gemm import Case, Side
+from probes.cases import Case, Side
 from probes.instructions import TYPES, Instruction
 from probes.words import encode_word
 

@@ -1,0 +1,180 @@
+"""What a derivation is asked for: made once from what a caller typed, and typed from there on.
+
+A ``Reader`` is the instruction that reads the tile, a ``Request`` that with the tile. Law: every value in them is
+already what the steps work on, so that nothing behind this door reads a name, or checks a number, again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from descriptors.derivation.arguments import TileSpec, explicit, instruction_extents, specified
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.instructions.operands import check_operand_tile
+from descriptors.instructions.rules import MODES, Legality
+from descriptors.operands.explicit import Given, Unit, as_unit
+from descriptors.operands.operand import (
+    MATRICES,
+    ElementType,
+    Major,
+    MajorName,
+    Matrix,
+    SwizzleMode,
+    SwizzleName,
+    as_element_type,
+    choose,
+)
+from descriptors.words.descriptor import Arch, architecture
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The instruction that reads a tile, as far as it is known, and how strictly it must exist.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        element: the element type.
+        extents: extents (MN, K) that it reads, in elements; None if only the layout can tell.
+        matrix: ``"A"`` or ``"B"``; None for either.
+        cp: a shape of ``tcgen05.cp``; None for an MMA instruction.
+        kind: the kind of instruction; None for the one that the type means.
+        cta_group: 1 or 2; None for either.
+        sparse: whether it is a sparse one.
+        legality: how the tables of instructions are read.
+    """
+
+    arch: Arch
+    element: ElementType
+    extents: tuple[int, int] | None
+    matrix: Matrix | None = None
+    cp: str | None = None
+    kind: str | None = None
+    cta_group: int | None = None
+    sparse: bool = False
+    legality: Legality = "strict"
+
+    @property
+    def name(self) -> str:
+        """``"mma"``, or the copy.
+
+        >>> reader("sm100", "u8", cp="128x256b").name
+        'tcgen05.cp.128x256b'
+        """
+        return "mma" if self.cp is None else f"tcgen05.cp.{self.cp}"
+
+    def check(self, spec: TileSpec) -> None:
+        """Refuse an operand that no instruction reads, unless legality is off.
+
+        Raises:
+            IllegalError: if no MMA instruction reads it.
+            DescriptorError: if a copy does not.
+        """
+        if self.legality == "off":
+            return
+        if self.cp is None:
+            check_operand_tile(
+                self.arch, self.element, spec.major, spec.swizzle, spec.reads, kind=self.kind, matrix=self.matrix,
+                cta_group=self.cta_group, sparse=self.sparse, legality=self.legality,
+            )  # fmt: skip
+        elif spec.major is not Major.K:
+            # The copy has no transpose qualifier, in contrast to the instruction descriptor of tcgen05.mma.
+            raise DescriptorError(
+                f"derive: {self.name} must read a K-major tile (PTX ISA 9.1, tcgen05.cp), found {spec.major}"
+            )
+
+
+def reader(
+    arch: Arch,
+    dtype: str | ElementType | None,
+    mma: Sequence[int] | None = None,
+    *,
+    operand: Matrix | None = None,
+    cp: str | None = None,
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    legality: Legality = "strict",
+    where: str = "derive",
+) -> Reader:
+    """The instruction that these arguments of ``derive`` name.
+
+    Args:
+        arch, dtype, mma, operand, cp, kind, cta_group, sparse, legality: as ``derive`` has them.
+        where: the operation, for the error messages.
+
+    Raises:
+        DescriptorError: if one is unknown or malformed.
+
+    >>> reader("SM90", "BF16", (64, 16), operand="a").extents
+    (64, 16)
+    """
+    element, name = as_element_type(dtype), architecture(arch)
+    if kind is not None and not isinstance(kind, str):
+        raise DescriptorError(f"{where}: kind must be a name, found {brief(kind)}")
+    mode = choose("legality", legality, MODES)
+    extents = instruction_extents(mma, cp, element, name)
+    return Reader(
+        arch=name,
+        element=element,
+        extents=extents,
+        matrix=None if operand is None else choose(f"{where}: operand", operand, MATRICES),
+        cp=cp,
+        kind=kind,
+        cta_group=None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2),
+        sparse=as_flag(sparse, f"{where}: sparse"),
+        legality=mode,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A tile and what reads it: all that the five steps need.
+
+    Args:
+        reader: the instruction.
+        spec: the tile.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not.
+    """
+
+    reader: Reader
+    spec: TileSpec
+    capacity: int | None
+
+
+def request(
+    by: Reader,
+    tile: Sequence[int] | None = None,
+    layout: Given | None = None,
+    *,
+    major: Major | MajorName | None = None,
+    swizzle: SwizzleMode | SwizzleName | None = None,
+    order: Sequence[int] | None = None,
+    unit: Unit = "elements",
+    capacity: int | None = None,
+) -> Request:
+    """The tile that these arguments of ``derive`` name, as a reader reads it.
+
+    Args:
+        by: what reads it.
+        tile, layout, major, swizzle, order, unit, capacity: as ``derive`` has them.
+
+    Raises:
+        DescriptorError: if an argument is unknown or malformed, or the tile exceeds the capacity.
+        IllegalError: if no instruction reads such an operand.
+
+    >>> made = request(reader("sm100", "bf16", (64, 16)), (128, 64), major="mn", swizzle="64b", capacity=1 << 17)
+    >>> made.spec.major, made.spec.swizzle, made.spec.order, made.capacity
+    (Major.MN, SwizzleMode.B64, (1, 0), 131072)
+    """
+    counted = as_unit(unit)
+    if (tile is None) == (layout is None):
+        raise DescriptorError(f"derive: give either a tile or a layout, found {'neither' if tile is None else 'both'}")
+    limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
+    spec = (
+        specified(tile, by.element, major, swizzle, by.extents, order, limit)
+        if layout is None
+        else explicit(layout, by.element, major, swizzle, by.extents, order, counted, limit)
+    )
+    by.check(spec)
+    return Request(by, spec, limit)
