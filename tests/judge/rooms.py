@@ -23,7 +23,7 @@ ROOMS = {
     ),
     "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks bank_ranks swizzle_search",
     "layoutalg": "",
-    "layoutalg.cli": "expression output analysis command",
+    "layoutalg.cli": "console expression options values analyses listing algebra analysis command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
