@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.operands.match import match
     from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
     from descriptors.operands.swizzled import plain
+    from descriptors.output.answers import record, tell
     from descriptors.output.explanation import explain
     from descriptors.proof.read_model import read_addresses
     from descriptors.tma.limits import TmaError
@@ -57,6 +58,7 @@ _NAMES = {
     "operands.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major SwizzleMode",
     "operands.swizzled": "plain",
+    "output.answers": "record tell",
     "output.explanation": "explain",
     "proof.read_model": "read_addresses",
     "tma.limits": "TmaError",
@@ -108,6 +110,8 @@ __all__ = [
     "match",
     "plain",
     "read_addresses",
+    "record",
+    "tell",
     "tma_plan",
     "verify",
 ]

@@ -14,6 +14,7 @@ from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
 from descriptors.operands.explicit import as_unit, explicit_tile
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.operands.swizzled import parts, plain
+from descriptors.text import word_text
 from descriptors.words.descriptor import architecture
 from layoutalg import ComposedLayout, Layout
 
@@ -48,7 +49,7 @@ class Candidate:
         descriptor = self.fit.descriptor
         offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
         verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
-        return f"{name}: {verdict}; {offsets}, word 0x{descriptor.encode():016x}"
+        return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}"
 
 
 def candidates(

@@ -7,7 +7,6 @@ Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``rema
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,8 @@ from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type, as_major
-from descriptors.words.bitfield import Field, UnknownCode, span
+from descriptors.text import word_text
+from descriptors.words.bitfield import Field, UnknownCode
 from descriptors.words.descriptor import WORDS
 
 
@@ -82,7 +82,8 @@ class Decoded:
         return tuple(field.name for field in self.fields if field.dont_care)
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        of = f" of an operand: {self.operand}" if self.operand else ""
+        return f"{word_text(self.word)}: {self.arch} shared-memory descriptor{of}"
 
 
 def decode(
@@ -216,24 +217,6 @@ def _operand(reading: Reading) -> str:
         f"{reading.shape[0]}x{reading.shape[1]}" if reading.shape else "",
     ]
     return " ".join(filter(None, parts))
-
-
-def _lines(found: Decoded) -> Iterator[str]:
-    yield f"0x{found.word:016x}: {found.arch} shared-memory descriptor" + (
-        f" of an operand: {found.operand}" if found.operand else ""
-    )
-    rows = [("field", "bits", "value", "in the word", "")]
-    for row in found.fields:
-        value = f"{row.value} bytes" if row.field.unit > 1 else str(row.value)
-        kept = str(row.stored) if row.field.unit == 1 and not row.field.codes else ""
-        kept = f"{row.stored} x {row.field.unit} bytes" if row.field.unit > 1 else kept or f"code {row.stored}"
-        rows.append((row.name, span(row.field), value, kept, row.meaning))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, bits, value, kept, meaning in rows:
-        line = f"   {name:<{widths[0]}}  {bits:<{widths[1]}}  {value:>{widths[2]}}  {kept:>{widths[3]}}  {meaning}"
-        yield line.rstrip()
-    yield from (f"warning: {remark}" for remark in found.warnings)
-    yield from (f"note: {remark}" for remark in found.notes)
 
 
 __all__ = ["Decoded", "DecodedField", "Remark", "UnknownCode", "decode"]

@@ -33,7 +33,7 @@ from layoutalg import size
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-from descriptors.sweeps.finding import KEYS, Finding, Refusal, Survey
+from descriptors.sweeps.finding import KEYS, Finding, Refusal, Request, Survey
 
 _SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
 _OPERANDS: dict[str, Literal["A", "B"]] = {"A": "A", "B": "B"}
@@ -144,7 +144,11 @@ def survey(
     for one in Major if major is None else (as_major(major),):
         for swizzle in _SWIZZLES:
             _measure_orders(request, one, swizzle, findings, refusals)
-    return Survey(tuple(sorted(findings, key=lambda finding: finding.rank)), tuple(refusals), key)
+    asked = Request(
+        extents, str(dtype), (*mma,), arch, None if major is None else str(major), operand, stages, smem, str(producer),
+        kind, cta_group, sparse, pad, legality,
+    )  # fmt: skip
+    return Survey(tuple(sorted(findings, key=lambda finding: finding.rank)), tuple(refusals), key, asked)
 
 
 def _measure_orders(
@@ -221,7 +225,6 @@ def _finding(request: _Request, d: Derivation, bits: NDArray[np.int64], orders: 
         fits=total <= request.smem,
         carries=carries,
         key=request.key,
-        command=_command(request, d, total),
     )
 
 
@@ -239,22 +242,3 @@ def _tile(tile: object) -> tuple[int, int]:
         raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}")
     mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
     return mn, k
-
-
-def _command(request: _Request, d: Derivation, total: int) -> str:
-    """The command that derives it, with its stages if the start address can name them all."""
-    staged = request.stages > 1 and total <= WINDOW_BYTES
-    given, shown = request.given, total if staged or request.stages == 1 else total // request.stages
-    words = [
-        f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",
-        f"--tile {'x'.join(map(str, (*d.tile, request.stages) if staged else d.tile))}",
-        f"--mma {d.mma[0]}x{d.mma[1]} --order {','.join(map(str, (*d.order, 2) if staged else d.order))}",
-        f"--arch {d.arch}",
-        f"--operand {given['operand']}" if given["operand"] else "",
-        f"--kind {given['kind']}" if given["kind"] else "",
-        f"--cta-group {given['cta_group']}" if given["cta_group"] else "",
-        "--sparse" if given["sparse"] else "",
-        f"--legality {given['legality']}" if given["legality"] != "strict" else "",
-        "--capacity none" if shown > SMEM_BYTES else "",
-    ]
-    return " ".join(word for word in words if word)

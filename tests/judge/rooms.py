@@ -30,18 +30,21 @@ ROOMS = {
     "descriptors.operands": "operand atoms swizzled canonical explicit partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
-    "descriptors.instructions": "tables rules checks operands idesc",
+    "descriptors.instructions": "tables rules checks operands idesc selection",
     "descriptors.derivation": "arguments advance derivation verify derive symbolic",
-    "descriptors.debug": "reading warnings decode fit candidates diff",
+    "descriptors.debug": "reading warnings decode read fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice atlas_files atlas formulas",
-    "descriptors.output": "explanation derivation closed_forms debug plan instructions survey",
+    "descriptors.output": (
+        "explanation fields advance proof derivation match closed_forms formulas "
+        "decoded fetched candidates diff instructions idesc plan search summary answers"
+    ),
     "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
     "descriptors.course": "claims article",
     "descriptors": "",
-    "descriptors.cli": "options derive debug instructions tma search formulas atlas command",
+    "descriptors.cli": "options derive match words debug instructions tma search formulas atlas command",
     "descriptors.__main__": "",
 }
 

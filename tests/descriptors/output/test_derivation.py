@@ -10,7 +10,8 @@ from derived import derive_or_none, tiles
 from hypothesis import given
 
 from descriptors import DescriptorError, derive, explain
-from descriptors.output.derivation import as_record, tell
+from descriptors.output.derivation import record as as_data
+from descriptors.output.derivation import tell
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 
@@ -20,7 +21,7 @@ def test_every_derivation_can_be_told(arguments: dict[str, Any]) -> None:
     d = derive_or_none(arguments)
     if d is None:
         return
-    story, record = tell(d, 0x2000), as_record(d, 0x2000)
+    story, record = tell(d, 0x2000), as_data(d, 0x2000)
     assert not [line for line in story.splitlines() if line.rstrip() != line]
     assert f"0x{d.descriptor_at(0x2000).encode():016x}" in story
     assert record["descriptor"]["word"] in story
