@@ -42,7 +42,7 @@ ROOMS = {
     ),
     "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
-    "descriptors.course": "claims article",
+    "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": "options derive match words debug instructions tma search formulas atlas command",
     "descriptors.__main__": "",

@@ -10,7 +10,8 @@ from places import ROOT
 
 from descriptors import oracle
 from descriptors.course.article import SW64_MNMAJOR, SW128_KMAJOR
-from descriptors.course.claims import Claim, Example, main, oracle_claims
+from descriptors.course.claims import Claim, Example, oracle_claims
+from descriptors.course.script import main
 
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}
 CLAIMS = [
