@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from descriptors.cli.options import legality_option
+from descriptors.cli.options import complete, legality_option
 from descriptors.instructions.rules import as_mode
 from descriptors.output import summary
 from descriptors.sweeps.atlas import atlas as make
@@ -22,11 +22,23 @@ from layoutalg.cli.console import Status, say
 @click.option(
     "--mma", default="64,128xauto", show_default=True, help="Ranges MNxK that one instruction reads; auto is 32 bytes."
 )
-@click.option("--dtype", default="all", show_default=True, help="Element types, with commas between them.")
-@click.option("--major", default="all", show_default=True, help="K, MN or both.")
-@click.option("--swizzle", default="all", show_default=True, help="Swizzle modes, with commas between them.")
+@click.option(
+    "--dtype",
+    default="all",
+    show_default=True,
+    shell_complete=complete,
+    help="Element types, with commas between them.",
+)
+@click.option("--major", default="all", show_default=True, shell_complete=complete, help="K, MN or both.")
+@click.option(
+    "--swizzle",
+    default="all",
+    show_default=True,
+    shell_complete=complete,
+    help="Swizzle modes, with commas between them.",
+)
 @click.option("--order", default="all", show_default=True, help="mn (atoms stacked along MN first), k, default.")
-@click.option("--arch", default="all", show_default=True, help="sm90, sm100 or both.")
+@click.option("--arch", default="all", show_default=True, shell_complete=complete, help="sm90, sm100 or both.")
 @click.option("--operand", default="either", show_default=True, help="A, B, either, or several.")
 @legality_option
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 4096), help="Processes.")

@@ -59,13 +59,18 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--a", "a_dtype", required=True, help="Element type of A.")
-@click.option("--b", "b_dtype", help="Element type of B.  [default: that of A]")
-@click.option("--d", "d_dtype", help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]")
+@click.option("--a", "a_dtype", required=True, shell_complete=complete, help="Element type of A.")
+@click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
+@click.option(
+    "--d",
+    "d_dtype",
+    shell_complete=complete,
+    help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]",
+)
 @click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2.")
 @click.option("--n", required=True, type=int, help="N.")
 @click.option("--k", type=int, help="K; only 96 need be said.")
-@click.option("--kind", help="The kind.  [default: found from the types]")
+@click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
 @click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
 @click.option("--a-major", type=_MAJOR, default="K", show_default=True)
 @click.option("--b-major", type=_MAJOR, default="K", show_default=True)
@@ -76,7 +81,7 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 @click.option("--sparsity-selector", type=int, default=0, show_default=True)
 @click.option("--ws", is_flag=True, help="The weight-stationary form.")
 @click.option("--max-shift", type=int, default=0, show_default=True, help="0, 8, 16 or 32, with --ws.")
-@click.option("--scale-dtype", help="ue8m0 or ue4m3, for the kinds with scale factors.")
+@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
 @click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
 @click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data id of A.")
 @click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data id of B.")
@@ -95,7 +100,12 @@ def idesc(as_json: bool, **options: Any) -> None:
 
 @click.command("decode-idesc")
 @click.argument("word")
-@click.option("--kind", required=True, help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4: the word does not say it.")
+@click.option(
+    "--kind",
+    required=True,
+    shell_complete=complete,
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4: the word does not say it.",
+)
 @json_option("Write the fields as JSON.")
 def decode_idesc(word: str, kind: str, as_json: bool) -> None:
     """Name every field of an instruction descriptor (sm100) and warn of what is illegal.

@@ -62,30 +62,38 @@ def capacity(context: click.Context, parameter: click.Parameter, text: str | Non
 
 
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Names that an option takes, for the shell's completion; the tables are read only when it asks."""
+    """Names that an option takes, for the shell's completion; where it takes several, the last one begun."""
+    before, comma, last = begun.rpartition(",")
     names = _choices(context, parameter.name or "")
-    return [name for name in names if name.casefold().startswith(begun.casefold())]
+    return [before + comma + name for name in names if name.casefold().startswith(last.casefold())]
 
 
 def _choices(context: click.Context, option: str) -> Iterable[str]:
+    """The names by the option's own; the tables are read only when the shell asks."""
     from descriptors.emitters.emit import LANGUAGES
-    from descriptors.instructions.rules import MODES
-    from descriptors.instructions.tables import COPIES, KINDS
+    from descriptors.instructions.rules import ARCHES, MODES
+    from descriptors.instructions.selection import select_rows
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.output.closed_forms import WRITERS
     from descriptors.output.formulas import TABLE_WRITERS
-    from descriptors.words.descriptor import WORDS
 
+    arch = context.params.get("arch")
+    rows = select_rows(arch if arch in ARCHES else "sm100")
+    types = dict.fromkeys(dtype for row in rows.kinds for dtype in row.dtypes)
     choices: dict[str, Iterable[str]] = {
         "dtype": ELEMENT_TYPES,
+        "a_dtype": types,
+        "b_dtype": types,
+        "d_dtype": dict.fromkeys(dtype for row in rows.types for dtype in row.d),
+        "scale_dtype": dict.fromkeys(row.dtype for row in rows.scales),
         "major": map(str, Major),
         "swizzle": map(str, SwizzleMode),
-        "arch": WORDS,
+        "arch": ARCHES,
         "unit": UNITS,
         "operand": ("A", "B"),
-        "cp": (row.shape for row in COPIES),
-        "kind": (row.kind for row in KINDS if row.arch == context.params.get("arch", "sm100")),
+        "cp": (row.shape for row in rows.copies),
+        "kind": (row.kind for row in rows.kinds),
         "legality": MODES,
         "emit": LANGUAGES,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,

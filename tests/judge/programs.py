@@ -11,6 +11,7 @@ from places import ROOT
 
 OPERAND = ["--dtype", "bf16", "--major", "K"]
 TILE = [*OPERAND, "--swizzle", "128B", "--tile", "128x128"]
+FAMILY = [*OPERAND, "--swizzle", "128B", "--tile", "64*m x 64*k", "--mma", "64x16", "--symbolic"]
 ACCESS = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
 
