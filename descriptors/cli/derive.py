@@ -112,8 +112,9 @@ def derive(
     if as_json + explained + (emit is not None) > 1:
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
     made = derive_tile(**given, verify=False)
-    made.descriptor_at(base)  # an address that no tile can have is refused before anything is told
+    first = made.descriptor_at(base)
     report = None if unproved else _proof(made, base)
+    first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     if emit is not None:
         say(_code(made, emit))
     elif explained:

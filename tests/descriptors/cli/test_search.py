@@ -127,3 +127,23 @@ def test_the_help_shows_commands_and_explains_the_producer() -> None:
 
 def test_a_table_of_nothing_is_its_heading() -> None:
     assert len(table(())) == 1
+
+
+def test_json_has_the_box_of_the_tensor_copies_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+    planned = json.loads(told(capsys, *ARGUMENTS, "--json"))["findings"]
+    found = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).findings
+    assert [entry["box"] for entry in planned] == [list(one.plan.box) for one in found if one.plan is not None]
+    assert planned[0]["box"] == [64, 128] and planned[0]["tma_refused"] is None
+    padded = json.loads(told(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--json"))["findings"]
+    without = [entry for entry in padded if entry["boxes"] is None]
+    assert without and all(entry["box"] is None and entry["tma_refused"].startswith("tma: ") for entry in without)
+
+
+def test_the_request_is_written_as_it_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = ["--mma", "64x16", "--dtype", "BF16", "--tile", "128x64", "--major", "mn"]
+    request = json.loads(told(capsys, *typed, "--json"))["request"]
+    assert list(request)[:4] == ["mma", "dtype", "tile", "major"]
+    assert (request["dtype"], request["major"], request["smem"]) == ("BF16", "mn", 232448)
+    assert told(capsys, *typed).startswith("BF16 tile 128x64, 1 stage, mma 64x16, ")
+    data = record(survey(tile=(128, 64), dtype="BF16", mma=(64, 16), major="mn"))["request"]
+    assert json.loads(json.dumps(data)) == request
