@@ -116,7 +116,7 @@ def derive(
     report = None if unproved else _proof(made, base)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     if emit is not None:
-        say(_code(made, emit))
+        say(_source_code(made, emit))
     elif explained:
         say(explanation.explain(made))
     else:
@@ -143,7 +143,7 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
     return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
 
 
-def _code(made: Derivation, language: str) -> str:
+def _source_code(made: Derivation, language: str) -> str:
     from descriptors.emitters.emit import emit  # nor a writer of code, unless it is asked for
 
     return emit(made, language).removesuffix("\n")

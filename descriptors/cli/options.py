@@ -19,7 +19,7 @@ def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | N
         # Sixteen digits are more than any extent has, and far from what int() refuses to read.
         if not all(part.isascii() and part.isdigit() and len(part) <= 16 for part in parts):
             example = separator.join(("128", "128") if separator == "x" else ("0", "1"))
-            raise click.BadParameter(f"must be numbers like {example}, found {_found(text)}", param=parameter)
+            raise click.BadParameter(f"must be numbers like {example}, found {_quoted(text)}", param=parameter)
         return tuple(map(int, parts))
 
     return read
@@ -39,7 +39,7 @@ def address(_: click.Context, parameter: click.Parameter, text: str | None) -> i
             return int(text, 0)
     except ValueError:
         pass
-    raise click.BadParameter(f"must be a number of bytes like 1024 or 0x400, found {_found(text)}", param=parameter)
+    raise click.BadParameter(f"must be a number of bytes like 1024 or 0x400, found {_quoted(text)}", param=parameter)
 
 
 def word(_: click.Context, parameter: click.Parameter, text: str) -> int:
@@ -48,10 +48,10 @@ def word(_: click.Context, parameter: click.Parameter, text: str) -> int:
         number = int(text, 0 if "x" in text.lower() else 10)
         if number < 2**64:
             return number
-    raise click.BadParameter(f"must be a 64-bit word, 0x... or decimal, found {_found(text)}", param=parameter)
+    raise click.BadParameter(f"must be a 64-bit word, 0x... or decimal, found {_quoted(text)}", param=parameter)
 
 
-def _found(text: str) -> str:
+def _quoted(text: str) -> str:
     """A text that was refused, short enough for one line."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 

@@ -45,7 +45,7 @@ def _fields(d: Derivation, section: str, code: int, stride: int, leading: int) -
     yield Claim(section, "LBO in bytes", leading * 16, d.descriptor.leading_byte_offset)
 
 
-def _advance(d: Derivation, section: str) -> Iterator[Claim]:
+def _advance_claim(d: Derivation, section: str) -> Iterator[Claim]:
     """Section x.5.5: adding to the start-address field gives the descriptor of every subtile."""
     base, units = d.descriptor.encode(), d.advance
     added = tuple(tuple(base + units((m, k)) for k in range(8)) for m in range(2))
@@ -66,7 +66,7 @@ def kmajor_claims(d: Derivation) -> Iterator[Claim]:
     )
     yield Claim("3.4", "start-address offsets", table, d.offsets_bytes())
     yield from _kmajor_steps(d)
-    yield from _advance(d, "3.5.5")
+    yield from _advance_claim(d, "3.5.5")
 
 
 def _kmajor_atoms(d: Derivation) -> Iterator[Claim]:
@@ -131,7 +131,7 @@ def mnmajor_claims(d: Derivation) -> Iterator[Claim]:
     )
     yield Claim("4.4", "start-address offsets", table, d.offsets_bytes())
     yield from _mnmajor_steps(d)
-    yield from _advance(d, "4.5.5")
+    yield from _advance_claim(d, "4.5.5")
 
 
 def _mnmajor_atoms(d: Derivation) -> Iterator[Claim]:

@@ -62,11 +62,11 @@ def tell(rows: Sequence[FormulaRow]) -> str:
 
 
 def _markdown(rows: Sequence[FormulaRow]) -> str:
-    table = [_HEAD, ("---",) * len(_HEAD), *(_cells(row, _code, " × ") for row in rows)]
+    table = [_HEAD, ("---",) * len(_HEAD), *(_cells(row, _marked, " × ") for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in table)
 
 
-def _code(formula: Any) -> str:
+def _marked(formula: Any) -> str:
     return f"`{formula}`"
 
 

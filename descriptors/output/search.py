@@ -103,7 +103,7 @@ def tell(survey: Survey, top: int | None = None, everything: bool = False) -> st
         top: how many of the best are shown; all if left out.
         everything: list every refused candidate with its whole reason.
     """
-    found = _found(survey, survey.findings[:top]) if survey.findings else [_nothing(survey)]
+    found = _best(survey, survey.findings[:top]) if survey.findings else [_nothing(survey)]
     return "\n".join([_title(survey), "", *found, *_refused(survey, everything)])
 
 
@@ -116,7 +116,7 @@ def _title(survey: Survey) -> str:
     )
 
 
-def _found(survey: Survey, shown: Sequence[Finding]) -> Iterator[str]:
+def _best(survey: Survey, shown: Sequence[Finding]) -> Iterator[str]:
     yield from [*table(shown), ""]
     if len(shown) < len(survey.findings):
         yield from [f"the best {len(shown)} of {len(survey.findings)}", ""]
