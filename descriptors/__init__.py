@@ -3,8 +3,8 @@
 ``derive`` runs the steps from a tile, or any layout, to the descriptor word and the offset of every operand in it, and
 proves the result; each step is a value of ``layoutalg``. ``decode``, ``read_addresses``, ``diff`` and ``candidates``
 go the other way, from words and layouts to what is wrong with them; ``idesc``, ``emit`` and ``tma_plan`` make what goes
-with a descriptor. The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and
-sm100 (``tcgen05``).
+with a descriptor. ``tell`` and ``record`` write any of these answers down, as text and as plain data. The other names
+are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")
 >>> d.descriptor.stride_byte_offset, d.descriptor.leading_byte_offset, hex(d.descriptor.encode())
@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.operands.match import match
     from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
     from descriptors.operands.swizzled import plain
+    from descriptors.output.answers import record, tell
     from descriptors.output.explanation import explain
     from descriptors.proof.read_model import read_addresses
     from descriptors.tma.limits import TmaError
@@ -57,6 +58,7 @@ _NAMES = {
     "operands.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major SwizzleMode",
     "operands.swizzled": "plain",
+    "output.answers": "record tell",
     "output.explanation": "explain",
     "proof.read_model": "read_addresses",
     "tma.limits": "TmaError",
@@ -108,6 +110,8 @@ __all__ = [
     "match",
     "plain",
     "read_addresses",
+    "record",
+    "tell",
     "tma_plan",
     "verify",
 ]

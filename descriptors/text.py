@@ -1,39 +1,57 @@
-"""Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be."""
+"""Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be.
+
+One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 
-def table(rows: Iterable[Iterable[str]]) -> list[str]:
-    """Lines of a table whose columns are as wide as they must be.
+def word_text(word: int, bits: int = 64) -> str:
+    """A word in hexadecimal, all its digits.
 
-    >>> table([("M", "64"), ("cta_group", "1")])
-    ['M          64', 'cta_group  1']
+    >>> word_text(0x10000), word_text(0x08200490, 32)
+    ('0x0000000000010000', '0x08200490')
     """
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
-    return [line.rstrip() for line in lines]
-
-
-def word_text(word: int) -> str:
-    """A 64-bit word in hexadecimal, all sixteen digits.
-
-    >>> word_text(0x10000)
-    '0x0000000000010000'
-    """
-    return f"0x{word:016x}"
-
-
-def aligned(rows: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
-    """Lines of a table, each column to its side: ``<`` or ``>``."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
-        yield ("   " + "  ".join(cells)).rstrip()
+    return f"0x{word:0{bits // 4}x}"
 
 
 def tuple_text(values: Iterable[object]) -> str:
-    """A tuple as CuTe writes it: without spaces."""
+    """A tuple as CuTe writes it: without spaces.
+
+    >>> tuple_text((64, 16))
+    '(64,16)'
+    """
     return f"({','.join(map(str, values))})"
+
+
+def extents_text(extents: Iterable[object]) -> str:
+    """Extents as people write them.
+
+    >>> extents_text((128, 64))
+    '128x64'
+    """
+    return "x".join(map(str, extents))
+
+
+def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int = 0, gap: int = 2) -> list[str]:
+    """Lines of a table whose columns are as wide as they must be.
+
+    Args:
+        rows: the cells, as many in each row.
+        sides: the side of each column, ``<`` or ``>``; a single one for all of them.
+        indent: spaces before a line.
+        gap: spaces between two columns.
+
+    >>> aligned([("M", 64), ("cta_group", 1)])
+    ['M          64', 'cta_group  1']
+    >>> aligned([("M", 64), ("N", 8)], ">", indent=1, gap=1)
+    [' M 64', ' N  8']
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    sides = sides * len(widths) if len(sides) == 1 else sides
+    put = {"<": str.ljust, ">": str.rjust}
+    lines = ((put[s](cell, width) for cell, width, s in zip(row, widths, sides, strict=True)) for row in cells)
+    return [(" " * indent + (" " * gap).join(line)).rstrip() for line in lines]

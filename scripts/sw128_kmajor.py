@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout runs without being installed
 
 from descriptors.course.article import SW128_KMAJOR
-from descriptors.course.claims import main
+from descriptors.course.script import main
 
 if __name__ == "__main__":
     sys.exit(main(SW128_KMAJOR))

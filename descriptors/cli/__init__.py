@@ -1,5 +1,10 @@
 """The command ``descriptors``."""
 
-from descriptors.cli.command import main
+from collections.abc import Sequence
 
-__all__ = ["main"]
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    from descriptors.cli.command import main as run
+
+    return run(arguments)

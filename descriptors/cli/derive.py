@@ -1,13 +1,30 @@
-"""The commands ``descriptors derive`` and ``descriptors match``, and the options that describe an operand."""
+"""The command ``descriptors derive``: from a tile or a layout to its descriptors, with the proof."""
 
 from __future__ import annotations
 
-import json
+from json import dumps
 from typing import Any
 
 import click
 
-from descriptors.cli.options import address, capacity, complete, numbers, operand_options, tile_extents
+from descriptors.cli.options import (
+    address,
+    arch_option,
+    capacity,
+    complete,
+    instruction_options,
+    json_option,
+    numbers,
+    operand_options,
+    tile_extents,
+    which_option,
+)
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.derive import derive as derive_tile
+from descriptors.derivation.verify import prove
+from descriptors.output import derivation, explanation
+from descriptors.words.address import SMEM_BYTES
+from layoutalg.cli.console import say
 
 
 @click.command()
@@ -25,29 +42,26 @@ from descriptors.cli.options import address, capacity, complete, numbers, operan
     callback=numbers(","),
     help="Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
 )
-@click.option(
-    "--arch", default="sm100", shell_complete=complete, show_default=True, help="sm90 (wgmma) or sm100 (tcgen05)."
-)
-@click.option("--operand", shell_complete=complete, help="A (MN is M) or B (MN is N).  [default: either]")
-@click.option("--kind", help="Kind of the instruction, as in descriptors shapes.  [default: by the type]")
-@click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs that share the instruction.  [default: either]")
-@click.option("--sparse", is_flag=True, help="The instruction is a sparse one.")
+@arch_option
+@which_option
+@instruction_options
 @click.option(
     "--legality",
     default="strict",
     show_default=True,
+    shell_complete=complete,
     help="strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
 )
 @click.option("--base", default="0", callback=address, show_default=True, help="Address of the tile, in bytes.")
 @click.option(
     "--capacity",
-    default=str(227 * 1024),
+    default=str(SMEM_BYTES),
     callback=capacity,
     show_default=True,
     help="Bytes of shared memory that the tile must fit, or none.",
 )
 @click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof, element by element, of the words.")
-@click.option("--json", "as_json", is_flag=True, help="Write the whole record as JSON.")
+@json_option("Write the whole record as JSON.")
 @click.option(
     "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
 )
@@ -63,7 +77,12 @@ from descriptors.cli.options import address, capacity, complete, numbers, operan
     help='Closed forms for a tile with symbols for positive integers: --tile "64*m x 64*k" (or 64*m,64*k).',
 )
 @click.option(
-    "--format", "form", default="text", show_default=True, help="Of the closed forms: text, latex, python or json."
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    shell_complete=complete,
+    help="Of the closed forms: text, latex, python or json.",
 )
 @click.pass_context
 def derive(
@@ -85,36 +104,22 @@ def derive(
     units, the canonical form whose two free steps are LBO and SBO, and the offset of each operand in the tile. Then
     every address that the tensor core reads is compared with the place where the tile has that element.
     """
-    from descriptors.derivation.derive import derive as derive_tile
-    from descriptors.derivation.verify import prove
-
     _check_options(context, symbolic)
     if symbolic:
-        click.echo(_closed_forms(given, form))
+        say(_closed_forms(given, form))
         return
     if as_json + explained + (emit is not None) > 1:
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
     made = derive_tile(**given, verify=False)
-    made.descriptor_at(base)  # an address that no tile can have is refused before anything is told
-    proof = None if unproved else prove(made, bases=(base,))
+    first = made.descriptor_at(base)
+    report = None if unproved else prove(made, bases=(base,))
+    first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     if emit is not None:
-        from descriptors.emitters.emit import emit as write
-
-        click.echo(write(made, emit), nl=False)
+        say(_source_code(made, emit))
     elif explained:
-        from descriptors.output.explanation import explain
-
-        click.echo(explain(made))
-    elif as_json:
-        from descriptors.output.derivation import as_record
-
-        click.echo(json.dumps({**as_record(made, base), "proof": None if proof is None else _proof_record(proof)}))
+        say(explanation.explain(made))
     else:
-        from descriptors.output.derivation import tell
-
-        click.echo(tell(made, base))
-        if proof is not None:
-            click.echo(f"\n{proof} (read model: {proof.evidence})")
+        say(dumps(derivation.record(made, base, report)) if as_json else derivation.tell(made, base, report))
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
@@ -130,7 +135,7 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
-    from descriptors.derivation.symbolic import derive_symbolic
+    from descriptors.derivation.symbolic import derive_symbolic  # a tile of numbers needs no symbols
     from descriptors.derivation.symbolic_tile import parse_tile
     from descriptors.output.closed_forms import write_formulas
 
@@ -138,41 +143,11 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
     return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
 
 
-def _proof_record(proof: Any) -> dict[str, Any]:
-    return {"ok": proof.ok, "elements": proof.elements, "subtiles": proof.subtiles, "evidence": proof.evidence}
+def _source_code(made: Derivation, language: str) -> str:
+    from descriptors.emitters.emit import emit  # nor a writer of code, unless it is asked for
 
-
-@click.command()
-@operand_options
-@click.argument("layout")
-@click.option("--json", "as_json", is_flag=True, help="Write the match as JSON.")
-def match(layout: str, as_json: bool, **given: Any) -> None:
-    """Match the LAYOUT of one operand (MN, K) with its canonical form, or say which mode fails.
-
-    \b
-    descriptors match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
-    descriptors match "S<3,3,3> o 0 o (64,16):(64,1)" --dtype bf16
-    descriptors match "S<3,4,3> o 0 o (64,16):(64,1)" --dtype bf16 --unit cute
-    """
-    from descriptors.operands.match import match as match_layout
-
-    found = match_layout(layout, **given)
-    if as_json:
-        record = {
-            "form": str(found.form),
-            "canonical": str(found.layout),
-            "leading_byte_offset": found.leading_byte_offset,
-            "stride_byte_offset": found.stride_byte_offset,
-            "dont_care": found.dont_care,
-        }
-        click.echo(json.dumps(record))
-        return
-    click.echo(f"form       {found.form}, in 16-byte units")
-    click.echo(f"canonical  {found.layout}")
-    for short, name in (("LBO", "leading_byte_offset"), ("SBO", "stride_byte_offset")):
-        unread = "  (changes nothing)" if name in found.dont_care else ""
-        click.echo(f"{short}        {getattr(found, name)} bytes{unread}")
+    return emit(made, language).removesuffix("\n")
 
 
 #: The commands that the group registers.
-commands = [derive, match]
+commands = [derive]

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import click
 
+from descriptors.cli.options import complete
+from descriptors.operands.operand import as_major, as_swizzle_mode
+from descriptors.output.formulas import write_table
+from descriptors.sweeps.formulas import formulas as every_row
+from layoutalg.cli.console import say
+
 
 @click.command()
-@click.option("--format", "form", default="text", show_default=True, help="text, markdown, latex or json.")
-@click.option("--major", help="Only the rows of this major: K or MN.")
-@click.option("--swizzle", help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.")
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    shell_complete=complete,
+    help="text, markdown, latex or json.",
+)
+@click.option("--major", shell_complete=complete, help="Only the rows of this major: K or MN.")
+@click.option(
+    "--swizzle",
+    shell_complete=complete,
+    help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.",
+)
 @click.option("--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements this wide.")
 def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None) -> None:
     """LBO, SBO and the steps of the start address as formulas in the extents of the tile, for every operand.
@@ -20,20 +37,16 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
 
     For one family of tiles with its own symbols: descriptors derive --symbolic.
     """
-    from descriptors.operands.operand import as_major, as_swizzle_mode
-    from descriptors.sweeps.formulas import formulas as rows
-    from descriptors.sweeps.formulas import write_table
-
     wanted_major = None if major is None else as_major(major)
     wanted_mode = None if swizzle is None else as_swizzle_mode(swizzle)
     kept = tuple(
         row
-        for row in rows()
+        for row in every_row()
         if wanted_major in (None, row.derivation.major)
         and wanted_mode in (None, row.derivation.swizzle)
         and bits in (None, str(row.derivation.element.storage_bits))
     )
-    click.echo(write_table(kept, form))
+    say(write_table(kept, form))
 
 
 #: The commands that the group registers.

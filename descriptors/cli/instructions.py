@@ -1,19 +1,25 @@
-"""The commands ``descriptors shapes``, ``idesc`` and ``decode-idesc``, and what they print as plain values.
-
-``commands`` is for the group in ``descriptors.cli``, which also turns an error into one line and exit status 2.
-"""
+"""The commands ``descriptors shapes``, ``idesc`` and ``decode-idesc``: instructions and their descriptors."""
 
 from __future__ import annotations
 
-import json
+from json import dumps
 from typing import Any
 
 import click
 
-from descriptors.output.instructions import arch_lines, idesc_lines, idesc_record, kind_lines, records
+from descriptors.cli.options import arch_option, complete, json_option
+from descriptors.errors import DescriptorError, brief
+from descriptors.instructions import idesc as words
+from descriptors.instructions.selection import select_rows
+from descriptors.output import idesc as decoded
+from descriptors.output import instructions
+from layoutalg.cli.console import say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
+
+#: What decides the kind of an instruction.
+_KIND_OPTIONS = ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector")
 
 
 def as_word(text: str) -> int:
@@ -25,8 +31,6 @@ def as_word(text: str) -> int:
     >>> as_word("0x08200490") == as_word("136316048")
     True
     """
-    from descriptors.errors import DescriptorError, brief
-
     try:
         return int(text, 0)
     except ValueError:
@@ -34,9 +38,13 @@ def as_word(text: str) -> int:
 
 
 @click.command()
-@click.option("--arch", default="sm100", show_default=True, help="sm90 (wgmma) or sm100 (tcgen05).")
-@click.option("--kind", help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1.  [default: a list]")
-@click.option("--json", "as_json", is_flag=True, help="Write the rows as JSON.")
+@arch_option
+@click.option(
+    "--kind",
+    shell_complete=complete,
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1.  [default: a list]",
+)
+@json_option("Write the rows as JSON.")
 def shapes(arch: str, kind: str | None, as_json: bool) -> None:
     """Show the legal instructions: types, shapes, majors, swizzles and scale factors, each with its source.
 
@@ -46,20 +54,23 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 
     Rows marked "lenient only" are what some source allows and another does not.
     """
-    if as_json:
-        click.echo(json.dumps(records(arch, kind)))
-    else:
-        click.echo("\n".join(kind_lines(arch, kind) if kind else arch_lines(arch)))
+    found = select_rows(arch, kind)
+    say(dumps(instructions.record(found)) if as_json else instructions.tell(found))
 
 
 @click.command()
-@click.option("--a", "a_dtype", required=True, help="Element type of A.")
-@click.option("--b", "b_dtype", help="Element type of B.  [default: that of A]")
-@click.option("--d", "d_dtype", help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]")
+@click.option("--a", "a_dtype", required=True, shell_complete=complete, help="Element type of A.")
+@click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
+@click.option(
+    "--d",
+    "d_dtype",
+    shell_complete=complete,
+    help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]",
+)
 @click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2.")
 @click.option("--n", required=True, type=int, help="N.")
 @click.option("--k", type=int, help="K; only 96 need be said.")
-@click.option("--kind", help="The kind.  [default: found from the types]")
+@click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
 @click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
 @click.option("--a-major", type=_MAJOR, default="K", show_default=True)
 @click.option("--b-major", type=_MAJOR, default="K", show_default=True)
@@ -70,12 +81,12 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 @click.option("--sparsity-selector", type=int, default=0, show_default=True)
 @click.option("--ws", is_flag=True, help="The weight-stationary form.")
 @click.option("--max-shift", type=int, default=0, show_default=True, help="0, 8, 16 or 32, with --ws.")
-@click.option("--scale-dtype", help="ue8m0 or ue4m3, for the kinds with scale factors.")
+@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
 @click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
 @click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data id of A.")
 @click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data id of B.")
 @click.option("--legality", type=_LEGALITY, default="strict", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Write the word and its fields as JSON.")
+@json_option("Write the word and its fields as JSON.")
 def idesc(as_json: bool, **options: Any) -> None:
     """Build the instruction descriptor of a tcgen05.mma (sm100), checked to be a legal instruction.
 
@@ -83,29 +94,30 @@ def idesc(as_json: bool, **options: Any) -> None:
     descriptors idesc --a bf16 --m 128 --n 256 --b-major MN
     descriptors idesc --a e2m1 --m 256 --n 256 --cta-group 2 --scale-dtype ue4m3
     """
-    from descriptors.instructions.idesc import as_kind
-    from descriptors.instructions.idesc import idesc as build
-
-    word = build(**options)
-    kind = as_kind(**{name: options[name] for name in ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector")})
-    _show(word, kind, as_json)
+    kind = words.as_kind(**{name: options[name] for name in _KIND_OPTIONS})
+    _say(words.decode_idesc(words.idesc(**options), kind), as_json)
 
 
 @click.command("decode-idesc")
 @click.argument("word")
-@click.option("--kind", required=True, help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4: the word does not say it.")
-@click.option("--json", "as_json", is_flag=True, help="Write the fields as JSON.")
+@click.option(
+    "--kind",
+    required=True,
+    shell_complete=complete,
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4: the word does not say it.",
+)
+@json_option("Write the fields as JSON.")
 def decode_idesc(word: str, kind: str, as_json: bool) -> None:
     """Name every field of an instruction descriptor (sm100) and warn of what is illegal.
 
     \b
     descriptors decode-idesc 0x08410490 --kind f16
     """
-    _show(as_word(word), kind, as_json)
+    _say(words.decode_idesc(as_word(word), kind), as_json)
 
 
-def _show(word: int, kind: str, as_json: bool) -> None:
-    click.echo(json.dumps(idesc_record(word, kind)) if as_json else "\n".join(idesc_lines(word, kind)))
+def _say(found: words.DecodedInstruction, as_json: bool) -> None:
+    say(dumps(decoded.record(found)) if as_json else decoded.tell(found))
 
 
 #: The commands that the group registers.

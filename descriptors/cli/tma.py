@@ -5,16 +5,22 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from json import dumps
+from typing import Any
 
 import click
 
 from descriptors.cli.derive import derive
-
-if TYPE_CHECKING:
-    from descriptors.derivation.derivation import Derivation
-from descriptors.output.plan import as_record, tell
+from descriptors.cli.options import json_option
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.derive import derive as derive_tile
+from descriptors.instructions.rules import as_mode
+from descriptors.operands.atoms import canonical_atom
+from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode
+from descriptors.operands.swizzled import plain
+from descriptors.output.plan import record, tell
+from descriptors.tma.planner import tma_plan
+from layoutalg.cli.console import say
 
 #: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
 _TILE_OPTIONS = ("dtype", "major", "swizzle", "unit", "tile", "layout", "mma", "order", "arch", "legality", "capacity")
@@ -22,7 +28,7 @@ _TILE_OPTIONS = ("dtype", "major", "swizzle", "unit", "tile", "layout", "mma", "
 
 @click.command(params=[option for option in derive.params if option.name in _TILE_OPTIONS])
 @click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
-@click.option("--json", "as_json", is_flag=True, help="Write the plan as JSON, with every box.")
+@json_option("Write the plan as JSON, with every box.")
 def tma(rank: int, as_json: bool, **given: Any) -> None:
     """Plan the tensor copies (TMA) that fill a shared-memory tile, and prove them.
 
@@ -36,20 +42,14 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
-    from descriptors.tma.planner import tma_plan
-
     plan = tma_plan(_derivation(given), rank)
     proved = plan.verify()
-    click.echo(json.dumps(as_record(plan, proved)) if as_json else "\n".join(tell(plan, proved)))
+    say(dumps(record(plan, proved)) if as_json else tell(plan, proved))
 
 
 def _derivation(given: dict[str, Any]) -> Derivation:
     """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
-    from descriptors.derivation.derive import derive as derive_tile
-    from descriptors.operands.atoms import canonical_atom
-    from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode
-    from descriptors.operands.swizzled import plain
-
+    as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if given["mma"] is None and given["layout"] is None:
         atom = canonical_atom(as_major(given["major"]), as_swizzle_mode(given["swizzle"]))
         extents = plain(atom.in_elements(as_element_type(given["dtype"]))).shape

@@ -1,16 +1,14 @@
-"""Claims of a published text beside what the algebra derives, and the report that a script prints."""
+"""Claims of a published text beside what the algebra derives, and beside what NVIDIA's own code says."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.operands.swizzled import plain
-from descriptors.output.derivation import tell
 from descriptors.text import word_text
 from layoutalg import Layout
 
@@ -50,6 +48,11 @@ class Example:
     claims: Callable[[Derivation], Iterator[Claim]]
     word: int
 
+    def check(self, derivation: Derivation) -> list[Claim]:
+        """Every claim about its derivation, the known word last."""
+        word = Claim("word", "descriptor word", word_text(self.word), word_text(derivation.descriptor.encode()))
+        return [*self.claims(derivation), word]
+
     def derive(self) -> Derivation:
         """Run the five steps.
 
@@ -85,45 +88,3 @@ def oracle_claims(example: Example) -> Iterator[Claim]:
     found = compiled.text if compiled.word is None else word_text(compiled.word)
     yield Claim("PTX", "descriptor word in the compiled PTX", found, word_text(d.descriptor.encode()))
     yield Claim("PTX", "and it is the known word", word_text(example.word), found)
-
-
-def main(example: Example, arguments: Sequence[str] | None = None) -> int:
-    """Print an example's derivation and check every number of it.
-
-    Args:
-        example: which one.
-        arguments: command line: nothing, or ``--check`` to ask the CuTe DSL as well.
-
-    Returns:
-        exit status: 0 if everything holds, 1 if a number is wrong, 2 for another argument, 3 without a CuTe DSL.
-    """
-    from descriptors.oracle import OracleError, available
-
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given not in ([], ["--check"]):
-        print(f"the only argument is --check (compare with the CuTe DSL too), found {given[0]!r}", file=sys.stderr)
-        return 2
-    if given and not available():
-        print("--check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it", file=sys.stderr)
-        return 3
-    derivation = example.derive()
-    print(example.title, tell(derivation), "Every number of the article:", sep="\n\n")
-    claims = [*example.claims(derivation)]
-    claims.append(Claim("word", "descriptor word", word_text(example.word), word_text(derivation.descriptor.encode())))
-    failed = _report(claims)
-    if given:
-        print("\nThe same by the CuTe DSL:")
-        try:
-            failed += _report(list(oracle_claims(example)))
-        except OracleError as error:
-            print(f"--check: {error}", file=sys.stderr)
-            return 3
-    return 1 if failed else 0
-
-
-def _report(claims: Sequence[Claim]) -> int:
-    for claim in claims:
-        print(claim)
-    failed = sum(not claim.holds for claim in claims)
-    print(f"{len(claims) - failed} of {len(claims)} hold")
-    return failed

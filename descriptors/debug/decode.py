@@ -7,7 +7,6 @@ Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``warn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +16,8 @@ from descriptors.errors import ChoiceError, DescriptorError, as_integer
 from descriptors.operands.canonical import LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
-from descriptors.text import aligned, word_text
-from descriptors.words.bitfield import Field, UnknownCode, span
+from descriptors.text import word_text
+from descriptors.words.bitfield import Field, UnknownCode
 from descriptors.words.descriptor import WORDS, Arch, architecture
 
 
@@ -84,7 +83,8 @@ class Decoded:
         return tuple(field.name for field in self.fields if field.dont_care)
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        of = f" of an operand: {self.operand}" if self.operand else ""
+        return f"{word_text(self.word)}: {self.arch} shared-memory descriptor{of}"
 
 
 def decode(
@@ -210,21 +210,6 @@ def _known_of(reading: Reading) -> str:
         f"{reading.shape[0]}x{reading.shape[1]}" if reading.shape else "",
     ]
     return " ".join(filter(None, parts))
-
-
-def _lines(found: Decoded) -> Iterator[str]:
-    yield f"{word_text(found.word)}: {found.arch} shared-memory descriptor" + (
-        f" of an operand: {found.operand}" if found.operand else ""
-    )
-    rows = [("field", "bits", "value", "in the word", "")]
-    for row in found.fields:
-        value = f"{row.value} bytes" if row.field.unit > 1 else str(row.value)
-        kept = str(row.stored) if row.field.unit == 1 and not row.field.codes else ""
-        kept = f"{row.stored} x {row.field.unit} bytes" if row.field.unit > 1 else kept or f"code {row.stored}"
-        rows.append((row.name, span(row.field), value, kept, row.meaning))
-    yield from aligned(rows, "<<>><")
-    yield from (f"warning: {remark}" for remark in found.warnings)
-    yield from (f"note: {remark}" for remark in found.notes)
 
 
 __all__ = ["Decoded", "DecodedField", "Remark", "UnknownCode", "decode"]

@@ -6,7 +6,6 @@ right is derived from the layout by its canonical form, and proved before it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
-from descriptors.text import word_text
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
@@ -90,7 +88,10 @@ class Diff:
         return not self.differing
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        elements = self.shape[0] * self.shape[1]
+        if self.ok:
+            return f"same: the word reads all {elements} elements from where the layout stores them"
+        return f"different: {self.differing} of {elements} elements are read from elsewhere"
 
 
 def diff(
@@ -239,22 +240,3 @@ def _changes(word: int, right: Fit) -> tuple[Change, ...]:
     found, wanted = fields.decode(word), fields.decode(right.descriptor.encode())
     names = [field.name for field in fields.fields if field.name not in right.match.dont_care]
     return tuple(Change(name, found[name], wanted[name]) for name in names if found[name] != wanted[name])
-
-
-def _lines(found: Diff) -> Iterator[str]:
-    elements = found.shape[0] * found.shape[1]
-    if found.ok:
-        yield f"same: the word reads all {elements} elements from where the layout stores them"
-        return
-    yield f"different: {found.differing} of {elements} elements are read from elsewhere"
-    yield from (f"   {mismatch}" for mismatch in found.mismatches)
-    yield str(found.picture)
-    if found.right_word is None:
-        yield f"no word reads this layout: {found.reason}"
-        return
-    changes = [str(change) for change in found.changes]
-    if found.right_major is not found.major:
-        changes.append(f"major {found.major} -> {found.right_major}")
-    yield f"right word: {word_text(found.right_word)}; change {', '.join(changes) or 'nothing'}"
-    if found.illegal:
-        yield f"but no instruction reads such an operand: {found.illegal}"

@@ -1,4 +1,4 @@
-"""Closed forms written down: for a person, for LaTeX, for a Python program and for any other one (JSON).
+"""The closed forms of one family of tiles: for a person, for LaTeX, for a Python program and for any other one (JSON).
 
 The Python form is a module of plain functions without imports; each takes the symbols by keyword. The LaTeX form is one
 ``align*`` environment (amsmath).
@@ -13,13 +13,13 @@ from typing import Any
 
 from descriptors.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
 from descriptors.errors import DescriptorError
-from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import choose
+from descriptors.output.fields import number_or_text
+from descriptors.output.match import SHORT, unread_mark
+from descriptors.text import extents_text
 
 #: What the indices of a subtile are called in Python.
 _INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
-
-_SHORT = {LEADING: "LBO", STRIDE: "SBO"}
 
 
 def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
@@ -43,12 +43,14 @@ def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
 
 def _title(d: SymbolicDerivation) -> str:
     return (
-        f"{d.element}, {d.major}-major, swizzle {d.swizzle}, {d.mma[0]}x{d.mma[1]} out of a "
+        f"{d.element}, {d.major}-major, swizzle {d.swizzle}, {extents_text(d.mma)} out of a "
         f"{' x '.join(map(str, d.tile))} tile ({d.arch})"
     )
 
 
-def _text(d: SymbolicDerivation) -> str:
+def tell(derivation: SymbolicDerivation) -> str:
+    """The closed forms for a person: every step, LBO and SBO, the loops over the subtiles."""
+    d = derivation
     symbols = f", for all positive integers {', '.join(d.symbols)}" if d.symbols else ""
     names = ("MN", "K", "stages")
     stacked = ", then along ".join(names[i] for i in sorted(range(len(d.order)), key=d.order.__getitem__))
@@ -63,16 +65,12 @@ def _text(d: SymbolicDerivation) -> str:
             f"canonical    {d.match.layout}",
             f"advance      {d.advance}   (16-byte units)",
             "",
-            *(f"{_SHORT[name]}  {value} bytes{_unread(d, name)}" for name, value in offsets_of(d)),
+            *(f"{SHORT[name]}  {value} bytes{unread_mark(name, d.dont_care)}" for name, value in offsets_of(d)),
             "",
             f"Start address: {subtiles(d)} subtiles",
             *(f"   {step}" for step in d.steps),
         ]
     )
-
-
-def _unread(d: SymbolicDerivation, name: str) -> str:
-    return "  (changes nothing)" if name in d.dont_care else ""
 
 
 def _latex(d: SymbolicDerivation) -> str:
@@ -81,7 +79,7 @@ def _latex(d: SymbolicDerivation) -> str:
     def written(value: Any) -> str:
         return str(latex(sympify(value)))
 
-    lines = [rf"\mathrm{{{_SHORT[name]}}} &= {written(value)}" for name, value in offsets_of(d)]
+    lines = [rf"\mathrm{{{SHORT[name]}}} &= {written(value)}" for name, value in offsets_of(d)]
     seen: dict[str, int] = {}
     for step in d.steps:
         seen[step.dimension] = level = seen.get(step.dimension, -1) + 1
@@ -101,7 +99,7 @@ def _python(d: SymbolicDerivation) -> str:
     for name, value in offsets_of(d):
         note = " It changes nothing for this operand." if name in d.dont_care else ""
         head = f"def {name}({f'*, {given}' if given else ''}):"
-        lines += ["", "", head, f'    """The {_SHORT[name]}.{note}"""', f"    return {value}"]
+        lines += ["", "", head, f'    """The {SHORT[name]}.{note}"""', f"    return {value}"]
     names = [_INDICES[name] for name in ("MN", "K", "stage")[: len(d.tile)]]
     parameters = ", ".join([*names, *(["*", given] if given else [])])
     lines += ["", "", f"def start_offset({parameters}):"]
@@ -128,41 +126,45 @@ def _factor(value: Any) -> str:
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
+def record(derivation: SymbolicDerivation) -> dict[str, Any]:
+    """The closed forms as plain data; formulas as text.
+
+    >>> from descriptors.derivation.symbolic import derive_symbolic
+    >>> record(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0)))["stride_byte_offset"]
+    '1024*k'
+    """
+    d = derivation
+    return {
+        "arch": d.arch,
+        "dtype": d.element.name,
+        "major": str(d.major),
+        "swizzle": str(d.swizzle),
+        "tile": [number_or_text(extent) for extent in d.tile],
+        "mma": d.mma,
+        "order": d.order,
+        "symbols": d.symbols,
+        "smem_tile": str(d.smem_tile),
+        "partitioned": str(d.partitioned),
+        "recast": str(d.recast),
+        "canonical": str(d.match.layout),
+        "form": str(d.match.form),
+        "advance": str(d.advance),
+        **{name: number_or_text(value) for name, value in offsets_of(d)},
+        "dont_care": d.dont_care,
+        "steps": [
+            {"dimension": step.dimension, "extent": number_or_text(step.extent), "bytes": number_or_text(step.bytes)}
+            for step in d.steps
+        ],
+    }
+
+
 def _json(d: SymbolicDerivation) -> str:
-    return json.dumps(
-        {
-            "arch": d.arch,
-            "dtype": d.element.name,
-            "major": str(d.major),
-            "swizzle": str(d.swizzle),
-            "tile": [_plain(extent) for extent in d.tile],
-            "mma": d.mma,
-            "order": d.order,
-            "symbols": d.symbols,
-            "smem_tile": str(d.smem_tile),
-            "partitioned": str(d.partitioned),
-            "recast": str(d.recast),
-            "canonical": str(d.match.layout),
-            "form": str(d.match.form),
-            "advance": str(d.advance),
-            **{name: _plain(value) for name, value in offsets_of(d)},
-            "dont_care": d.dont_care,
-            "steps": [
-                {"dimension": step.dimension, "extent": _plain(step.extent), "bytes": _plain(step.bytes)}
-                for step in d.steps
-            ],
-        }
-    )
-
-
-def _plain(value: Any) -> int | str:
-    """A number as a number, a polynomial as text."""
-    return value if isinstance(value, int) else str(value)
+    return json.dumps(record(d))
 
 
 #: How closed forms are written.
 WRITERS: Mapping[str, Callable[[SymbolicDerivation], str]] = {
-    "text": _text,
+    "text": tell,
     "latex": _latex,
     "python": _python,
     "json": _json,

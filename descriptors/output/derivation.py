@@ -1,39 +1,42 @@
-"""A derivation told to a person, and the same record for a program.
+"""A derivation, step by step, with its proof.
 
 ``tell`` explains every step in words: the layout in CuTe notation, what each of its modes is, then the descriptor field
-by field and the offset of every subtile. ``as_record`` holds the same facts as plain data for JSON.
+by field and the offset of every subtile. ``record`` holds the same facts as plain data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from itertools import chain, repeat
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation, Table
+from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
+from descriptors.output import advance, proof
 from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
-from descriptors.text import aligned, word_text
+from descriptors.output.fields import field_cells, number_or_text
+from descriptors.text import aligned, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 #: Columns of the advance table on one line.
 _COLUMNS = 16
 
-#: Subtiles that the story lists at most; the record has them all.
+#: Subtiles that are listed at most; the record has them all.
 _MOST_LISTED = 4096
 
 
-def tell(derivation: Derivation, base: int = 0) -> str:
+def tell(derivation: Derivation, base: int = 0, report: Report | None = None) -> str:
     """The whole derivation as a person would explain it, in lines that need no terminal.
 
     Args:
         derivation: what ``derive`` returned.
         base: address of the tile, in bytes.
+        report: what ``verify`` returned, for a last line.
 
     >>> from descriptors import derive
     >>> story = tell(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
@@ -41,32 +44,37 @@ def tell(derivation: Derivation, base: int = 0) -> str:
     Shared-memory descriptor (sm100) of an operand: bf16, K-major, swizzle 128B, 64x16 out of a 128x128 tile
     """
     d = derivation
+    parts = [_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
+    told = [] if report is None else [proof.tell(report)]
+    return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *told])
+
+
+def _title(d: Derivation) -> str:
+    """What is derived, and which way round it is."""
     what = {None: "an operand", "A": "an A operand", "B": "a B operand"}[d.operand]
     title = (
         f"Shared-memory descriptor ({d.arch}) of {what if d.instruction == 'mma' else d.instruction}: {d.element}, "
-        f"{d.major}-major, swizzle {d.swizzle}, {_times(d.mma)} out of a {_times(d.tile)} tile"
+        f"{d.major}-major, swizzle {d.swizzle}, {extents_text(d.mma)} out of a {extents_text(d.tile)} tile"
     )
     if d.operand is None and d.instruction == "mma":
         title += "\nMN is M of an A operand and N of a B operand."
-    parts = (_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d, base), _descriptor(d, base), _offsets(d))
-    return "\n\n".join([title, *("\n".join(part) for part in parts)])
+    return title
 
 
-def as_record(derivation: Derivation, base: int = 0) -> dict[str, Any]:
+def record(derivation: Derivation, base: int = 0, report: Report | None = None) -> dict[str, Any]:
     """The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
 
     Args:
         derivation: what ``derive`` returned.
         base: address of the tile, in bytes.
+        report: what ``verify`` returned.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
-    >>> as_record(d)["descriptor"]["word"]
+    >>> record(d)["descriptor"]["word"]
     '0x4000404000010000'
     """
-    d, report = derivation, derivation.advance_report(base)
-    word, encoded = d.descriptor.word, d.descriptor_at(base).encode()
-    values = word.decode(encoded)
+    d = derivation
     return {
         "arch": d.arch,
         "operand": d.operand,
@@ -83,19 +91,24 @@ def as_record(derivation: Derivation, base: int = 0) -> dict[str, Any]:
         "recast": _layout_record(d.recast),
         "canonical": {**_layout_record(d.canonical), "form": str(d.match.form)},
         "advance": _layout_record(d.advance),
-        "descriptor": {
-            "fields": {
-                field.name: str(values[field.name]) if field.codes else values[field.name] for field in word.fields
-            },
-            "stored": {field.name: (encoded & field.mask) >> field.low for field in word.fields},
-            "dont_care": d.dont_care,
-            "dont_care_mask": f"0x{d.dont_care_mask():016x}",
-            "word": word_text(encoded),
-        },
+        "descriptor": _descriptor_record(d, base),
         "alignment_bytes": d.swizzle.alignment_bytes,
         "base": base,
-        "reach": {**asdict(report), "fits_field": report.fits_field, "fits_memory": report.fits_memory},
+        "reach": advance.record(d.advance_report(base)),
         "offsets_bytes": d.offsets_bytes(),
+        "proof": None if report is None else proof.record(report),
+    }
+
+
+def _descriptor_record(d: Derivation, base: int) -> dict[str, Any]:
+    word, encoded = d.descriptor.word, d.descriptor_at(base).encode()
+    values = word.decode(encoded)
+    return {
+        "fields": {field.name: number_or_text(values[field.name]) for field in word.fields},
+        "stored": {field.name: (encoded & field.mask) >> field.low for field in word.fields},
+        "dont_care": d.dont_care,
+        "dont_care_mask": word_text(d.dont_care_mask()),
+        "word": word_text(encoded),
     }
 
 
@@ -108,12 +121,13 @@ def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
 def _tile(d: Derivation) -> Iterator[str]:
     dims = chain(names(d), repeat("stage"))
     if d.order:
-        yield f"1. The shared-memory tile: one canonical atom, repeated over {_times(d.tile)} {d.element} elements"
+        tile = extents_text(d.tile)
+        yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
         name, width = canonical_atom(d.major, d.swizzle).name, _bits(d.element.storage_bits)
         yield f"   atom         {d.atom}   {name}, in elements of {width}"
         labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
     else:
-        yield f"1. The shared-memory tile: the layout given, {_times(d.tile)} {d.element} elements"
+        yield f"1. The shared-memory tile: the layout given, {extents_text(d.tile)} {d.element} elements"
         labels = repeat(())
     yield f"   smem_tile    {d.smem_tile}"
     yield from _modes(zip(dims, plain(d.smem_tile), labels, strict=False), d.element.storage_bits)
@@ -126,7 +140,7 @@ def _tile(d: Derivation) -> Iterator[str]:
 
 def _partition(d: Derivation) -> Iterator[str]:
     reader = "MMA instruction" if d.instruction == "mma" else d.instruction
-    yield f"2. The tile cut into what one {reader} reads: zipped_divide by ({d.mma[0]},{d.mma[1]})"
+    yield f"2. The tile cut into what one {reader} reads: zipped_divide by {tuple_text(d.mma)}"
     yield f"   partitioned  {d.partitioned}"
     yield from _halves(d, plain(d.partitioned), d.element.storage_bits)
 
@@ -172,10 +186,9 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
     rows = [("field", "bits", "value", "in the word", "")]
     for field in word.fields:
         stored = (encoded & field.mask) >> field.low
-        value = f"{values[field.name]} bytes" if field.unit > 1 else str(values[field.name])
-        kept = f"{stored} x 16 bytes" if field.unit > 1 else f"code {stored}" if field.codes else str(stored)
-        rows.append((field.name, span(field), value, kept, notes.get(field.name, "")))
-    yield from aligned(rows, "<<>><")
+        cells = field_cells(field, stored, values[field.name])
+        rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
+    yield from aligned(rows, "<<>><", indent=3)
     yield f"   word  {word_text(encoded)}"
     yield (
         f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
@@ -230,16 +243,16 @@ def offset_table(table: Table, mn: str = "mn", stage: str = "") -> Iterator[str]
         for i, row in enumerate(table):
             assert isinstance(row, tuple)
             rows.append((str(i), *map(str, row[start:stop])))
-        yield from aligned(rows, ">" * len(rows[0]))
+        yield from aligned(rows, ">", indent=3)
 
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:
     """Lines that name each mode and say how many of what it counts, and how far apart they lie."""
-    told = [(f"  {name}", str(mode), _steps(mode, unit_bits, labels)) for name, mode, labels in rows]
-    yield from aligned(told, "<<<")
+    told = [(f"  {name}", str(mode), _mode_in_words(mode, unit_bits, labels)) for name, mode, labels in rows]
+    yield from aligned(told, indent=3)
 
 
-def _steps(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:
+def _mode_in_words(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:
     """A mode in words; ``labels`` name its parts where there are as many."""
     parts = list(flatten(mode))
     texts = []
@@ -260,7 +273,3 @@ def _stride(part: Layout) -> int:
 
 def _bits(bits: int) -> str:
     return f"{bits // 8} bytes" if bits % 8 == 0 else f"{bits} bits"
-
-
-def _times(extents: tuple[int, ...]) -> str:
-    return "x".join(map(str, extents))

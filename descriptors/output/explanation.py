@@ -9,6 +9,7 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.operands import meaning
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
+from descriptors.text import extents_text, word_text
 from descriptors.words.bitfield import span
 from layoutalg import size
 
@@ -75,9 +76,8 @@ def explain(derivation: Derivation) -> str:
 
 def _sentences(d: Derivation) -> Iterator[str]:
     what = {None: "An operand", "A": "An A operand", "B": "A B operand"}[d.operand]
-    extents = "x".join(map(str, d.mma))
     yield (
-        f"{what} of {extents} {d.element}, {d.major}-major, swizzle {d.swizzle}: a grid of pieces, each "
+        f"{what} of {extents_text(d.mma)} {d.element}, {d.major}-major, swizzle {d.swizzle}: a grid of pieces, each "
         f"{chunk_meaning(d)}; the hardware walks from piece to piece by two steps, LBO and SBO."
     )
     meanings = step_meanings(d)
@@ -102,9 +102,11 @@ def _masks(d: Derivation) -> str:
     word = d.descriptor.word
     if d.dont_care:
         fields = ", ".join(f"{name} {span(word[name])}" for name in d.dont_care)
-        told = f"The hardware does not look at {fields}: words of two tools may differ in 0x{d.dont_care_mask():016x}."
+        told = (
+            f"The hardware does not look at {fields}: words of two tools may differ in {word_text(d.dont_care_mask())}."
+        )
     else:
         told = "Every field matters: words of two tools must agree in all of them."
     unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
     known = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
-    return f"{told} The bits of no field, 0x{unnamed:016x}, are {known}."
+    return f"{told} The bits of no field, {word_text(unnamed, word.bits)}, are {known}."

@@ -1,84 +1,52 @@
-"""A plan of tensor copies, told to a person and as plain data."""
+"""A plan of tensor copies: what the tensor map is told, how many boxes there are, where each comes from and goes to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
-if TYPE_CHECKING:
-    from descriptors.tma.plan import TmaPlan
+from descriptors.text import aligned
+from descriptors.tma.plan import TmaPlan
 
 #: Boxes that are listed; the others are counted.
 _LISTED = 32
 
 
-def as_record(plan: TmaPlan, proved: int) -> dict[str, Any]:
-    """A plan as plain data; names and codes are those of the driver's header.
+def tell(plan: TmaPlan, proved: int | None = None) -> str:
+    """A plan for a person.
 
     Args:
         plan: the plan.
-        proved: how many elements ``plan.verify()`` compared.
+        proved: how many elements ``plan.verify()`` compared, for a last line.
 
-    >>> from descriptors import derive
-    >>> from descriptors import tma_plan
+    >>> from descriptors import derive, tma_plan
     >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
-    >>> as_record(plan, plan.verify())["boxes"][1]
-    {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
-    """
-    return {
-        "layout": str(plan.layout),
-        "dtype": plan.element.name,
-        "major": str(plan.major),
-        "swizzle": str(plan.swizzle),
-        "tensor_map": {
-            "data_type": {"name": plan.data_type_name, "code": plan.data_type_code},
-            "swizzle": {"name": plan.swizzle_name, "code": plan.swizzle_code},
-            "interleave": {"name": plan.interleave_name, "code": plan.interleave_code},
-            "rank": len(plan.dimensions),
-            "dimensions": [
-                {"name": one.name, "step": one.step, "extent": one.extent, "box": one.box} for one in plan.dimensions
-            ],
-            "global_alignment_bytes": plan.global_alignment_bytes,
-        },
-        "box": plan.box,
-        "box_bytes": plan.box_bytes,
-        "transaction_bytes": plan.transaction_bytes,
-        "alignment_bytes": plan.alignment_bytes,
-        "boxes": [
-            {
-                "stage": box.stage,
-                "origin": box.origin,
-                "coordinates": box.coordinates,
-                "offset_bytes": box.offset_bytes,
-            }
-            for box in plan.boxes
-        ],
-        "origin_multiples": plan.origin_multiples,
-        "proved": {"elements": proved, "boxes": len(plan.boxes), "evidence": plan.evidence},
-    }
-
-
-def tell(plan: TmaPlan, proved: int) -> Iterator[str]:
-    """A plan for a person, line by line.
-
-    >>> from descriptors import derive
-    >>> from descriptors import tma_plan
-    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
-    >>> print(*list(tell(plan, plan.verify()))[-4:], sep="\\n")
+    >>> print(*tell(plan, plan.verify()).splitlines()[-4:], sep="\\n")
        number   K  MN  shared memory
             0   0   0              0
             1  64   0          16384
     proved: 16384 elements in 2 boxes (copy model: measured on a Hopper GPU)
     """
-    names = [dimension.name for dimension in plan.dimensions]
-    yield f"Tensor copies of a tile in shared memory: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}"
-    yield f"   layout       {plan.layout}"
-    yield ""
+    title = f"Tensor copies of a tile in shared memory: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}"
+    lines = [title, f"   layout       {plan.layout}", "", *_tensor_map(plan), "", *_copies(plan), *_box_table(plan)]
+    if proved is not None:
+        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
+    return "\n".join(lines)
+
+
+def _boxes(plan: TmaPlan) -> str:
+    count = len(plan.boxes)
+    return f"{count} {'box' if count == 1 else 'boxes'}"
+
+
+def _tensor_map(plan: TmaPlan) -> Iterator[str]:
+    """What the driver is told, and what it demands."""
     yield "Tensor map, for cuTensorMapEncodeTiled"
     yield f"   data type    {plan.data_type_name} ({plan.data_type_code})"
     yield f"   swizzle      {plan.swizzle_name} ({plan.swizzle_code})"
     yield f"   interleave   {plan.interleave_name} ({plan.interleave_code})"
-    yield f"   dimensions   {', '.join(names)} (fastest first)"
+    yield f"   dimensions   {', '.join(one.name for one in plan.dimensions)} (fastest first)"
     yield f"   box          {' x '.join(map(str, plan.box))}, {plan.box_bytes} bytes of shared memory"
     yield f"   global       address and strides are multiples of {plan.global_alignment_bytes} bytes"
     for mode, name in enumerate(("MN", "K")):
@@ -86,21 +54,66 @@ def tell(plan: TmaPlan, proved: int) -> Iterator[str]:
         if len(steps) > 1:
             digits = f"the extent along {name}, presented as {len(steps)} digits,"
             yield f"                {digits} is a multiple of {max(steps)}"
-    yield ""
-    count = len(plan.boxes)
-    yield f"{count} {'box' if count == 1 else 'boxes'}; coordinates and shared memory from the start of the tile"
+
+
+def _copies(plan: TmaPlan) -> Iterator[str]:
+    """How many boxes, where the tile may lie, and what each box signals."""
     mn, k = plan.origin_multiples
+    yield f"{_boxes(plan)}; coordinates and shared memory from the start of the tile"
     yield f"   The tile must start at a multiple of {plan.alignment_bytes} bytes of shared memory,"
     yield f"   and in the tensor at a multiple of {mn} along MN and {k} along K."
     yield f"   Each box adds {plan.transaction_bytes} bytes to the transaction count of its mbarrier."
+
+
+def _box_table(plan: TmaPlan) -> Iterator[str]:
+    """Where each box comes from and goes to; a column for the stage where there are several."""
     staged = any(box.stage for box in plan.boxes)
-    rows: list[Sequence[str]] = [("number", *(("stage",) if staged else ()), *names, "shared memory")]
+    rows = [["number", *(["stage"] if staged else []), *(one.name for one in plan.dimensions), "shared memory"]]
     for number, box in enumerate(plan.boxes[:_LISTED]):
-        stage = (str(box.stage),) if staged else ()
-        rows.append((str(number), *stage, *map(str, box.coordinates), str(box.offset_bytes)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "   " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-    if count > _LISTED:
-        yield f"   ... and {count - _LISTED} more (--json has them all)"
-    yield f"proved: {proved} elements in {count} {'box' if count == 1 else 'boxes'} (copy model: {plan.evidence})"
+        numbers = (number, *([box.stage] if staged else []), *box.coordinates, box.offset_bytes)
+        rows.append([str(one) for one in numbers])
+    yield from aligned(rows, ">", indent=3)
+    if len(plan.boxes) > _LISTED:
+        yield f"   ... and {len(plan.boxes) - _LISTED} more (--json has them all)"
+
+
+def record(plan: TmaPlan, proved: int | None = None) -> dict[str, Any]:
+    """A plan as plain data; names and codes are those of the driver's header.
+
+    Args:
+        plan: the plan.
+        proved: how many elements ``plan.verify()`` compared.
+
+    >>> from descriptors import derive, tma_plan
+    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> record(plan)["boxes"][1]
+    {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
+    """
+    proof = {"elements": proved, "boxes": len(plan.boxes), "evidence": plan.evidence}
+    return {
+        "layout": str(plan.layout),
+        "dtype": plan.element.name,
+        "major": str(plan.major),
+        "swizzle": str(plan.swizzle),
+        "tensor_map": _tensor_map_record(plan),
+        "box": plan.box,
+        "box_bytes": plan.box_bytes,
+        "transaction_bytes": plan.transaction_bytes,
+        "alignment_bytes": plan.alignment_bytes,
+        "boxes": [asdict(box) for box in plan.boxes],
+        "origin_multiples": plan.origin_multiples,
+        "proved": None if proved is None else proof,
+    }
+
+
+def _tensor_map_record(plan: TmaPlan) -> dict[str, Any]:
+    return {
+        "data_type": {"name": plan.data_type_name, "code": plan.data_type_code},
+        "swizzle": {"name": plan.swizzle_name, "code": plan.swizzle_code},
+        "interleave": {"name": plan.interleave_name, "code": plan.interleave_code},
+        "rank": len(plan.dimensions),
+        "dimensions": [
+            {"name": one.name, "step": one.step, "extent": one.extent, "box": one.box} for one in plan.dimensions
+        ],
+        "global_alignment_bytes": plan.global_alignment_bytes,
+    }

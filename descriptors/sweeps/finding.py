@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.text import word_text
 from descriptors.tma.plan import TmaPlan
 
 #: What each column of a ``Finding`` means.
@@ -37,6 +35,31 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What was searched for, as it was asked.
+
+    Args:
+        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality: the
+            arguments of ``survey``; types, majors and layouts by their text.
+    """
+
+    tile: tuple[int, ...]
+    dtype: str
+    mma: tuple[int, ...]
+    arch: str
+    major: str | None
+    operand: str | None
+    stages: int
+    smem: int
+    producer: str
+    kind: str | None
+    cta_group: int | None
+    sparse: bool
+    pad: bool
+    legality: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A way to lay the tile out, proved, and what it costs. ``COLUMNS`` says what the numbers mean.
 
@@ -49,7 +72,6 @@ class Finding:
         stores_refused: why no plain stores can fill it; empty otherwise.
         stages, stage_bytes: how many there are, and the bytes of one.
         key: names of the columns that it is sorted by.
-        command: the command that derives it again.
     """
 
     derivation: Derivation
@@ -70,7 +92,6 @@ class Finding:
     fits: bool
     carries: bool
     key: tuple[str, ...]
-    command: str
 
     @property
     def major(self) -> Major:
@@ -108,23 +129,6 @@ class Finding:
         costs = {name: (not self.fits if name == "fits" else getattr(self, name)) for name in self.key}
         return tuple((cost is None, int(cost or 0)) for cost in costs.values())
 
-    def record(self) -> dict[str, Any]:
-        """Everything a program needs, as plain data: the choice, all columns, the word, and the command."""
-        d = self.derivation
-        return {
-            "major": str(d.major), "swizzle": str(d.swizzle), "order": list(d.order),
-            "orders": [list(order) for order in self.orders],
-            **{name: getattr(self, name) for name in COLUMNS},
-            "stages": self.stages, "stage_bytes": self.stage_bytes,
-            "box": None if self.plan is None else list(self.plan.box),
-            "tma_refused": self.plan_refused or None, "stores_refused": self.stores_refused or None,
-            "smem_tile": str(d.smem_tile), "word": word_text(self.word),
-            "leading_byte_offset": d.descriptor.leading_byte_offset,
-            "stride_byte_offset": d.descriptor.stride_byte_offset,
-            "dont_care": list(d.dont_care), "proved_elements": self.proof.elements,
-            "proved_at": list(self.proof.bases), "evidence": self.proof.evidence, "command": self.command,
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -144,8 +148,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """All candidates: what was found, best first, and what was refused."""
+    """All candidates of a request: what was found, best first, and what was refused."""
 
     findings: tuple[Finding, ...]
     refusals: tuple[Refusal, ...]
     key: tuple[str, ...]
+    asked: Asked

@@ -24,7 +24,7 @@ from descriptors.instructions.rules import Legality, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.proof.addresses import address_bits, stored_addresses
-from descriptors.sweeps.finding import KEYS, Finding, Refusal, Survey
+from descriptors.sweeps.finding import KEYS, Asked, Finding, Refusal, Survey
 from descriptors.sweeps.producer import Producer, as_producer, moves, stores
 from descriptors.tma.limits import TmaError
 from descriptors.tma.plan import TmaPlan
@@ -148,7 +148,11 @@ def survey(
     )
     tried = [_measured(question, one, swizzle) for one in question.majors for swizzle in _SWIZZLES]
     findings = sorted((one for found, _ in tried for one in found), key=lambda finding: finding.rank)
-    return Survey(tuple(findings), tuple(one for _, refused in tried for one in refused), question.key)
+    asked = Asked(
+        extents, str(dtype), by.extents, by.arch, None if major is None else str(major), by.matrix, question.stages,
+        question.smem, str(producer), by.kind, by.cta_group, by.sparse, question.pad, by.legality,
+    )  # fmt: skip
+    return Survey(tuple(findings), tuple(one for _, refused in tried for one in refused), question.key, asked)
 
 
 def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:
@@ -233,7 +237,6 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
         fits=total <= question.smem,
         carries=carries,
         key=question.key,
-        command=_command(question, d, total),
     )
 
 
@@ -251,22 +254,3 @@ def _tile(tile: object) -> tuple[int, int]:
         raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}")
     mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
     return mn, k
-
-
-def _command(question: _Question, d: Derivation, total: int) -> str:
-    """The command that derives it, with its stages if the start address can name them all."""
-    staged = question.stages > 1 and total <= WINDOW_BYTES
-    by, shown = question.reader, total if staged or question.stages == 1 else total // question.stages
-    words = [
-        f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",
-        f"--tile {'x'.join(map(str, (*d.tile, question.stages) if staged else d.tile))}",
-        f"--mma {d.mma[0]}x{d.mma[1]} --order {','.join(map(str, (*d.order, 2) if staged else d.order))}",
-        f"--arch {d.arch}",
-        f"--operand {by.matrix}" if by.matrix else "",
-        f"--kind {by.kind}" if by.kind else "",
-        f"--cta-group {by.cta_group}" if by.cta_group else "",
-        "--sparse" if by.sparse else "",
-        f"--legality {by.legality}" if by.legality != "strict" else "",
-        "--capacity none" if shown > SMEM_BYTES else "",
-    ]
-    return " ".join(word for word in words if word)

@@ -263,3 +263,23 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"]], ids=" ".join)
+@pytest.mark.parametrize("proved", [[], ["--no-verify"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("base", "reason"),
+    [("8", "must be a multiple of 128 bytes, found 8"), ("0x40000", ", found 262144")],
+)
+def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
+    base: str, reason: str, proved: list[str], answer: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["derive", *ARGUMENTS, "--base", base, *proved, *answer]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert reason in told.err
+
+
+def test_a_missing_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["idesc", "--m", "128", "--n", "256"]) == 2
+    assert capsys.readouterr() == ("", "descriptors: Missing option '--a'. (descriptors --help)\n")

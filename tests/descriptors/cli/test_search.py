@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from descriptors.cli.search import commands
 from descriptors.errors import DescriptorError
-from descriptors.output.survey import table
+from descriptors.output.search import command, record, table
 from descriptors.sweeps.finding import COLUMNS, KEYS
-from descriptors.sweeps.search import search
+from descriptors.sweeps.search import search, survey
 
 ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
 (COMMAND,) = commands
@@ -40,7 +40,8 @@ def test_the_table_has_a_row_for_each_finding_in_their_order(capsys: pytest.Capt
         order = "any" if len(one.orders) > 1 else f"{one.order[0]},{one.order[1]}"
         assert row[:6] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes), str(one.wavefronts)]
         assert row[-1] == f"{one.word:#018x}" and row[-3:-1] == ["yes", "no"]
-    assert found[0].command in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
+    asked = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).asked
+    assert command(found[0], asked) in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
     assert all(meaning in out for meaning in COLUMNS.values())
     assert out.isascii() and "\x1b" not in out
     assert not [line for line in lines if line != line.rstrip() or len(line) > 150]
@@ -58,21 +59,21 @@ def test_refusals_come_last_and_short_and_all_shows_them_whole(capsys: pytest.Ca
 def test_top_shows_the_best_and_says_how_many_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     out = told(capsys, *ARGUMENTS, "--top", "2")
     assert "the best 2 of 15" in out and "\n3 " not in out
-    record = json.loads(told(capsys, *ARGUMENTS, "--top", "2", "--json"))
-    assert (len(record["findings"]), record["found"]) == (2, 15)
+    best = json.loads(told(capsys, *ARGUMENTS, "--top", "2", "--json"))
+    assert (len(best["findings"]), best["found"]) == (2, 15)
 
 
 def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    record = json.loads(told(capsys, *ARGUMENTS, "--stages", "4", "--producer", "rows", "--json"))
-    found = search(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=4, producer="rows")
-    assert record["sorted_by"] == list(KEYS["stores"]) and record["columns"] == dict(COLUMNS)
-    assert record["request"]["stages"] == 4 and record["request"]["tile"] == [128, 64]
-    for entry, one in zip(record["findings"], found, strict=True):
-        assert entry == json.loads(json.dumps(one.record()))
+    told_record = json.loads(told(capsys, *ARGUMENTS, "--stages", "4", "--producer", "rows", "--json"))
+    found = survey(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=4, producer="rows")
+    assert told_record == json.loads(json.dumps(record(found)))
+    assert told_record["sorted_by"] == list(KEYS["stores"]) and told_record["columns"] == dict(COLUMNS)
+    assert told_record["request"]["stages"] == 4 and told_record["request"]["tile"] == [128, 64]
+    for entry, one in zip(told_record["findings"], found.findings, strict=True):
         assert {name: entry[name] for name in COLUMNS} == {name: getattr(one, name) for name in COLUMNS}
-        assert int(entry["word"], 16) == one.word and entry["command"] == one.command
+        assert int(entry["word"], 16) == one.word and entry["command"] == command(one, found.asked)
         assert entry["proved_elements"] == 128 * 64 and entry["proved_at"] == [0, 16384, 32768, 49152]
-    assert {entry["swizzle"] for entry in record["refused"]} == {"128B_BASE32B"}
+    assert {entry["swizzle"] for entry in told_record["refused"]} == {"128B_BASE32B"}
 
 
 def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,9 +84,9 @@ def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pyt
 
 
 def test_padding_is_offered_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    record = json.loads(told(capsys, "--tile", "128x48", "--dtype", "bf16", "--mma", "64x16", "--pad", "--json"))
-    assert {entry["padding_bytes"] for entry in record["findings"]} == {0, 128 * 16 * 2}
-    assert "--tile 128x64 " in next(one["command"] for one in record["findings"] if one["padding_bytes"])
+    padded = json.loads(told(capsys, "--tile", "128x48", "--dtype", "bf16", "--mma", "64x16", "--pad", "--json"))
+    assert {entry["padding_bytes"] for entry in padded["findings"]} == {0, 128 * 16 * 2}
+    assert "--tile 128x64 " in next(one["command"] for one in padded["findings"] if one["padding_bytes"])
 
 
 def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,3 +127,23 @@ def test_the_help_shows_commands_and_explains_the_producer() -> None:
 
 def test_a_table_of_nothing_is_its_heading() -> None:
     assert len(table(())) == 1
+
+
+def test_json_has_the_box_of_the_tensor_copies_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+    planned = json.loads(told(capsys, *ARGUMENTS, "--json"))["findings"]
+    found = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).findings
+    assert [entry["box"] for entry in planned] == [list(one.plan.box) for one in found if one.plan is not None]
+    assert planned[0]["box"] == [64, 128] and planned[0]["tma_refused"] is None
+    padded = json.loads(told(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--json"))["findings"]
+    without = [entry for entry in padded if entry["boxes"] is None]
+    assert without and all(entry["box"] is None and entry["tma_refused"].startswith("tma: ") for entry in without)
+
+
+def test_the_request_is_written_as_it_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = ["--mma", "64x16", "--dtype", "BF16", "--tile", "128x64", "--major", "mn"]
+    request = json.loads(told(capsys, *typed, "--json"))["request"]
+    assert list(request)[:4] == ["mma", "dtype", "tile", "major"]
+    assert (request["dtype"], request["major"], request["smem"]) == ("BF16", "mn", 232448)
+    assert told(capsys, *typed).startswith("BF16 tile 128x64, 1 stage, mma 64x16, ")
+    data = record(survey(tile=(128, 64), dtype="BF16", mma=(64, 16), major="mn"))["request"]
+    assert json.loads(json.dumps(data)) == request

@@ -5,23 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
-import click
 import pytest
 from places import ROOT
 
 from descriptors import derive, tma_plan
-from descriptors.cli import command as cli
-from descriptors.cli import derive as derive_cli
-from descriptors.cli import tma as emit_cli
+from descriptors.cli.command import main
 from descriptors.emitters.emit import LANGUAGES, emit
-from descriptors.output.plan import as_record
+from descriptors.output.plan import record as as_data
 
 TILE = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "128x128"]
-
-Command = Callable[[list[str]], int]
 
 
 def changed(option: str, value: str) -> list[str]:
@@ -29,17 +23,7 @@ def changed(option: str, value: str) -> list[str]:
     return [*TILE[:at], value, *TILE[at + 1 :]]
 
 
-@pytest.fixture
-def main(monkeypatch: pytest.MonkeyPatch) -> Command:
-    """The program with these commands registered, errors told as it tells them."""
-    group = click.Group("descriptors", context_settings={"help_option_names": ["-h", "--help"]})
-    for one in (*derive_cli.commands, *emit_cli.commands):
-        group.add_command(one)
-    monkeypatch.setattr(sys.modules["descriptors.cli.command"], "command", group)
-    return cli.main
-
-
-def test_tma_tells_the_tensor_map_and_every_box(main: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tma_tells_the_tensor_map_and_every_box(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *TILE]) == 0
     told = capsys.readouterr()
     assert told.err == ""
@@ -62,7 +46,7 @@ def test_tma_tells_the_tensor_map_and_every_box(main: Command, capsys: pytest.Ca
     assert not [line for line in told.out.splitlines() if line.rstrip() != line or len(line) > 150]
 
 
-def test_tma_as_json_holds_the_plan(main: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tma_as_json_holds_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *changed("--tile", "128x128x2"), "--order", "1,0,2", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     plan = tma_plan(derive((128, 128, 2), "bf16", "K", "128B", (64, 16), (1, 0, 2)))
@@ -82,7 +66,7 @@ def test_tma_as_json_holds_the_plan(main: Command, capsys: pytest.CaptureFixture
     assert (record["alignment_bytes"], record["box_bytes"], record["transaction_bytes"]) == (1024, 1024, 1024)
 
 
-def test_a_higher_rank_is_told_with_its_condition(main: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_higher_rank_is_told_with_its_condition(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *TILE, "--rank", "3"]) == 0
     told = capsys.readouterr().out
     assert "dimensions   K, MN, K/64 (fastest first)" in told
@@ -91,14 +75,14 @@ def test_a_higher_rank_is_told_with_its_condition(main: Command, capsys: pytest.
     assert "proved: 16384 elements in 1 box (" in told
 
 
-def test_a_long_list_of_boxes_is_cut_but_not_in_json(main: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_list_of_boxes_is_cut_but_not_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *changed("--tile", "512x128"), "--order", "1,0"]) == 0
     told = capsys.readouterr().out
     assert "128 boxes; coordinates" in told
     assert "... and 96 more (--json has them all)" in told
 
 
-def test_an_explicit_layout_can_be_planned(main: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -> None:
     layout = "((8,16),(8,4)):((8,64),(1,1024))"
     assert main(["tma", "--dtype", "bf16", "--swizzle", "none", "--layout", layout, "--mma", "128x16"]) == 0
     assert "box          8 x 128" in capsys.readouterr().out
@@ -125,7 +109,7 @@ def test_an_explicit_layout_can_be_planned(main: Command, capsys: pytest.Capture
     ],
 )
 def test_a_mistake_is_one_line_on_standard_error_and_status_2(
-    arguments: list[str], reason: str, main: Command, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["tma", *arguments]) == 2
     told = capsys.readouterr()
@@ -136,7 +120,7 @@ def test_a_mistake_is_one_line_on_standard_error_and_status_2(
     assert len(told.err) < 600
 
 
-def test_help_shows_examples_and_they_run(main: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_examples_and_they_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", "--help"]) == 0
     told = capsys.readouterr().out
     examples = [line.split()[1:] for line in told.splitlines() if line.strip().startswith("descriptors tma ")]
@@ -147,9 +131,7 @@ def test_help_shows_examples_and_they_run(main: Command, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_derive_prints_the_code_of_each_language(
-    language: str, main: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_derive_prints_the_code_of_each_language(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", *TILE, "--mma", "64x16", "--emit", language]) == 0
     assert capsys.readouterr().out == emit(derive((128, 128), "bf16", "K", "128B", (64, 16)), language)
 
@@ -165,5 +147,5 @@ def test_planning_loads_neither_the_dsl_nor_a_symbol() -> None:
 
 def test_the_record_is_plain_data() -> None:
     plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)))
-    record: dict[str, Any] = as_record(plan, plan.verify())
+    record: dict[str, Any] = as_data(plan, plan.verify())
     assert json.loads(json.dumps(record))["layout"] == str(plan.layout)

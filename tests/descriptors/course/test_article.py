@@ -9,15 +9,72 @@ import pytest
 from places import ROOT
 
 from descriptors import oracle
+from descriptors.course import script
 from descriptors.course.article import SW64_MNMAJOR, SW128_KMAJOR
-from descriptors.course.claims import Claim, Example, main, oracle_claims
+from descriptors.course.claims import Claim, Example, oracle_claims
+from descriptors.course.script import main
 
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}
+CLAIMS_OF_3 = list(SW128_KMAJOR.claims(SW128_KMAJOR.derive()))
 CLAIMS = [
     pytest.param(claim, id=f"{claim.section}-{claim.statement}")
     for example in EXAMPLES.values()
     for claim in example.claims(example.derive())
 ]
+
+#: What the article says, section by section: none of its statements may be dropped unnoticed.
+STATEMENTS = {
+    "2": {"bytes of a tile row", "8x16B chunks in a swizzle atom"},
+    "3.1": {
+        *("bytes of the tile", "elements (M, K) of a swizzle atom", "atoms (M, K) in the tile", "atoms in the tile"),
+        *("bytes of an atom row", "bytes of an atom", "stacking of the atoms, counted in atoms"),
+        *("atom (m, k) starts at byte m*1024 + k*16384", "a TMA box (M=128, K=64) is a run of whole rows"),
+        "TMA boxes in the tile",
+    },
+    "3.2": {
+        *("MMA subtiles (M, K)", "MMA subtiles", "atoms along M under one subtile", "bytes of K in one subtile"),
+        "subtiles along K in an atom",
+    },
+    "3.3": {
+        *("layout_type", "SBO in 16-byte units", "SBO in bytes", "LBO in 16-byte units", "LBO in bytes"),
+        *("8x16B chunks (M, K) in a subtile", "8x16B chunks in a subtile"),
+        "swizzled rows of a chunk are a uniform 128 bytes apart",
+    },
+    "3.4": {"start-address offsets"},
+    "3.5": {"elements in 16 bytes (T)", "canonical form, SBO 512 and LBO 8 elements"},
+    "3.5.1": {"SMEM tile", "its strides in bytes"},
+    "3.5.2": {"MMA partition", "advance in bytes"},
+    "3.5.3": {"recast to uint128", "advance in bytes"},
+    "3.5.4": {"canonical form", "CuTe C++'s order of it"},
+    "3.5.5": {"descriptor tensor", "the word plus the advance is the word of each subtile"},
+    "4.1": {
+        *("bytes of the tile", "elements (M, K) of a swizzle atom", "atoms (M, K) in the tile", "atoms in the tile"),
+        *("bytes of M in an atom", "bytes of an atom", "stacking of the atoms, counted in atoms"),
+        *("atom (m, k) starts at byte m*8192 + k*512", "a TMA box (M=32, K=128) is a run of whole columns"),
+        "TMA boxes in the tile",
+    },
+    "4.2": {"MMA subtiles (M, K)", "MMA subtiles"},
+    "4.3": {
+        *("layout_type", "SBO in 16-byte units", "SBO in bytes", "LBO in 16-byte units", "LBO in bytes"),
+        *("swizzle atoms (M, K) in a subtile", "swizzle atoms in a subtile", "atom (m, k) starts at m*LBO + k*SBO"),
+    },
+    "4.4": {"start-address offsets"},
+    "4.5": {
+        *("elements in 16 bytes (T)", "width of an atom in 16 bytes (SW)"),
+        "canonical form, LBO 4096 and SBO 256 elements",
+    },
+    "4.5.1": {"SMEM tile", "its strides in bytes"},
+    "4.5.2": {"MMA partition", "advance in bytes"},
+    "4.5.3": {"recast to uint128", "advance in bytes"},
+    "4.5.4": {"canonical form"},
+    "4.5.5": {"descriptor tensor", "the word plus the advance is the word of each subtile"},
+}
+
+
+def test_the_claims_are_all_that_the_article_says_each_once() -> None:
+    made = [(claim.section, claim.statement) for one in EXAMPLES.values() for claim in one.claims(one.derive())]
+    listed = [(section, statement) for section, statements in STATEMENTS.items() for statement in statements]
+    assert sorted(made) == sorted(listed)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -92,4 +149,28 @@ def test_check_without_the_dsl_is_one_line_and_status_3(
 
 def test_any_other_argument_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(SW128_KMAJOR, ["--chekc"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert "No such option '--chekc'" in told.err
+
+
+def test_a_number_that_is_wrong_is_marked_and_ends_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = Example(SW128_KMAJOR.title, SW128_KMAJOR.arguments, SW128_KMAJOR.claims, SW128_KMAJOR.word + 1)
+    assert main(wrong, []) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[-2] == "WRONG word   descriptor word: 0x4000404000010001, DERIVED 0x4000404000010000"
+    assert told[-1] == f"{len(CLAIMS_OF_3)} of {len(CLAIMS_OF_3) + 1} hold"
+
+
+def test_an_oracle_that_breaks_is_one_line_and_status_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: Example) -> list[Claim]:
+        raise oracle.OracleError("the worker\nwas lost")
+
+    monkeypatch.setattr(oracle, "available", lambda: True)
+    monkeypatch.setattr(script, "oracle_claims", broken)
+    assert main(SW128_KMAJOR, ["--check"]) == 3
+    told = capsys.readouterr()
+    assert told.err.endswith(": --check: the worker was lost\n")
+    assert told.out.splitlines()[-1].endswith(" hold")

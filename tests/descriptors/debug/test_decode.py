@@ -9,7 +9,7 @@ from derived import K_128, derivations, leaves
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, derive, diff
+from descriptors import DescriptorError, derive, diff, tell
 from descriptors.debug.decode import Decoded, decode
 from descriptors.debug.warnings import Remark
 from descriptors.derivation.derivation import Derivation
@@ -52,7 +52,7 @@ def test_any_word_is_told_in_plain_lines_whatever_is_known_of_the_operand(
     word: int, arch: str, dtype: Any, major: Any, shape: Any
 ) -> None:
     found = decode(word, arch, dtype=dtype, major=major, shape=shape)
-    told = str(found)
+    told = tell(found)
     assert told.isascii()
     assert len(told.splitlines()) == 2 + len(found.fields) + len(found.warnings) + len(found.notes)
     assert not [line for line in told.splitlines() if line != line.rstrip()]
@@ -65,7 +65,7 @@ def test_offsets_are_in_bytes_and_the_swizzle_is_a_mode() -> None:
     found = decode(GOLDEN, "sm100")
     assert [found[row.name] for row in found.fields] == [0, 16, 1024, 1, 0, 0, SwizzleMode.B128]
     assert not found.warnings
-    assert "stride_byte_offset   [32,46)  1024 bytes  64 x 16 bytes" in str(found)
+    assert "stride_byte_offset   [32,46)  1024 bytes  64 x 16 bytes" in tell(found)
 
 
 @pytest.mark.parametrize("arch", ARCHES)
@@ -201,9 +201,9 @@ def test_the_leading_offset_of_a_swizzled_k_major_operand_is_told_not_to_be_read
     for leading in (0, 16, 8192):
         found = decode(sm90(leading=leading), "sm90", major="K")
         assert not found.warnings
-        assert "not read; CUTLASS writes 16 bytes, others 0" in str(found)
+        assert "not read; CUTLASS writes 16 bytes, others 0" in tell(found)
     assert "repeated-rows" in kinds(decode(sm90(leading=16), "sm90", major="MN"))
-    assert "K-major: not read; MN-major: step to the next atom along MN" in str(decode(sm90(), "sm90"))
+    assert "K-major: not read; MN-major: step to the next atom along MN" in tell(decode(sm90(), "sm90"))
 
 
 @pytest.mark.parametrize("inside", [16, 32, 64, 112])

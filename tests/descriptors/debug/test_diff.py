@@ -10,7 +10,7 @@ from derived import K_128, MN_64, derivations, leaves, unproved
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, NotCanonicalError, derive
+from descriptors import DescriptorError, NotCanonicalError, derive, tell
 from descriptors.debug.diff import Diff, diff
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
@@ -90,7 +90,7 @@ def test_the_wrong_major_is_named_when_the_word_itself_is_right() -> None:
     found = diff(1 << 62 | 64 << 32, "S<3,3,3> o 0 o (64,16):(1,64)", **BF16_K)
     assert not found.ok
     assert (found.right_major, found.changes) == (Major.MN, ())
-    assert "change major K -> MN" in str(found)
+    assert "change major K -> MN" in tell(found)
 
 
 def test_a_layout_that_no_word_reads_says_which_mode_fails() -> None:
@@ -98,7 +98,7 @@ def test_a_layout_that_no_word_reads_says_which_mode_fails() -> None:
     assert found.right_word is None
     assert "mode (0,0) must have stride 1, has stride 8" in found.reason
     assert "forms that it has: K-major 128B" in found.reason
-    assert str(found).splitlines()[-1] == f"no word reads this layout: {found.reason}"
+    assert tell(found).splitlines()[-1] == f"no word reads this layout: {found.reason}"
 
 
 def test_a_right_word_that_no_instruction_takes_says_so() -> None:
@@ -184,11 +184,11 @@ def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
 
 
 def test_the_answer_is_told_in_lines() -> None:
-    lines = str(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
+    lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
     assert lines[0] == "different: 896 of 1024 elements are read from elsewhere"
     assert lines[1] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
     assert lines[-1] == "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024"
-    same = str(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
+    same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
     assert same == "same: the word reads all 1024 elements from where the layout stores them"
 
 

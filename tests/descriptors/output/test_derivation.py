@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from derived import derive_or_none, tiles
 from hypothesis import given
 
-from descriptors import DescriptorError, derive, explain
-from descriptors.output.derivation import as_record, tell
+from descriptors import DescriptorError, SwizzleMode, derive, explain, plain
+from descriptors.output.derivation import record, tell
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 
@@ -20,11 +21,11 @@ def test_every_derivation_can_be_told(arguments: dict[str, Any]) -> None:
     d = derive_or_none(arguments)
     if d is None:
         return
-    story, record = tell(d, 0x2000), as_record(d, 0x2000)
+    story, data = tell(d, 0x2000), record(d, 0x2000)
     assert not [line for line in story.splitlines() if line.rstrip() != line]
     assert f"0x{d.descriptor_at(0x2000).encode():016x}" in story
-    assert record["descriptor"]["word"] in story
-    assert json.loads(json.dumps(record))["reach"]["subtiles"] == record["reach"]["subtiles"]
+    assert data["descriptor"]["word"] in story
+    assert json.loads(json.dumps(data))["reach"]["subtiles"] == data["reach"]["subtiles"]
     assert str(d.descriptor.stride_byte_offset) in explain(d)
 
 
@@ -83,3 +84,16 @@ def test_the_story_of_an_explicit_layout_tells_of_no_atom() -> None:
 def test_a_table_of_too_many_subtiles_is_not_listed() -> None:
     story = tell(derive(**{**GOOD, "tile": (2**20, 2**10)}, capacity=None, verify=False))
     assert "1048576 subtiles are too many to list." in story
+
+
+def test_the_swizzle_is_told_only_where_the_tile_has_one() -> None:
+    told = "then permutes element offsets; on byte addresses it is"
+    swizzled = derive(**GOOD)
+    assert f"S<3,3,3> {told} S<3,4,3>." in tell(swizzled)
+    assert told not in tell(derive(**{**GOOD, "swizzle": "none"}))
+    assert told not in tell(
+        derive(layout="((8,16),(8,4)):((8,64),(1,1024))", dtype="bf16", swizzle="none", mma=(128, 16))
+    )
+    # A tile whose layout and mode disagree comes out of no derivation; the sentence needs both all the same.
+    assert told not in tell(replace(swizzled, smem_tile=plain(swizzled.smem_tile)))
+    assert told not in tell(replace(swizzled, swizzle=SwizzleMode.NONE))

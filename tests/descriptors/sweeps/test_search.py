@@ -15,6 +15,7 @@ from descriptors.cli.command import main
 from descriptors.derivation.verify import verify
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
+from descriptors.output.search import command as derive_command
 from descriptors.sweeps.finding import COLUMNS, KEYS, Finding
 from descriptors.sweeps.producer import stores
 from descriptors.sweeps.search import search, survey
@@ -252,8 +253,9 @@ def test_the_command_derives_the_same_words_again(
     changes: dict[str, object], capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = {"tile": (128, 64), "dtype": "bf16", "mma": (64, 16), **changes}
-    for one in search(**arguments)[:4]:  # type: ignore[arg-type]
-        words = shlex.split(one.command)
+    found = survey(**arguments)  # type: ignore[arg-type]
+    for one in found.findings[:4]:
+        words = shlex.split(derive_command(one, found.asked))
         assert words[0] == "descriptors" and main(words[1:]) == 0
         told = capsys.readouterr().out
         assert f"{one.word:#018x}" in told and "proved" in told

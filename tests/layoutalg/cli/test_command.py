@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import layoutalg as la
-from layoutalg.cli.command import main
-from layoutalg.cli.expression import operations
+from layoutalg.cli.command import COMMANDS, main
+from layoutalg.cli.expression import OPERATIONS, operations
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -225,3 +225,77 @@ def test_same_proves_layouts_with_symbols_for_all_values(capsys: pytest.CaptureF
     assert main(["same", "(8,m):(1,8)", "8*m:1"]) == 0
     assert main(["same", "(8,m):(1,8)", "(8,m):(1,4*m)"]) == 1
     assert "for m = 3 at index 8 the offsets are 8 and 12" in capsys.readouterr().out
+
+
+def test_f2_prints_the_matrix_and_how_often_an_offset_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "f2", "(2,4):(4,1)") == (
+        0,
+        ". 1 .\n. . 1\n1 . .\n3 bits of the offset from 3 bits of the index, lowest first; rank 3: injective\n",
+        "",
+    )
+    assert run(capsys, "f2", "(2,4):(0,1)")[1].splitlines() == [
+        ". 1 .",
+        ". . 1",
+        "2 bits of the offset from 3 bits of the index, lowest first; rank 2: each offset is reached 2 times",
+    ]
+    assert "rank 1: each offset is reached 16 times" in run(capsys, "f2", "(2,16):(1,0)")[1]
+
+
+def test_banks_lists_each_access_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    # 8 lanes of a phase read 16 bytes of one row each, 128 bytes apart: all of them the same four banks.
+    status, out, _ = run(
+        capsys, "banks", "(64,64):(64,1)", "--access", "(64,2):(1,64)", "--element-bytes", "2", "--bytes", "4"
+    )
+    assert (status, out.splitlines()[0]) == (
+        0,
+        "2 load accesses of a warp: 64 wavefronts, 62 of them for bank conflicts",
+    )
+    assert out.splitlines()[1:] == ["  warp 0, value 0: 32 = 32", "  warp 1, value 0: 32 = 32"]
+    sixteen = ["--access", "(32,8):(1,64)", "--element-bytes", "2", "--bytes", "16", "--store"]
+    assert run(capsys, "banks", "(64,64):(64,1)", *sixteen)[1].splitlines() == [
+        "1 store access of a warp: 32 wavefronts, 28 of them for bank conflicts",
+        "  warp 0, value 0: 8 + 8 + 8 + 8 = 32",
+    ]
+
+
+@pytest.mark.parametrize("values", [63, 64, 65, 100])
+def test_banks_lists_64_accesses_and_counts_the_others(values: int, capsys: pytest.CaptureFixture[str]) -> None:
+    layout, access = f"(32,{values}):(1,32)", f"(32,{values}):(1,32)"
+    out = run(capsys, "banks", layout, "--access", access, "--element-bytes", "4")[1].splitlines()
+    assert out[0] == f"{values} load accesses of a warp: {values} wavefronts, 0 of them for bank conflicts"
+    listed = [line for line in out[1:] if line.startswith("  warp ")]
+    assert listed == [f"  warp 0, value {i}: 1 = 1" for i in range(min(values, 64))]
+    assert out[1 + len(listed) :] == ([f"  ... and {values - 64} more (--json has them all)"] if values > 64 else [])
+    data = json.loads(run(capsys, "banks", layout, "--access", access, "--element-bytes", "4", "--json")[1])
+    assert len(data["accesses"]) == values
+
+
+def test_ops_puts_all_summaries_into_one_column(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = run(capsys, "ops")[1].splitlines()
+    summaries = json.loads(run(capsys, "ops", "--json")[1])
+    width = max(map(len, operations()))
+    listed = [line for line in lines if line.startswith(" ")]
+    assert [line[2 : 2 + width].rstrip() for line in listed] == [
+        name for names in OPERATIONS.values() for name in names
+    ]
+    assert all(line[2 + width : 4 + width] == "  " for line in listed)
+    assert [line[4 + width :] for line in listed] == [summaries[line.split()[0]] for line in listed]
+    assert [line for line in lines if not line.startswith(" ")] == list(OPERATIONS)
+    assert not any("`" in text or ":class:" in text for text in summaries.values())
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    code = (
+        "import sys; from layoutalg.cli import main; main(['--help']); "
+        "loaded = {m for m in sys.modules if m.startswith('layoutalg.')}; "
+        "sys.exit(sorted(loaded - {'layoutalg.cli', 'layoutalg.cli.command', 'layoutalg.cli.console', "
+        "'layoutalg.errors'}) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_begins_each_commands_own_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = " ".join(run(capsys, name, "--help")[1].split())
+    assert told.startswith(f"Usage: layoutalg {name} ") and COMMANDS[name][1] in told

@@ -1,4 +1,4 @@
-"""Values as a command answers with them: as text, as JSON, as a list of offsets, as a comparison."""
+"""Values of expressions as a command answers with them: as text, as data, with all offsets, two of them compared."""
 
 from __future__ import annotations
 
@@ -16,56 +16,72 @@ from layoutalg.tuples.int_tuple import text
 MOST_CELLS = 1 << 20
 
 
-def shown(value: Any) -> str:
+def tell(value: Any) -> str:
     """A value as `eval` prints it: CuTe notation; ``None`` and truth values by their Python names.
 
-    >>> shown((8, (None, 4))), shown(None), shown(True)
+    >>> tell((8, (None, 4))), tell(None), tell(True)
     ('(8,(_,4))', 'None', 'True')
     """
     return str(value) if value is None else text(value)
 
 
-def describe(value: Any) -> dict[str, Any]:
-    """A value as JSON: its ``kind``, its ``text`` in CuTe notation, and its parts; int tuples become nested lists.
+def record(value: Any) -> dict[str, Any]:
+    """A value as plain data: its ``kind``, its ``text`` in CuTe notation, its parts; int tuples as nested lists.
 
-    >>> describe((8, 2))
+    >>> record((8, 2))
     {'kind': 'tuple', 'text': '(8,2)', 'value': [8, 2]}
     """
-    told = {"text": shown(value)}
+    told = {"text": tell(value)}
     match value:
         case Layout():
-            return {"kind": "layout", **told, "shape": value.shape, "stride": _plain(value.stride), "size": size(value)}
+            return {
+                "kind": "layout",
+                **told,
+                "shape": value.shape,
+                "stride": _numbers(value.stride),
+                "size": size(value),
+            }
         case ComposedLayout():
-            parts = {"outer": describe(value.outer), "offset": value.offset, "inner": describe(value.inner)}
+            parts = {"outer": record(value.outer), "offset": value.offset, "inner": record(value.inner)}
             return {"kind": "composed_layout", **told, "shape": value.shape, **parts, "size": size(value)}
         case Swizzle():
             return {"kind": "swizzle", **told, "bits": value.bits, "base": value.base, "shift": value.shift}
         case tuple() if any(isinstance(item, (Layout, ComposedLayout, Swizzle)) for item in value):
-            return {"kind": "tuple", **told, "items": [describe(item) for item in value]}
+            return {"kind": "tuple", **told, "items": [record(item) for item in value]}
         case tuple():
-            return {"kind": "tuple", **told, "value": _plain(value)}
+            return {"kind": "tuple", **told, "value": _numbers(value)}
         case None | bool() | int():
             return {"kind": "none" if value is None else type(value).__name__, **told, "value": value}
     return {"kind": type(value).__name__, **told}
 
 
-def _plain(value: Any) -> Any:
+def _numbers(value: Any) -> Any:
     """An int tuple as nested lists of numbers; a basis stride, which JSON has no number for, as its text."""
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_numbers(item) for item in value]
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def nested_offsets(layout: Any) -> Any:
+def record_offsets(layout: Any) -> dict[str, Any]:
+    """A layout as plain data, with all its offsets.
+
+    >>> from layoutalg import Layout
+    >>> record_offsets(Layout((2, 2), (2, 1)))["offsets"]
+    [[0, 1], [2, 3]]
+    """
+    return record(layout) | {"offsets": _nested_offsets(layout)}
+
+
+def _nested_offsets(layout: Any) -> Any:
     """All offsets, nested by top-level mode: ``offsets[i][j]`` is ``layout(i, j)``."""
     need_few_cells(layout, "draw a part of it with --rows and --columns")
     if not isinstance(layout.shape, tuple):
-        return [_plain(layout(index)) for index in range(layout.shape)]
+        return [_numbers(layout(index)) for index in range(layout.shape)]
     extents = [size(mode) for mode in layout.shape]
 
     def level(prefix: tuple[int, ...]) -> Any:
         if len(prefix) == len(extents):
-            return _plain(layout(prefix))
+            return _numbers(layout(prefix))
         return [level((*prefix, index)) for index in range(extents[len(prefix)])]
 
     return level(())
@@ -84,7 +100,7 @@ def need_few_cells(layout: Any, otherwise: str) -> None:
 def difference(first: Any, second: Any) -> str:
     """How two values differ, in one line; empty if they do not."""
     if not all(isinstance(value, (Layout, ComposedLayout)) for value in (first, second)):
-        return "" if first == second else f"{shown(first)} is not {shown(second)}"
+        return "" if first == second else f"{tell(first)} is not {tell(second)}"
     if symbols_of(first) or symbols_of(second):
         proof = prove(first, second)
         return "" if proof else str(proof)
@@ -95,5 +111,5 @@ def difference(first: Any, second: Any) -> str:
     need_few_cells(first, "larger layouts are not compared")
     for index in range(size(first)):
         if first(index) != second(index):
-            return f"differ at index {index}: {shown(first(index))} and {shown(second(index))}"
+            return f"differ at index {index}: {tell(first(index))} and {tell(second(index))}"
     return ""

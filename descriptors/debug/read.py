@@ -1,0 +1,70 @@
+"""From a word to what it makes the tensor core read: the address of every element of the operand.
+
+Source: the read model of :mod:`descriptors.proof.read_model`, which says how it is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from descriptors.debug.decode import Decoded, decode
+from descriptors.errors import DescriptorError
+from descriptors.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
+from descriptors.proof import read_model
+from descriptors.proof.addresses import fetched_addresses
+from descriptors.words.descriptor import Arch
+
+#: The most elements whose addresses are listed.
+_MOST_ELEMENTS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What the tensor core fetches for a word.
+
+    Args:
+        decoded: the word, with what looks wrong about it.
+        element: the element type.
+        major: the contiguous dimension.
+        addresses: where element (mn, k) is read: ``addresses[mn][k]``, in bytes, or bits of elements that are smaller.
+        evidence: how the read model of this operand is known.
+    """
+
+    decoded: Decoded
+    element: ElementType
+    major: Major
+    addresses: tuple[tuple[int, ...], ...]
+    evidence: str
+
+
+def read(
+    word: int, arch: Arch = "sm100", *, dtype: ElementType | str, major: Major | MajorName, shape: tuple[int, int]
+) -> Fetched:
+    """Everything that the tensor core reads for a descriptor word, element by element.
+
+    Args:
+        word: the 64-bit word.
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: name of the element type.
+        major: the contiguous dimension, ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) that one instruction reads, in elements.
+
+    Raises:
+        DescriptorError: if an argument is malformed, the word has no meaning, or the shape is too large for a list.
+
+    >>> read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(64, 16)).addresses[1][:2]
+    (144, 146)
+    """
+    if shape[0] * shape[1] > _MOST_ELEMENTS:
+        raise DescriptorError(
+            f"read: the shape must have at most {_MOST_ELEMENTS} elements, found {shape[0] * shape[1]}"
+        )
+    element, contiguous = as_element_type(dtype), as_major(major)
+    fetched = fetched_addresses([word], arch=arch, element=element, major=contiguous, shape=shape)[0]
+    return Fetched(
+        decoded=decode(word, arch, dtype=element, major=contiguous, shape=shape),
+        element=element,
+        major=contiguous,
+        addresses=tuple(map(tuple, fetched.tolist())),
+        evidence=read_model.evidence(arch=arch, dtype=element, major=contiguous),
+    )

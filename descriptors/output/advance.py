@@ -1,0 +1,23 @@
+"""How far the start address of a tile's subtiles moves."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from descriptors.derivation.advance import AdvanceReport
+
+
+def tell(report: AdvanceReport) -> str:
+    """Where the subtiles start and end for a person, in one line."""
+    return str(report)
+
+
+def record(report: AdvanceReport) -> dict[str, Any]:
+    """The same as plain data, with both verdicts.
+
+    >>> from descriptors import derive
+    >>> record(derive((128, 128), "bf16", "K", "128B", (64, 16)).advance_report())["fits_field"]
+    True
+    """
+    return {**asdict(report), "fits_field": report.fits_field, "fits_memory": report.fits_memory}

@@ -1,0 +1,111 @@
+"""Any answer of the package as text for a person, and as plain data for a program: two functions for all of them.
+
+Each kind of answer has a module here with a ``tell`` and a ``record``; this one only finds it by the type of the value.
+Law: what ``record`` returns holds dicts, sequences, texts, numbers, truth values and None alone, so that it is JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from descriptors.debug.candidates import Candidate
+from descriptors.debug.decode import Decoded
+from descriptors.debug.diff import Diff
+from descriptors.debug.read import Fetched
+from descriptors.derivation.advance import AdvanceReport
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.symbolic import SymbolicDerivation
+from descriptors.derivation.verify import Report
+from descriptors.errors import DescriptorError, brief
+from descriptors.instructions.idesc import DecodedInstruction
+from descriptors.instructions.selection import Selection
+from descriptors.operands.canonical import Match
+from descriptors.output import (
+    advance,
+    candidates,
+    closed_forms,
+    decoded,
+    derivation,
+    diff,
+    fetched,
+    formulas,
+    idesc,
+    instructions,
+    match,
+    plan,
+    proof,
+    search,
+    summary,
+)
+from descriptors.sweeps.atlas import Summary
+from descriptors.sweeps.finding import Survey
+from descriptors.sweeps.formulas import FormulaRow
+from descriptors.tma.plan import TmaPlan
+
+#: The module of each answer.
+ANSWERS: Mapping[type, ModuleType] = {
+    AdvanceReport: advance,
+    DecodedInstruction: idesc,
+    Decoded: decoded,
+    Derivation: derivation,
+    Diff: diff,
+    Fetched: fetched,
+    Match: match,
+    Report: proof,
+    Selection: instructions,
+    Summary: summary,
+    Survey: search,
+    SymbolicDerivation: closed_forms,
+    TmaPlan: plan,
+}
+
+#: The module of each answer that is a sequence, by the type of its items.
+SEQUENCES: Mapping[type, ModuleType] = {Candidate: candidates, FormulaRow: formulas}
+
+
+def tell(answer: object, **options: Any) -> str:
+    """An answer for a person: what the command of that answer prints.
+
+    Args:
+        answer: what a function of this package returned: a derivation, a match, candidates, a decoded word, a
+            comparison, a plan of tensor copies, a proof...
+        options: those of the answer's own module; a derivation takes the ``base`` of the tile and its proof.
+
+    Raises:
+        DescriptorError: if it is no answer.
+
+    >>> from descriptors import match
+    >>> print(tell(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[0])
+    form       K-major 128B ((8,m),(1,k)):((8,SBO),(-,1)), in 16-byte units
+    """
+    return str(_home(answer, "tell").tell(answer, **options))
+
+
+def record(answer: object, **options: Any) -> Any:
+    """An answer as plain data, fit for JSON: what the command of that answer writes with ``--json``.
+
+    Args:
+        answer: as for ``tell``.
+        options: those of the answer's own module.
+
+    Raises:
+        DescriptorError: if it is no answer.
+
+    >>> from descriptors import candidates
+    >>> [one["fits"] for one in record(candidates("(64,16):(64,1)", "bf16"))[:2]]
+    [True, False]
+    """
+    return _home(answer, "record").record(answer, **options)
+
+
+def _home(answer: object, operation: str) -> ModuleType:
+    if isinstance(answer, (tuple, list)) and answer and type(answer[0]) in SEQUENCES:
+        return SEQUENCES[type(answer[0])]
+    if type(answer) in ANSWERS:
+        return ANSWERS[type(answer)]
+    known = ", ".join(sorted(one.__name__ for one in ANSWERS))
+    raise DescriptorError(
+        f"{operation}: the operand must be an answer ({known}, or candidates or formulas), found {brief(answer)}"
+    )

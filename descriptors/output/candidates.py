@@ -1,0 +1,46 @@
+"""Every major and swizzle mode tried on a layout: the descriptor, or the reason why it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from descriptors.debug.candidates import Candidate
+from descriptors.text import word_text
+
+
+def tell(candidates: Sequence[Candidate]) -> str:
+    """Candidates for a person, a line each.
+
+    >>> from descriptors import candidates
+    >>> print(tell(candidates("(64,16):(64,1)", "bf16", arch="sm90")[:1]))
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
+    """
+    return "\n".join(map(str, candidates))
+
+
+def record(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """Candidates as plain data."""
+    return [_candidate_record(candidate) for candidate in candidates]
+
+
+def _candidate_record(candidate: Candidate) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "major": str(candidate.major),
+        "swizzle": str(candidate.swizzle),
+        "fits": candidate.fit is not None,
+        "reason": candidate.reason,
+        "illegal": candidate.illegal,
+    }
+    if candidate.fit is not None:
+        descriptor = candidate.fit.descriptor
+        told |= {
+            "layout": str(candidate.fit.layout),
+            "canonical": str(candidate.fit.match.layout),
+            "form": str(candidate.fit.match.form),
+            "leading_byte_offset": descriptor.leading_byte_offset,
+            "stride_byte_offset": descriptor.stride_byte_offset,
+            "dont_care": candidate.fit.match.dont_care,
+            "word": word_text(descriptor.encode()),
+        }
+    return told

@@ -1,0 +1,49 @@
+"""A decoded descriptor word: its fields, and the remarks on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.debug.decode import Decoded
+from descriptors.debug.warnings import Remark
+from descriptors.output.fields import field_cells, number_or_text
+from descriptors.text import aligned, word_text
+from descriptors.words.bitfield import span
+
+
+def tell(decoded: Decoded) -> str:
+    """A decoded word for a person: a line for each field, then warnings and notes.
+
+    >>> from descriptors import decode
+    >>> for line in tell(decode(0x4000404000010000, "sm100", dtype="bf16", major="K")).splitlines()[:4]:
+    ...     print(line)
+    0x4000404000010000: sm100 shared-memory descriptor of an operand: bf16 K-major
+       field                bits            value    in the word
+       start_address        [0,14)        0 bytes   0 x 16 bytes  where the operand starts
+       leading_byte_offset  [16,30)      16 bytes   1 x 16 bytes  not read; CUTLASS writes 16 bytes, others 0
+    """
+    rows = [("field", "bits", "value", "in the word", "")]
+    for row in decoded.fields:
+        rows.append((row.name, span(row.field), *field_cells(row.field, row.stored, row.value), row.meaning))
+    remarks = [*(f"warning: {one}" for one in decoded.warnings), *(f"note: {one}" for one in decoded.notes)]
+    return "\n".join([str(decoded), *aligned(rows, "<<>><", indent=3), *remarks])
+
+
+def record(decoded: Decoded) -> dict[str, Any]:
+    """A decoded word as plain data."""
+    return {
+        "word": word_text(decoded.word),
+        "arch": decoded.arch,
+        "fields": {row.name: number_or_text(row.value) for row in decoded.fields},
+        "stored": {row.name: row.stored for row in decoded.fields},
+        "meanings": {row.name: row.meaning for row in decoded.fields},
+        "dont_care": decoded.dont_care,
+        "unknown_bits": word_text(decoded.unknown_bits),
+        "warnings": [record_remark(remark) for remark in decoded.warnings],
+        "notes": [record_remark(remark) for remark in decoded.notes],
+    }
+
+
+def record_remark(remark: Remark) -> dict[str, str]:
+    """A remark as plain data."""
+    return {"kind": remark.kind, "field": remark.field, "text": remark.text}

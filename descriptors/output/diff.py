@@ -1,0 +1,65 @@
+"""A word compared with a layout: what is read from elsewhere, a picture of it, and the right word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.debug.diff import Diff
+from descriptors.output.fields import number_or_text
+from descriptors.text import word_text
+
+
+def tell(diff: Diff) -> str:
+    """A comparison for a person.
+
+    >>> from descriptors import diff
+    >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+    >>> print(tell(found).splitlines()[-1])
+    right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024
+    """
+    return str(diff) if diff.ok else "\n".join([str(diff), *_sentences(diff)])
+
+
+def _sentences(diff: Diff) -> Iterator[str]:
+    """What differs, and what would mend it."""
+    yield from (f"   {mismatch}" for mismatch in diff.mismatches)
+    yield str(diff.picture)
+    if diff.right_word is None:
+        yield f"no word reads this layout: {diff.reason}"
+        return
+    changes = [str(change) for change in diff.changes]
+    if diff.right_major is not diff.major:
+        changes.append(f"major {diff.major} -> {diff.right_major}")
+    yield f"right word: {word_text(diff.right_word)}; change {', '.join(changes) or 'nothing'}"
+    if diff.illegal:
+        yield f"but no instruction reads such an operand: {diff.illegal}"
+
+
+def record(diff: Diff) -> dict[str, Any]:
+    """A comparison as plain data."""
+    return {
+        "word": word_text(diff.word),
+        "arch": diff.arch,
+        "dtype": diff.element.name,
+        "major": str(diff.major),
+        "shape": diff.shape,
+        "layout": str(diff.layout),
+        "base": diff.base,
+        "same": diff.ok,
+        "elements": diff.shape[0] * diff.shape[1],
+        "differing": diff.differing,
+        "mismatches": [
+            {"coordinate": one.coordinate, "unit": one.unit, "expected": one.expected, "found": one.found}
+            for one in diff.mismatches
+        ],
+        "picture": {"rows": diff.picture.rows, "block": diff.picture.block},
+        "right_word": None if diff.right_word is None else word_text(diff.right_word),
+        "right_major": None if diff.right_major is None else str(diff.right_major),
+        "changes": [
+            {"field": one.field, "found": number_or_text(one.found), "right": number_or_text(one.right)}
+            for one in diff.changes
+        ],
+        "illegal": diff.illegal,
+        "reason": diff.reason,
+    }

@@ -1,0 +1,28 @@
+"""A field of a descriptor word, as answers write it down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.words.bitfield import Field
+
+
+def field_cells(field: Field, stored: int, value: Any) -> tuple[str, str]:
+    """What a field is worth and what the word holds, as two cells of a table.
+
+    >>> field_cells(Field("stride_byte_offset", low=32, bits=14, unit=16), 64, 1024)
+    ('1024 bytes', '64 x 16 bytes')
+    """
+    if field.unit > 1:
+        return f"{value} bytes", f"{stored} x {field.unit} bytes"
+    return str(value), f"code {stored}" if field.codes else str(stored)
+
+
+def number_or_text(value: Any) -> int | str:
+    """A value that JSON can hold: a number as it is, anything else in its own notation.
+
+    >>> from descriptors import SwizzleMode
+    >>> number_or_text(1024), number_or_text(SwizzleMode.B128)
+    (1024, '128B')
+    """
+    return value if isinstance(value, int) else str(value)

@@ -1,0 +1,40 @@
+"""A decoded instruction descriptor: the word, its fields, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.instructions.idesc import DecodedInstruction
+from descriptors.output.fields import number_or_text
+from descriptors.text import aligned, word_text
+from descriptors.words.instruction import word_of
+
+
+def tell(instruction: DecodedInstruction) -> str:
+    """An instruction descriptor for a person.
+
+    >>> from descriptors import decode_idesc
+    >>> print(tell(decode_idesc(0x08200490, "f16")).splitlines()[0])
+    0x08200490  sm100 instruction descriptor of kind f16
+    """
+    word = word_of(instruction.kind)
+    title = f"{word_text(instruction.word, word.bits)}  {word.name}"
+    warnings = (f"warning: {warning}" for warning in instruction.warnings)
+    return "\n".join([title, *aligned([("bits", "field", "value"), *instruction.rows()]), *warnings])
+
+
+def record(instruction: DecodedInstruction) -> dict[str, Any]:
+    """An instruction descriptor as plain data.
+
+    >>> from descriptors import decode_idesc
+    >>> record(decode_idesc(0x08200490, "f16"))["fields"]["n"]
+    128
+    """
+    bits = word_of(instruction.kind).bits
+    return {
+        "kind": instruction.kind,
+        "word": word_text(instruction.word, bits),
+        "fields": {name: number_or_text(value) for name, value in instruction.values},
+        "unknown_bits": word_text(instruction.unknown_bits, bits),
+        "warnings": list(instruction.warnings),
+    }

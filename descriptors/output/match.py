@@ -1,0 +1,41 @@
+"""An operand in its canonical form: the form, its layout, LBO and SBO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from descriptors.operands.canonical import LEADING, STRIDE, Match
+
+#: What people call the two offsets.
+SHORT = {LEADING: "LBO", STRIDE: "SBO"}
+
+
+def tell(match: Match) -> str:
+    """A match for a person.
+
+    >>> from descriptors import match
+    >>> print(tell(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[-1])
+    SBO        1024 bytes
+    """
+    offsets = (
+        f"{short}        {getattr(match, name)} bytes{unread_mark(name, match.dont_care)}"
+        for name, short in SHORT.items()
+    )
+    return "\n".join([f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets])
+
+
+def unread_mark(field: str, dont_care: Iterable[str]) -> str:
+    """What stands behind the value of a field that changes nothing."""
+    return "  (changes nothing)" if field in dont_care else ""
+
+
+def record(match: Match) -> dict[str, Any]:
+    """A match as plain data."""
+    return {
+        "form": str(match.form),
+        "canonical": str(match.layout),
+        LEADING: match.leading_byte_offset,
+        STRIDE: match.stride_byte_offset,
+        "dont_care": match.dont_care,
+    }

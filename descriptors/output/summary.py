@@ -1,0 +1,27 @@
+"""What a run of the atlas did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.sweeps.atlas import Summary
+
+
+def tell(summary: Summary) -> str:
+    """A run for a person, in one line: rows by status, elements, speed."""
+    return str(summary)
+
+
+def record(summary: Summary) -> dict[str, Any]:
+    """A run as plain data.
+
+    >>> record(Summary({"proved": 40, "refused": 8}, skipped=0, elements=1300000, seconds=0.2))["counts"]
+    {'proved': 40, 'refused': 8}
+    """
+    return {
+        "ok": summary.ok,
+        "counts": dict(summary.counts),
+        "skipped": summary.skipped,
+        "elements": summary.elements,
+        "seconds": summary.seconds,
+    }

@@ -1,0 +1,117 @@
+"""Commands of the algebra itself: evaluate an expression, draw a layout, compare two, list the operations."""
+
+from __future__ import annotations
+
+import os
+import sys
+from json import dumps
+from shutil import get_terminal_size
+from typing import Any
+
+import click
+
+from layoutalg.cli.console import Status, say
+from layoutalg.cli.expression import evaluate
+from layoutalg.cli.listing import explained, record_operations, tell_operations
+from layoutalg.cli.options import EXPRESSIONS, json_option, source
+from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
+from layoutalg.drawing.picture import draw
+from layoutalg.errors import LayoutError
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+
+
+@click.command("eval", context_settings=EXPRESSIONS)
+@click.argument("expression")
+@json_option("Write the value as JSON.")
+def eval_(expression: str, as_json: bool) -> None:
+    """Evaluate EXPRESSION and print its value.
+
+    \b
+    layoutalg eval "zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"
+    layoutalg eval "coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1))"
+    layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
+    layoutalg eval "((8,16):(1,8))(3,_)"
+
+    `layoutalg ops` lists the operations. - reads the expression from standard input.
+    """
+    value = evaluate(source(expression))
+    say(dumps(record(value)) if as_json else tell(value))
+
+
+@click.command(context_settings=EXPRESSIONS)
+@click.argument("layout")
+@json_option("Write all offsets as JSON, nested by mode.")
+@click.option("--rows", type=click.IntRange(1, 1024), help="The most rows drawn.  [default: 64]")
+@click.option("--columns", type=click.IntRange(1, 1024), help="The most columns drawn.  [default: what the line holds]")
+@click.option("--all", "everything", is_flag=True, help="Draw all rows, columns and slices.")
+@click.option("--color/--no-color", default=None, help="Colour cells by offset modulo 8.  [default: on a terminal]")
+def show(
+    layout: str, as_json: bool, rows: int | None, columns: int | None, everything: bool, color: bool | None
+) -> None:
+    """Draw the offset table of LAYOUT: mode 0 down, mode 1 across, a table for each slice of further modes.
+
+    LAYOUT is a layout or any expression that gives one. - reads it from standard input.
+
+    \b
+    layoutalg show "(4,(2,4)):(2,(1,8))"
+    layoutalg show "S<2,1,3> o 0 o (8,8):(8,1)"
+    """
+    value = evaluate(source(layout))
+    if not isinstance(value, (Layout, ComposedLayout)):
+        raise LayoutError(f"show: the operand must be a layout, found {tell(value)[:120]}")
+    if as_json:
+        say(dumps(record_offsets(value)))
+    else:
+        limits = _no_limits(value) if everything else _limits(rows, columns)
+        say(draw(value).text(color=_wants_color(color), **limits))
+
+
+def _no_limits(value: Layout | ComposedLayout) -> dict[str, Any]:
+    need_few_cells(value, "use --rows and --columns")
+    return {"max_rows": None, "max_columns": None, "max_grids": None}
+
+
+def _limits(rows: int | None, columns: int | None) -> dict[str, Any]:
+    limits = {"max_rows": rows or 64, "max_columns": columns or 256}
+    return limits if columns else {**limits, "width": _line_width()}
+
+
+def _line_width() -> int:
+    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
+    return get_terminal_size().columns if sys.stdout.isatty() else 240
+
+
+def _wants_color(asked: bool | None) -> bool:
+    if asked is not None:
+        return asked
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+@click.command(context_settings=EXPRESSIONS)
+@click.argument("first")
+@click.argument("second")
+def same(first: str, second: str) -> int:
+    """Compare two layouts as functions of the index, whatever their shapes; exit status 1 if they differ.
+
+    \b
+    layoutalg same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
+    """
+    found = difference(evaluate(source(first)), evaluate(source(second)))
+    say(found or "same")
+    return Status.DIFFERENCE if found else Status.ANSWER
+
+
+@click.command()
+@click.argument("name", required=False)
+@json_option("Write the list as JSON.")
+def ops(name: str | None, as_json: bool) -> None:
+    """List the operations of the algebra, or explain the one called NAME."""
+    if name is not None:
+        say(explained(name))
+    else:
+        say(dumps(record_operations()) if as_json else tell_operations())
+
+
+#: The commands that the group registers.
+commands: list[click.Command] = [eval_, show, same, ops]

@@ -1,0 +1,136 @@
+"""What a program of this project does with an answer, a refusal, an interrupt and a closed pipe; its exit statuses.
+
+Both commands and the scripts of the course run in it, so that they end alike: the answer on standard output, or one
+line on standard error that begins with the program's name. Source: Click 8, whose own ``main`` makes an error of a
+reader that has seen enough.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import IntEnum
+from importlib import import_module
+from io import UnsupportedOperation
+from typing import Any
+
+import click
+from click.shell_completion import shell_complete
+
+
+class Status(IntEnum):
+    """How a program ends."""
+
+    ANSWER = 0
+    DIFFERENCE = 1  # what was compared or proved does not hold, or nothing was found
+    BAD_INPUT = 2
+    NOT_THERE = 3  # the CuTe DSL, or a GPU
+    INTERRUPTED = 130  # as a shell says of SIGINT
+
+
+class NotThereError(Exception):
+    """What an answer needs is not on this machine."""
+
+
+class Commands(click.Group):
+    """A group that knows its commands from a table, and imports one when it is asked for.
+
+    Args:
+        table: for each command the module that has it in its ``commands``, and what it does in a few words.
+        one_line: cut those words, in the list of commands, to what one line holds.
+    """
+
+    def __init__(
+        self, *arguments: Any, table: Mapping[str, tuple[str, str]], one_line: bool = False, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self.table, self.one_line = table, one_line
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, imported now."""
+        if cmd_name not in self.table:
+            return None
+        found: list[click.Command] = import_module(self.table[cmd_name][0]).commands
+        return next((one for one in found if one.name == cmd_name), None)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list for ``--help``, from the table alone."""
+        rows = [(name, text) for name, (_, text) in self.table.items()]
+        if self.one_line:
+            room = formatter.width - 6 - max(map(len, self.table))
+            rows = [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in rows]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def say(text: str) -> None:
+    """Print an answer; unlike ``click.echo`` it keeps what the text is coloured with, and the buffer full."""
+    sys.stdout.write(text + "\n")
+
+
+def run(
+    command: click.Command, name: str, refusals: Iterable[type[Exception]] = (), arguments: Sequence[str] | None = None
+) -> int:
+    """Run a program and return its exit status.
+
+    Args:
+        command: what it does. It may return a ``Status``; nothing means an answer.
+        name: of the program.
+        refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
+        arguments: the command line after the name; that of this process if left out.
+    """
+    try:
+        status = _invoke(command, name, sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return int(status) if isinstance(status, int) else int(Status.ANSWER)
+    except BrokenPipeError:
+        _empty_output()
+        return int(Status.ANSWER)  # the reader has seen enough
+    except (KeyboardInterrupt, click.Abort):
+        print(file=sys.stderr)  # ends the line on which the terminal shows ^C
+        return int(Status.INTERRUPTED)
+    except NotThereError as error:
+        return _refuse(name, str(error), Status.NOT_THERE)
+    except click.ClickException as error:
+        return _refuse(name, f"{error.format_message()} ({name} --help)")
+    except (OSError, UnicodeError) as error:
+        _empty_output()
+        return _refuse(name, str(error))
+    except tuple(refusals) as error:
+        return _refuse(name, str(error))
+
+
+def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:
+    """What Click's ``main`` does, but for its errors."""
+    asked = f"_{name}_COMPLETE".replace("-", "_").replace(".", "_").upper()
+    if instruction := os.environ.get(asked):
+        return shell_complete(command, {}, name, asked, instruction)
+    try:
+        with command.make_context(name, list(arguments)) as context:
+            return command.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+
+
+def _empty_output() -> None:
+    """Let what is still buffered go nowhere, so that Python's own flush at exit has nothing to complain about."""
+    with suppress(UnsupportedOperation):  # a stream in memory never fails
+        output = sys.stdout.fileno()
+        kept, nowhere = os.dup(output), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output)
+        sys.stdout.flush()
+        os.dup2(kept, output)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _refuse(name: str, message: str, status: Status = Status.BAD_INPUT) -> int:
+    """One line on standard error, whatever the message holds."""
+    print(" ".join(f"{name}: {message}".split()), file=sys.stderr)
+    return int(status)

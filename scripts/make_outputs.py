@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Write tests/vectors/outputs.json: what the two commands print, for a broad list of command lines.
+
+Usage: python scripts/make_outputs.py [--check]      --check only compares, and exits 1 if the file is out of date
+
+An entry holds the command line, its exit status, and what it wrote; of a long text its number of lines and SHA-256.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
+
+from generated import write_or_check  # noqa: E402
+
+FILE = ROOT / "tests" / "vectors" / "outputs.json"
+
+#: Characters of text that an entry holds as they are.
+LONGEST = 700
+
+K_128 = "--dtype bf16 --major K --swizzle 128B --tile 128x128"
+MN_64 = "--dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16 --order 1,0"
+FAMILY = '--dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic'
+SW128 = '"S<3,3,3> o 0 o (64,16):(64,1)"'
+BF16_K = "--dtype bf16 --major K"
+
+#: What follows ``descriptors``.
+DESCRIPTORS = f"""
+nothing
+derive {K_128} --mma 64x16
+derive {K_128} --mma 64x16 --json
+derive {K_128} --mma 64x16 --json --no-verify
+derive {K_128} --mma 64x16 --explain
+derive {K_128} --mma 64x16 --emit cuda
+derive {K_128} --mma 64x16 --emit ptx
+derive {K_128} --mma 64x16 --emit cutedsl
+derive {K_128} --mma 64x16 --emit python
+derive {K_128} --mma 64x16 --emit rust
+derive {K_128} --mma 64x16 --explain --json
+derive {K_128} --mma 64x16 --base 0x2000
+derive {K_128} --mma 64x16 --base 8
+derive {K_128} --mma 64x100
+derive {K_128}x3 --mma 64x16 --order 1,0,2 --arch sm90 --no-verify
+derive {MN_64}
+derive {MN_64} --operand B
+derive --dtype bf17 --major K --swizzle none --tile 8x8 --mma 8x8
+derive --dtype u8 --major K --swizzle none --tile 128x64 --cp 128x256b
+derive --dtype bf16 --unit cute --layout "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)"
+derive {FAMILY}
+derive {FAMILY} --format latex
+derive {FAMILY} --format python
+derive {FAMILY} --format json
+derive {FAMILY} --format word
+derive {FAMILY} --json
+match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
+match "(64,16):(64,1)" --dtype bf16 --swizzle 128B --json
+match "(64,16):(64,1)" --dtype bf16 --swizzle 64B
+candidates "(64,16):(64,1)" --dtype bf16
+candidates "(64,16):(64,1)" --dtype bf16 --arch sm90 --json
+candidates "(64,16" --dtype bf16
+decode 0x4000404000010000
+decode 0x4000404000010000 {BF16_K} --shape 64x16
+decode 0x0010000002001000 --arch sm90
+decode 0x0010000002001000 --arch sm90 --json
+decode 0x
+read 0x4000404000010000 {BF16_K} --shape 64x16
+read 0x4000404000010000 {BF16_K} --shape 64x256
+read 0x4000404000010000 {BF16_K} --shape 64x256 --all
+read 0x4000404000010000 {BF16_K} --shape 8x16 --json
+read 0x8000002001000000 --arch sm90 --dtype f16 --major MN --shape 64x16
+read 0x4000404000010000 {BF16_K}
+diff 0x4000004000010000 {SW128} --arch sm90 {BF16_K}
+diff 0x4000002000010000 {SW128} --arch sm90 {BF16_K}
+diff 0x4000002000010000 {SW128} --arch sm90 {BF16_K} --json
+diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute {BF16_K} --shape 64x16
+diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute {BF16_K} --shape 64x16 --json
+diff 0x4000404000010000 "S<9,9,9> o 0 o (64,16):(64,1)" {BF16_K}
+shapes
+shapes --json
+shapes --arch sm90
+shapes --arch sm90 --kind f16
+shapes --arch sm100 --kind mxf4nvf4
+shapes --arch sm100 --kind f8f6f4
+shapes --arch sm100 --kind f8f6f4 --json
+shapes --arch sm100 --kind i8
+shapes --kind f17
+idesc --a bf16 --m 128 --n 256 --b-major MN
+idesc --a e2m1 --m 256 --n 256 --cta-group 2 --scale-dtype ue4m3
+idesc --a bf16 --m 128 --n 256 --json
+idesc --a bf16 --m 100 --n 256
+idesc --m 128 --n 256
+decode-idesc 0x08410490 --kind f16
+decode-idesc 0xffffffff --kind f16
+decode-idesc 0x10401480 --kind mxf4nvf4 --json
+decode-idesc word --kind f16
+tma {K_128}
+tma {K_128} --rank 3
+tma {K_128}x2 --order 1,0,2
+tma {K_128} --json
+tma {K_128} --rank 6
+search --tile 128x64 --dtype bf16 --mma 64x16
+search --tile 128x64 --dtype bf16 --mma 64x16 --stages 4 --smem 32768 --top 3
+search --tile 128x64 --dtype bf16 --mma 64x16 --stages 4 --top 3 --json
+search --tile 128x64 --dtype bf16 --mma 64x16 --stages 16 --operand A --kind f16 --cta-group 1 --top 1
+search --tile 64x32 --dtype tf32 --mma 64x8
+search --tile 64x32 --dtype tf32 --mma 64x8 --all
+search --tile 64x64 --dtype e2m3 --mma 64x32 --producer columns
+search --tile 64x64 --dtype e2m3 --mma 64x32 --producer columns --json
+search --tile 96x48 --dtype bf16 --mma 64x16
+search --tile 128x48 --dtype bf16 --mma 64x16 --pad --legality lenient
+search --tile 128by64 --dtype bf16 --mma 64x16
+formulas
+formulas --major MN --format markdown
+formulas --swizzle 128B --bits 16 --format latex
+formulas --swizzle 128B --bits 16 --format json
+formulas --format svg
+formulas --major J
+atlas rows.csv --tile 128x128
+"""
+
+#: What follows ``layoutalg``.
+LAYOUTALG = """
+nothing
+eval "zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"
+eval "S<3,4,3> o 8 o (8,64):(64,1)" --json
+eval "slice_and_offset((_,1), (4,8):(8,1))" --json
+eval "make_identity_layout((4,8))" --json
+eval "size(4:1)" --json
+eval "leading_dim((4,8),(8,2))" --json
+eval "S<3,4,3>" --json
+eval "((8,16):(1,8))(3,_)"
+eval "nosuch(4:1)"
+show "(4,(2,4)):(2,(1,8))"
+show "S<2,1,3> o 0 o (8,8):(8,1)" --rows 4 --columns 3
+show "(2,(2,2)):(4,(1,2))" --json
+show "(2,2):(2,1)" --color
+show 17
+same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
+same "(4,8):(1,4)" "(4,8):(8,1)"
+same "(8,m):(1,8)" "(8,m):(1,4*m)"
+same 4:1 8:1
+ops
+ops --json
+ops coalesce
+ops nosuch
+banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16 --store
+banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
+banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16 --json
+banks "(64,64):(64,1)" --access "(32,128):(1,32)" --element-bytes 2
+banks "S<3,3,3>" --access "(32,8):(1,64)" --element-bytes 2
+f2 "S<2,1,2> o 0 o (4,8):(8,1)"
+f2 "(4,8):(1,0)"
+f2 "(4,8):(8,1)" --json
+f2 "(4,2):(3,16)"
+linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4
+linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4 --json
+linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --invert
+linear "((2,2),(2,2)):((2,8),(1,4))" --in lane=x
+find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
+find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16 --json
+find-swizzle "(8,64):(64,0)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
+"""
+
+COMMANDS = [
+    f"{program} {line}"
+    for program, lines in (("descriptors", DESCRIPTORS), ("layoutalg", LAYOUTALG))
+    for line in lines.strip().splitlines()
+]
+
+
+def outcome(command: str) -> dict[str, Any]:
+    """What a command line does, run in this process."""
+    from descriptors.cli import main as descriptors
+    from layoutalg.cli import main as layoutalg
+
+    program, *arguments = shlex.split(command)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = {"descriptors": descriptors, "layoutalg": layoutalg}[program](arguments)
+    return {"command": command, "status": status, "out": _kept(out.getvalue()), "err": _kept(err.getvalue())}
+
+
+def _kept(text: str) -> str | dict[str, Any]:
+    if len(text) <= LONGEST:
+        return text
+    return {"lines": text.count("\n"), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _lines() -> Iterator[str]:
+    yield "["
+    yield ",\n".join(json.dumps(outcome(command)) for command in COMMANDS)
+    yield "]\n"
+
+
+def main(arguments: list[str]) -> int:
+    return write_or_check(FILE, "\n".join(_lines()), "make_outputs.py", __doc__, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

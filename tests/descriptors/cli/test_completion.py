@@ -1,0 +1,84 @@
+"""The shell completes every option that has a list of names, with the very names that its refusal lists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from programs import ANSWERED, FAMILY
+
+from descriptors.cli.command import COMMANDS, command, main
+from descriptors.instructions import tables
+
+GROUP = click.Context(command, info_name="descriptors")
+
+#: Options that stand in no refusal's list, or take more than one name of it.
+OTHERS = {("idesc", "--a"), ("idesc", "--b"), ("idesc", "--d"), ("idesc", "--scale-dtype")}
+
+#: What else must be said, or left out, for an option to be looked at.
+LINES = {
+    ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
+    ("derive", "--format"): FAMILY,
+}
+
+
+def of(name: str) -> click.Command:
+    found = command.get_command(GROUP, name)
+    assert found is not None
+    return found
+
+
+def options(name: str) -> list[click.Option]:
+    return [one for one in of(name).params if isinstance(one, click.Option) and not one.is_flag]
+
+
+OPTIONS = [(name, option.opts[0]) for name in COMMANDS for option in options(name)]
+
+
+def completed(name: str, option: str, begun: str = "", **params: str) -> list[str]:
+    """What the shell is offered for the value of an option."""
+    context = click.Context(of(name), info_name=name, parent=GROUP)
+    context.params = {**params}
+    (found,) = (one for one in options(name) if one.opts[0] == option)
+    return [item.value for item in found.shell_complete(context, begun)]
+
+
+@pytest.mark.parametrize(("name", "option"), [one for one in OPTIONS if one not in OTHERS], ids=" ".join)
+def test_what_is_offered_is_what_a_refusal_lists(
+    name: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = LINES.get((name, option), ANSWERED["descriptors"][name])
+    output = [str(tmp_path / "rows.jsonl")] if name == "atlas" else []
+    assert main([name, *output, *line, option, "nonsense"]) == 2
+    refusal = capsys.readouterr().err
+    listed = re.search(r"must be one of ([^;]*), found 'nonsense'|'nonsense' is not one of (.*)\.", refusal)
+    names = re.findall(r"[^,' ]+", listed[1] or listed[2]) if listed else []
+    assert completed(name, option) == names
+
+
+@pytest.mark.parametrize(("name", "option"), sorted(OTHERS), ids=" ".join)
+def test_the_types_of_an_instruction_are_those_of_the_tables(name: str, option: str) -> None:
+    kinds = [dtype for row in tables.KINDS if row.arch == "sm100" for dtype in row.dtypes]
+    results = [dtype for row in tables.TYPES if row.arch == "sm100" for dtype in row.d]
+    scales = [row.dtype for row in tables.SCALES if row.arch == "sm100"]
+    expected = {"--a": kinds, "--b": kinds, "--d": results, "--scale-dtype": scales}[option]
+    assert completed(name, option) == list(dict.fromkeys(expected)) != []
+
+
+def test_what_is_begun_is_completed_whatever_its_case() -> None:
+    assert completed("search", "--major", "m") == ["MN"]
+    assert completed("search", "--major", "K") == ["K"]
+    assert completed("derive", "--swizzle", "128b") == ["128B", "128B_BASE32B"]
+    assert completed("derive", "--dtype", "x") == []
+
+
+def test_kinds_are_those_of_the_architecture() -> None:
+    assert completed("shapes", "--kind", arch="sm90") == ["f16", "tf32", "f8", "i8", "b1"]
+    assert completed("shapes", "--kind", arch="sm9") == completed("shapes", "--kind", arch="sm100")
+
+
+def test_of_several_names_the_last_is_completed() -> None:
+    assert completed("atlas", "--dtype", "bf16,e4") == ["bf16,e4m3"]
+    assert completed("atlas", "--swizzle", "none,6") == ["none,64B"]

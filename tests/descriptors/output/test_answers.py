@@ -1,0 +1,107 @@
+"""`tell` and `record` answer for every value that the package answers with, as its command does."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from descriptors import (
+    DescriptorError,
+    candidates,
+    decode,
+    decode_idesc,
+    derive,
+    diff,
+    idesc,
+    match,
+    record,
+    tell,
+    tma_plan,
+    verify,
+)
+from descriptors.cli.command import main
+from descriptors.debug.read import read
+from descriptors.derivation.symbolic import derive_symbolic
+from descriptors.instructions.selection import select_rows
+from descriptors.output.answers import ANSWERS, SEQUENCES
+from descriptors.sweeps.atlas import Summary
+from descriptors.sweeps.formulas import formulas
+from descriptors.sweeps.search import survey
+
+GOLDEN = 0x4000404000010000
+SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
+OPERAND = "--dtype bf16 --major K"
+D = derive((128, 128), "bf16", "K", "128B", (64, 16))
+
+#: A command, and the value that it answers with. Its own JSON switch is ``--json`` unless said otherwise.
+SAME: dict[str, Callable[[], Any]] = {
+    f"decode {GOLDEN} {OPERAND}": lambda: decode(GOLDEN, "sm100", dtype="bf16", major="K"),
+    f"read {GOLDEN} {OPERAND} --shape 64x16": lambda: read(GOLDEN, "sm100", dtype="bf16", major="K", shape=(64, 16)),
+    f"diff {GOLDEN} '{SW128}' {OPERAND}": lambda: diff(GOLDEN, SW128, arch="sm100", dtype="bf16", major="K"),
+    f"diff {GOLDEN + 2**35} '{SW128}' {OPERAND}": lambda: diff(
+        GOLDEN + 2**35, SW128, arch="sm100", dtype="bf16", major="K"
+    ),
+    "candidates (64,16):(64,1) --dtype bf16": lambda: candidates("(64,16):(64,1)", "bf16"),
+    "match (64,16):(64,1) --dtype bf16 --swizzle 128B": lambda: match("(64,16):(64,1)", "bf16", swizzle="128B"),
+    f"derive {OPERAND} --swizzle 128B --tile 128x128 --mma 64x16 --no-verify": lambda: D,
+    "shapes": lambda: select_rows("sm100"),
+    "shapes --kind f16": lambda: select_rows("sm100", "f16"),
+    "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),
+    "search --tile 64x16 --dtype bf16 --mma 64x16": lambda: survey((64, 16), "bf16", (64, 16)),
+    f"derive {OPERAND} --swizzle 128B --tile 64*mx64*k --mma 64x16 --symbolic": lambda: derive_symbolic(
+        ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
+    ),
+    "formulas": formulas,
+}
+
+#: Answers that no command gives alone.
+PARTS: list[Any] = [
+    verify(D),
+    D.advance_report(),
+    tma_plan(D),
+    Summary({"proved": 4}, skipped=1, elements=1000, seconds=0.5),
+]
+
+
+@pytest.mark.parametrize("line", SAME)
+def test_a_command_prints_what_tell_and_record_say(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = SAME[line]()
+    formatted = "--format json" if "--symbolic" in line or line == "formulas" else "--json"
+    main(shlex.split(line))
+    assert capsys.readouterr().out == tell(answer) + "\n"
+    main(shlex.split(f"{line} {formatted}"))
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(record(answer)))
+
+
+@pytest.mark.parametrize("answer", PARTS, ids=lambda one: type(one).__name__)
+def test_a_part_of_an_answer_is_text_and_plain_data_too(answer: Any) -> None:
+    assert tell(answer) and not tell(answer).endswith("\n")
+    assert isinstance(json.loads(json.dumps(record(answer))), dict)
+
+
+def test_these_are_all_the_answers() -> None:
+    made = [make() for make in SAME.values()] + PARTS
+    assert {type(one) for one in made if not isinstance(one, tuple)} == set(ANSWERS)
+    assert {type(one[0]) for one in made if isinstance(one, tuple)} == set(SEQUENCES)
+
+
+def test_a_derivation_and_a_plan_are_told_with_their_proofs() -> None:
+    report, plan = verify(D, bases=(0x2000,)), tma_plan(D)
+    assert tell(D, base=0x2000, report=report).endswith(f"\n\n{tell(report)}")
+    assert record(D, base=0x2000, report=report)["proof"] == record(report)
+    assert "proved" not in tell(plan) and record(plan)["proved"] is None
+    assert tell(plan, proved=plan.verify()).endswith(
+        "proved: 16384 elements in 2 boxes (copy model: " + plan.evidence + ")"
+    )
+    assert record(plan, proved=plan.verify())["proved"]["elements"] == 16384
+
+
+@pytest.mark.parametrize("value", [7, "text", None, (), [], (7,), object()])
+def test_what_is_no_answer_is_refused(value: object) -> None:
+    for operation in (tell, record):
+        with pytest.raises(DescriptorError, match=rf"^{operation.__name__}: the operand must be an answer \(.*found"):
+            operation(value)

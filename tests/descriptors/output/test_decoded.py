@@ -1,0 +1,31 @@
+"""A decoded word as text and data: remarks say the right numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from descriptors import SmemDescriptor, SwizzleMode, decode, record, tell
+
+#: Rows that the hardware walks by itself between two steps, and the bytes that they take, by the PTX manual.
+GROUPS = {"none": (8, 128), "32B": (8, 256), "64B": (8, 512), "128B": (8, 1024), "128B_BASE32B": (4, 512)}
+
+
+@pytest.mark.parametrize("swizzle", SwizzleMode, ids=str)
+def test_a_step_that_is_too_small_is_told_with_the_rows_and_bytes_of_a_group(swizzle: SwizzleMode) -> None:
+    rows, size = GROUPS[str(swizzle)]
+    word = SmemDescriptor("sm100", 8192, 16, swizzle).encode()
+    wanted = f"warning: stride_byte_offset: 16 makes groups overlap: {rows} rows take {size} bytes "
+    assert wanted in tell(decode(word, "sm100"))
+    same = SmemDescriptor("sm100", 8192, 0, swizzle).encode()
+    assert f"0 reads every group from the same bytes: {rows} rows take {size} bytes " in tell(decode(same, "sm100"))
+    enough = SmemDescriptor("sm100", 8192, size, swizzle).encode()
+    assert "stride_byte_offset: " not in tell(decode(enough, "sm100"))
+
+
+def test_text_and_data_hold_the_same_remarks() -> None:
+    found = decode(0x0010000002001000, "sm90")
+    told, data = tell(found), record(found)
+    assert told.splitlines()[0] == str(found) == "0x0010000002001000: sm90 shared-memory descriptor"
+    for kind in ("warnings", "notes"):
+        assert [one["text"] for one in data[kind]] == [one.text for one in getattr(found, kind)]
+    assert all(one["text"] in told for one in (*data["warnings"], *data["notes"]))

@@ -1,0 +1,59 @@
+"""Both programs as processes, and a command line that answers for each of their commands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from places import ROOT
+
+OPERAND = ["--dtype", "bf16", "--major", "K"]
+TILE = [*OPERAND, "--swizzle", "128B", "--tile", "128x128"]
+FAMILY = [*OPERAND, "--swizzle", "128B", "--tile", "64*m x 64*k", "--mma", "64x16", "--symbolic"]
+ACCESS = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
+SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
+
+#: By program and command; ``atlas`` wants a file to write to before these.
+ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
+    "descriptors": {
+        "derive": [*TILE, "--mma", "64x16"],
+        "match": ["(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"],
+        "candidates": ["(64,16):(64,1)", "--dtype", "bf16"],
+        "decode": ["0x4000404000010000"],
+        "read": ["0x4000404000010000", *OPERAND, "--shape", "64x16"],
+        "diff": ["0x4000404000010000", SW128, *OPERAND],
+        "shapes": [],
+        "idesc": ["--a", "bf16", "--m", "128", "--n", "256"],
+        "decode-idesc": ["0x08410490", "--kind", "f16"],
+        "tma": TILE,
+        "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],
+        "formulas": ["--bits", "16", "--swizzle", "128B"],
+        "atlas": ["--tile", "64x64", "--dtype", "bf16", "--swizzle", "128B"],
+    },
+    "layoutalg": {
+        "eval": ["(4,8):(8,1)"],
+        "show": ["(4,8):(8,1)"],
+        "same": ["(4,8):(1,4)", "32:1"],
+        "ops": [],
+        "banks": ["(8,64):(64,1)", *ACCESS],
+        "f2": ["(4,8):(8,1)"],
+        "linear": ["(4,8):(8,1)", "--in", "lane,register"],
+        "find-swizzle": ["(8,64):(64,1)", *ACCESS],
+    },
+}
+
+#: All of them, for tests with a case for each.
+COMMANDS = [(program, name) for program, commands in ANSWERED.items() for name in commands]
+
+
+def closed_pipe(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A program whose reader is gone before it writes."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = [sys.executable, "-m", program, *arguments]
+        return subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False)
+    finally:
+        os.close(writer)

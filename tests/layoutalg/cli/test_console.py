@@ -1,0 +1,128 @@
+"""The console: how every program ends, whatever happens to its input, its output, or the machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from places import ROOT
+from programs import ANSWERED, COMMANDS, closed_pipe
+
+from descriptors.cli.command import COMMANDS as OF_DESCRIPTORS
+from descriptors.cli.command import main as descriptors
+from layoutalg.cli.command import COMMANDS as OF_LAYOUTALG
+from layoutalg.cli.command import main as layoutalg
+from layoutalg.cli.console import NotThereError, Status, run
+from layoutalg.errors import LayoutError
+
+MAINS = {"descriptors": descriptors, "layoutalg": layoutalg}
+
+
+def program(outcome: object) -> click.Command:
+    """A command that says a word, then raises or returns what it is given."""
+
+    @click.command()
+    def command() -> object:
+        click.echo("said")
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    return command
+
+
+def arguments(name: str, command: str, folder: Path) -> list[str]:
+    return [command, *([str(folder / "rows.jsonl")] if command == "atlas" else []), *ANSWERED[name][command]]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "told"),
+    [
+        (None, 0, ""),
+        (Status.ANSWER, 0, ""),
+        (Status.DIFFERENCE, 1, ""),
+        (click.exceptions.Exit(1), 1, ""),
+        (click.UsageError("no such thing"), 2, "tool: no such thing (tool --help)\n"),
+        (LayoutError("eval: must be\n one line"), 2, "tool: eval: must be one line\n"),
+        (OSError(28, "No space left on device"), 2, "tool: [Errno 28] No space left on device\n"),
+        (UnicodeEncodeError("ascii", "é", 0, 1, "not in range"), 2, None),
+        (NotThereError("the GPU is not there"), 3, "tool: the GPU is not there\n"),
+        (KeyboardInterrupt(), 130, "\n"),
+        (click.Abort(), 130, "\n"),
+        (BrokenPipeError(), 0, ""),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_each_way_to_end_has_its_status_and_its_line(
+    outcome: object, status: int, told: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(program(outcome), "tool", [LayoutError], []) == status
+    err = capsys.readouterr().err
+    assert err == told or (told is None and err.startswith("tool: 'ascii' codec") and err.count("\n") == 1)
+
+
+def test_an_error_that_nobody_foresaw_stays_one() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(program(ZeroDivisionError()), "tool", [LayoutError], [])
+
+
+def test_the_table_of_commands_has_a_line_here_for_each() -> None:
+    assert set(ANSWERED["descriptors"]) == set(OF_DESCRIPTORS)
+    assert set(ANSWERED["layoutalg"]) == set(OF_LAYOUTALG)
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
+def test_each_of_these_lines_is_answered(
+    name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert MAINS[name](arguments(name, command, tmp_path)) == 0
+    told = capsys.readouterr()
+    assert told.out.endswith("\n") and told.err == ""
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
+def test_a_reader_that_is_gone_is_no_error(name: str, command: str, tmp_path: Path) -> None:
+    done = closed_pipe(name, *arguments(name, command, tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("options", [["--help"], ["--version"], []], ids=str)
+@pytest.mark.parametrize("name", MAINS)
+def test_nor_for_the_help(name: str, options: list[str]) -> None:
+    done = closed_pipe(name, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
+    asked = "read 0x4000404000010000 --dtype bf16 --major K --shape 1024x1024 --all"
+    command = f"{sys.executable} -m descriptors {asked} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "read model: documented, not measured on a Blackwell GPU\n"
+
+
+@pytest.mark.parametrize(("name", "asked"), [("descriptors", "shapes"), ("layoutalg", "ops")])
+def test_a_full_disk_is_told_in_one_line(name: str, asked: str) -> None:
+    command = f"{sys.executable} -m {name} {asked} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
+
+
+def test_what_was_said_before_the_output_failed_is_dropped_and_the_stream_goes_on() -> None:
+    code = """
+import click
+from layoutalg.cli.console import run, say
+@click.command()
+def command():
+    say("half an answer")
+    raise OSError("the disk is gone")
+print("after", run(command, "tool", [], []))
+"""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=buffered, check=False)
+    assert (done.stdout, done.stderr) == ("after 2\n", "tool: the disk is gone\n")
