@@ -36,16 +36,18 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.algebra.rearrange import append, flatten, group_modes, prepend, select
     from layoutalg.algebra.recast import downcast, recast_layout, upcast
     from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
-    from layoutalg.algebra.symbols import prove, substitute, symbols_of
+    from layoutalg.algebra.symbols import Proof, prove, substitute, symbols_of
     from layoutalg.algebra.tiling import local_partition, local_tile
     from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
-    from layoutalg.analysis.banks import access, accesses, wavefronts
+    from layoutalg.analysis.banks import Access, access, wavefronts
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.from_f2 import from_f2
     from layoutalg.analysis.linear_layout import LinearLayout
     from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
+    from layoutalg.analysis.warp_accesses import accesses
+    from layoutalg.drawing.picture import Picture, draw
     from layoutalg.errors import (
         CoordinateError,
         LayoutError,
@@ -59,6 +61,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.layouts.layout import Layout
     from layoutalg.layouts.memory import gather, scatter, strided_view
     from layoutalg.layouts.modes import (
+        AnyLayout,
+        Mode,
+        Tiler,
         crd2idx,
         depth,
         get,
@@ -74,6 +79,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import product
+    from layoutalg.tuples.polynomial import Polynomial, symbol
+    from layoutalg.tuples.types import Coord, Index, Integer, IntTuple, Shape, Stride
 
 __version__ = "0.1.0"
 
@@ -91,47 +98,66 @@ _NAMES = {
     "algebra.rearrange": "append flatten group_modes prepend select",
     "algebra.recast": "downcast recast_layout upcast",
     "algebra.slicing": "dice slice_ slice_and_offset",
-    "algebra.symbols": "prove substitute symbols_of",
+    "algebra.symbols": "Proof prove substitute symbols_of",
     "algebra.tiling": "local_partition local_tile",
     "analysis.bank_ranks": "conflicts_by_rank wavefronts_by_rank",
-    "analysis.banks": "access accesses wavefronts",
+    "analysis.banks": "Access access wavefronts",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.from_f2": "from_f2",
     "analysis.linear_layout": "LinearLayout",
     "analysis.swizzle_search": "AccessPattern NoSwizzleError find_swizzle",
     "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
     "analysis.triton": "from_linear_layout to_linear_layout",
+    "analysis.warp_accesses": "accesses",
+    "drawing.picture": "Picture draw",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
     "layouts.memory": "gather scatter strided_view",
-    "layouts.modes": "crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size",
+    "layouts.modes": (
+        "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
+    ),
     "layouts.notation": "parse_int_tuple parse_layout",
     "layouts.offsets": "offsets",
     "layouts.swizzle": "Swizzle",
     "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "product",
+    "tuples.polynomial": "Polynomial symbol",
+    "tuples.types": "Coord Index Integer IntTuple Shape Stride",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 # Everything but `filter`, which would take the place of Python's own where someone imports the star.
 __all__ = [
+    "Access",
     "AccessPattern",
+    "AnyLayout",
     "ComposedLayout",
+    "Coord",
     "CoordinateError",
     "E",
     "F2Matrix",
+    "Index",
+    "IntTuple",
+    "Integer",
     "Layout",
     "LayoutError",
     "LinearLayout",
+    "Mode",
     "NoSwizzleError",
     "NotDivisibleError",
     "NotInjectiveError",
     "NotLinearError",
     "NotationError",
+    "Picture",
+    "Polynomial",
+    "Proof",
     "ScaledBasis",
+    "Shape",
+    "Stride",
     "Swizzle",
+    "Tiler",
     "UndecidedError",
     "access",
     "accesses",
@@ -146,6 +172,7 @@ __all__ = [
     "depth",
     "dice",
     "downcast",
+    "draw",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",
@@ -190,6 +217,7 @@ __all__ = [
     "slice_and_offset",
     "strided_view",
     "substitute",
+    "symbol",
     "symbols_of",
     "tile_to_shape",
     "tiled_divide",

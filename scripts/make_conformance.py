@@ -4,7 +4,7 @@
 Usage: python scripts/make_conformance.py [--check]      --check only compares, and exits 1 if the file is out of date
 
 Inputs are random from a fixed seed. Each answer is what this package gives, and is kept only after a judge that shares
-no code with it (tests/judge.py, tests/postconditions.py) has checked the post-condition by enumeration; each refusal is
+no code with it (tests/judge/) has checked the post-condition by enumeration; each refusal is
 kept only after the judge has found that no right answer exists. A case on which the two disagree stops the script.
 docs/conformance.md says how to run the file.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge")]
 
 import corpus  # noqa: E402
 from cases import encode, run, spelled  # noqa: E402

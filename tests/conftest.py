@@ -1,19 +1,22 @@
-"""Hypothesis profiles and the seed of this run.
+"""Hypothesis profiles, and the one seed of this run.
 
-Every run draws new examples. The seed is printed at the top; ``pytest --hypothesis-seed=N`` repeats a run. The profile
-comes from the environment: ``LAYOUTALG_PROFILE=thorough`` looks twenty times as hard as the default.
+A release has its seed, so that every run of it draws the same examples; ``LAYOUTALG_SEED=N`` draws others. What is
+drawn depends on the seed and the test alone: not on the examples that failed before, nor on the modules that happen to
+be loaded, nor on the worker. ``LAYOUTALG_PROFILE=thorough`` looks twenty times as hard as the default.
 """
 
 from __future__ import annotations
 
 import os
-import random
 from typing import Any
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
+from seeds import BadSeedError, seed_of_this_run
 
 _COMMON: dict[str, Any] = {
+    "database": None,
     "deadline": None,
     "print_blob": True,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
@@ -24,17 +27,25 @@ hypothesis.settings.register_profile("thorough", max_examples=6000, **_COMMON)
 PROFILE = os.environ.get("LAYOUTALG_PROFILE", "default")
 hypothesis.settings.load_profile(PROFILE)
 
+# Hypothesis draws the constants of the modules that are loaded so far, which differ from worker to worker.
+if hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = providers.Constants
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a seed where none was given, before the Hypothesis plugin reads the option."""
+    """Give Hypothesis the seed of this run, before its plugin reads the option."""
+    try:
+        seed = seed_of_this_run()
+    except BadSeedError as error:
+        raise pytest.UsageError(str(error)) from error
     if config.getoption("hypothesis_seed", None) is None:
-        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+        config.option.hypothesis_seed = str(seed)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Say how to repeat this run."""
-    return f"hypothesis profile {PROFILE!r}, repeat with --hypothesis-seed={config.getoption('hypothesis_seed')}"
+    return f"hypothesis profile {PROFILE!r}, repeat with {_how(config)}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
@@ -44,4 +55,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
             if name == "note":
                 terminalreporter.write_line(str(text))
     if exitstatus == pytest.ExitCode.TESTS_FAILED:
-        terminalreporter.write_line(f"repeat this run with --hypothesis-seed={config.getoption('hypothesis_seed')}")
+        terminalreporter.write_line(f"repeat this run with {_how(config)}")
+
+
+def _how(config: pytest.Config) -> str:
+    seed, drawn = seed_of_this_run(), config.getoption("hypothesis_seed")
+    return f"LAYOUTALG_SEED={seed}" + ("" if drawn == str(seed) else f" --hypothesis-seed={drawn}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from descriptors.course.claims import Claim, Example
 from descriptors.derivation.derivation import Derivation
@@ -32,7 +33,8 @@ def _common(d: Derivation, section: str, shape: tuple[int, int], atoms: tuple[in
 
 def _stride_bytes(layout: Layout, unit_bytes: int) -> tuple[int, ...]:
     """The strides of a layout in bytes, mode after mode."""
-    return tuple(stride * unit_bytes for mode in flatten(layout) for stride in [mode.stride])
+    strides: list[Any] = [mode.stride for mode in flatten(layout)]
+    return tuple(stride * unit_bytes for stride in strides)
 
 
 def _fields(d: Derivation, section: str, code: int, stride: int, leading: int) -> Iterator[Claim]:

@@ -8,6 +8,7 @@ block on sm90 and sm100 has 227 KB of shared memory, which ends before the windo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from descriptors.text import tuple_text
 from descriptors.words.address import WINDOW_BYTES
@@ -88,7 +89,8 @@ def advance_report(
         index, below = 0, 1
         for leaf in flatten(mode):
             steps = size(leaf) - 1
-            move = 16 * steps * leaf.stride
+            stride: Any = leaf.stride  # a number, as the words hold it
+            move: int = 16 * steps * stride
             lowest, highest = lowest + min(move, 0), highest + max(move, 0)
             index += below * steps if move > 0 else 0
             below *= size(leaf)

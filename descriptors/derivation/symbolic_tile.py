@@ -26,7 +26,8 @@ def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
     extents = []
     for i, extent in enumerate(tile):
         try:
-            value = Layout(parse_int_tuple(extent) if isinstance(extent, str) else extent).shape
+            given: Any = parse_int_tuple(extent) if isinstance(extent, str) else extent
+            value: Any = Layout(given).shape
         except UndecidedError:
             raise
         except LayoutError as error:

@@ -13,7 +13,7 @@ from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.text import tuple_text
-from layoutalg import ComposedLayout, Layout, recast_layout, tile_to_shape
+from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
 
 _GMMA = (
     "CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp, Layout_{}_Atom_Bits; CuTe DSL tcgen05.make_smem_layout_atom"
@@ -111,7 +111,7 @@ def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple
     ((8,16),(64,2)):((64,512),(1,8192))
     """
     rows = plain(atom)
-    for mode, (extent, unit) in enumerate(zip(tile, rows.shape, strict=False)):
+    for mode, (extent, unit) in enumerate(zip(tile, map(size, rows), strict=False)):
         if extent % unit:
             raise DescriptorError(
                 f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
@@ -209,7 +210,8 @@ def _single_step(divided: Layout, path: Path, operand: Layout, wanted: Form) -> 
     part = divided[path[0]][path[1]]
     if not isinstance(part.shape, int):
         raise _failure(operand, wanted, path, "a single stride", str(part))
-    return part.shape, 0 if part.shape == 1 else part.stride
+    stride: Any = part.stride  # a leaf, as the shape is one
+    return part.shape, 0 if part.shape == 1 else stride
 
 
 def _shown(operand: object) -> str:

@@ -31,7 +31,7 @@ from descriptors.tma.plan import TmaPlan
 from descriptors.tma.planner import tma_plan
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
 from descriptors.words.descriptor import Arch
-from layoutalg import size
+from layoutalg import AnyLayout, size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,11 +194,9 @@ def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[in
     """The tile, rounded up to whole atoms and operands if that was asked for."""
     if not question.pad:
         return question.tile
-    units = zip(canonical_atom(major, swizzle).in_elements(question.element), question.reads, strict=True)
-    mn, k = (
-        -(-n // lcm(size(atom), read)) * lcm(size(atom), read)
-        for n, (atom, read) in zip(question.tile, units, strict=True)
-    )
+    atom: AnyLayout = canonical_atom(major, swizzle).in_elements(question.element)
+    units = zip([size(atom, mode) for mode in range(2)], question.reads, strict=True)
+    mn, k = (-(-n // lcm(unit, read)) * lcm(unit, read) for n, (unit, read) in zip(question.tile, units, strict=True))
     return mn, k
 
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import L, need_layout, through
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
+from layoutalg.layouts.modes import LayoutKind, need_layout, through
+from layoutalg.tuples.int_tuple import flatten_tuple, safe_text, text
+from layoutalg.tuples.types import IntTuple, Shape, Stride
 
 
-def coalesce(layout: L, target_profile: IntTuple = None) -> L:
+def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> LayoutKind:
     """The same function of the index in as few modes as possible.
 
     Args:
@@ -64,7 +65,7 @@ def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
 
 
-def filter_zeros(layout: L, target_profile: IntTuple = None) -> L:
+def filter_zeros(layout: LayoutKind, target_profile: Stride | None = None) -> LayoutKind:
     """Replace the extent of every mode of stride 0 by 1: the same image, each offset reached once less often.
 
     Args:
@@ -88,7 +89,7 @@ def filter_zeros(layout: L, target_profile: IntTuple = None) -> L:
     )
 
 
-def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTuple:
+def _without_zeros(shape: Shape, stride: Stride, layout: Layout) -> Shape:
     if type(shape) is tuple:
         if type(stride) is not tuple or len(stride) != len(shape):
             raise LayoutError(
@@ -98,7 +99,7 @@ def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTupl
     return 1 if stride == 0 else shape
 
 
-def filter(layout: L) -> L:  # CuTe's name
+def filter(layout: LayoutKind) -> LayoutKind:  # CuTe's name
     """Coalesce after removing the modes of stride 0 and of extent 1: what is left maps without repetition by zeros.
 
     >>> print(filter(Layout((4, (2, 3)), (0, (1, 2)))))

@@ -24,12 +24,13 @@ from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, need_integer_strides
-from layoutalg.layouts.modes import need_plain
-from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, product, safe_text
+from layoutalg.layouts.modes import AnyLayout, need_plain
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
+from layoutalg.tuples.types import Shape
 
 
-def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
+def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
     """The sorted layout that, together with ``layout``, reaches each offset of an interval exactly once.
 
     Args:
@@ -54,7 +55,7 @@ def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
     period = 1  # everything below this offset is filled
     for d, s in sorted(zip(strides, extents, strict=True)):
         if d <= 0 or d < period or not divides(period, d):
-            _refuse(d, period, extents, strides, layout)
+            _refuse_stride(d, period, extents, strides, layout)
         if d != period:
             need_steps(s)  # a mode that is never stepped along would leave no gap
         gaps.append(d // period)
@@ -65,7 +66,7 @@ def complement(layout: Layout, cotarget: IntTuple | Layout = 1) -> Layout:
     return from_flat(*merge(tuple(gaps), tuple(steps)))
 
 
-def _target(cotarget: Any) -> int:
+def _target(cotarget: AnyLayout | Shape) -> int:
     """The number of offsets to fill."""
     if isinstance(cotarget, Layout):
         return product(cotarget.shape)
@@ -78,7 +79,7 @@ def _target(cotarget: Any) -> int:
     return product(tuple(leaves))
 
 
-def _refuse(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
+def _refuse_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
     """Name the condition that fails: sign, injectivity, or the chain."""
     if min(strides) < 0:
         raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")

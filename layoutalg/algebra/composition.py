@@ -14,19 +14,29 @@ S<2,1,3> o 0 o (4,4):(16,2) True
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import AnyLayout
+from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_leaf
 
 
-def composition(a: AnyLayout | Swizzle, b: Any) -> AnyLayout:
+@overload
+def composition(a: Layout, b: Tiler) -> Layout: ...
+@overload
+def composition(a: Layout, b: ComposedLayout | Swizzle) -> ComposedLayout: ...
+@overload
+def composition(a: ComposedLayout, b: AnyLayout | Swizzle | Tiler) -> ComposedLayout: ...
+@overload
+def composition(a: Swizzle, b: AnyLayout) -> ComposedLayout: ...
+@overload
+def composition(a: AnyLayout | Swizzle, b: AnyLayout | Swizzle | Tiler) -> AnyLayout: ...
+def composition(a: Any, b: Any) -> AnyLayout:
     """The layout ``i -> a(b(i))``, with the hierarchy of b.
 
     Args:

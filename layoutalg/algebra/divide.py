@@ -29,13 +29,14 @@ from typing import Any
 from layoutalg.algebra.complement import complement
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import L, need_layout, through
+from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, equal
+from layoutalg.tuples.types import Shape, Stride
 
 
-def logical_divide(target: L, tiler: Any) -> L:
+def logical_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """Split a layout, or each of its modes, into ``(tile, rest)``.
 
     Args:
@@ -56,7 +57,7 @@ def logical_divide(target: L, tiler: Any) -> L:
     return through(lambda plain: divide_plain(plain, tiler), target)
 
 
-def divide_plain(target: Layout, tiler: Any) -> Layout:
+def divide_plain(target: Layout, tiler: Tiler) -> Layout:
     """:func:`logical_divide` of a plain layout."""
     if tiler is None:
         return target
@@ -65,6 +66,8 @@ def divide_plain(target: Layout, tiler: Any) -> Layout:
     tile = as_tile(tiler, "logical_divide")
     total = product(target.shape)
     count = product(tile.shape)
+    shape: Shape
+    stride: Stride
     if type(tiler) is int:  # the complement of n:1 in a multiple of n
         shape, stride = (count, total // count), (1, count if count != total else 0)
     else:
@@ -83,7 +86,7 @@ def divide_plain(target: Layout, tiler: Any) -> Layout:
         ) from error
 
 
-def as_tile(tiler: Any, operation: str) -> Layout:
+def as_tile(tiler: Tiler, operation: str) -> Layout:
     """A tiler that is not a tuple as the layout it stands for."""
     if isinstance(tiler, Layout):
         return tiler
@@ -93,7 +96,9 @@ def as_tile(tiler: Any, operation: str) -> Layout:
     return trusted(count, 1)
 
 
-def by_mode(target: Layout, tiler: tuple[Any, ...], operate: Callable[[Layout, Any], Layout], operation: str) -> Layout:
+def by_mode(
+    target: Layout, tiler: tuple[Tiler, ...], operate: Callable[[Layout, Tiler], Layout], operation: str
+) -> Layout:
     """Apply an operation to each of the first modes with its own tiler; modes beyond the tiler stay as they are."""
     if len(tiler) > len(target):
         raise LayoutError(
@@ -104,13 +109,13 @@ def by_mode(target: Layout, tiler: tuple[Any, ...], operate: Callable[[Layout, A
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
 
 
-def zip_modes(divided: Layout, tiler: Any, operation: str) -> Layout:
+def zip_modes(divided: Layout, tiler: Tiler, operation: str) -> Layout:
     """Collect the pairs of a divide or product by a tuple as ``((firsts), (seconds, modes beyond the tuple))``."""
     shape, stride = (_zipped(part, tiler, operation) for part in (divided.shape, divided.stride))
     return trusted(shape, stride)
 
 
-def _zipped(parts: tuple[Any, ...], tiler: Any, operation: str) -> tuple[Any, Any]:
+def _zipped(parts: Any, tiler: Tiler, operation: str) -> tuple[Any, Any]:
     """:func:`zip_modes` of a shape or of a stride."""
     if type(tiler) is not tuple:
         if tiler is None:
@@ -123,7 +128,7 @@ def _zipped(parts: tuple[Any, ...], tiler: Any, operation: str) -> tuple[Any, An
     return tuple([first for first, _ in pairs]), (*[second for _, second in pairs], *parts[len(tiler) :])
 
 
-def zipped_divide(target: L, tiler: Any) -> L:
+def zipped_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """A layout as ``((tile), (rest))``: mode 0 runs inside a tile, mode 1 over the tiles.
 
     Args:
@@ -141,7 +146,7 @@ def zipped_divide(target: L, tiler: Any) -> L:
     return through(lambda plain: zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), target)
 
 
-def tiled_divide(target: L, tiler: Any) -> L:
+def tiled_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """As :func:`zipped_divide`, with the modes over the tiles at the top: ``((tile), rest, rest, ...)``.
 
     >>> print(tiled_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
@@ -152,7 +157,7 @@ def tiled_divide(target: L, tiler: Any) -> L:
     return through(lambda plain: unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), target)
 
 
-def flat_divide(target: L, tiler: Any) -> L:
+def flat_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """As :func:`zipped_divide`, with all modes at the top: ``(tile, tile, ..., rest, rest, ...)``.
 
     >>> print(flat_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
@@ -168,7 +173,7 @@ def unpack(zipped: Layout, *modes: int) -> Layout:
     shape: list[Any] = []
     stride: list[Any] = []
     for mode in range(2):
-        s, d = zipped.shape[mode], zipped.stride[mode]
+        s, d = modes_of(zipped.shape)[mode], modes_of(zipped.stride)[mode]
         if mode in modes and type(s) is tuple:
             shape.extend(s)
             stride.extend(d)

@@ -12,6 +12,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from layoutalg.algebra.coalesce import coalesce_plain
@@ -20,15 +21,15 @@ from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, 
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
-from layoutalg.layouts.jumps import Function
+from layoutalg.layouts.jumps import ExtendedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides
-from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain, size
+from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, need_plain, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps
 
 
-def right_inverse(layout: AnyLayout) -> AnyLayout:
+def right_inverse(layout: LayoutKind) -> LayoutKind:
     """The longest layout R of CuTe's form with ``layout(R(i)) == i``: an index for each offset from 0 on.
 
     R collects the modes of ``layout`` whose strides continue one another from stride 1; ``1:0`` where there is none.
@@ -43,8 +44,8 @@ def right_inverse(layout: AnyLayout) -> AnyLayout:
     (8,4):(4,1)
     """
     if isinstance(need_layout(layout, "right_inverse"), ComposedLayout):
-        return _inverse_of_swizzled(layout, "right_inverse", right_inverse_plain)
-    return right_inverse_plain(need_plain(layout, "right_inverse"))
+        return _inverse_of_swizzled(layout, "right_inverse", right_inverse_plain)  # type: ignore[return-value]
+    return right_inverse_plain(need_plain(layout, "right_inverse"))  # type: ignore[return-value]
 
 
 def right_inverse_plain(layout: Layout) -> Layout:
@@ -75,7 +76,7 @@ def _mode_by_proof(modes: dict[Any, tuple[Any, Any]], offset: Any) -> tuple[Any,
     return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
 
 
-def left_inverse(layout: AnyLayout) -> AnyLayout:
+def left_inverse(layout: LayoutKind) -> LayoutKind:
     """The layout R with ``R(layout(i)) == i`` for every index i, in CuTe's form: a mode for each stride of ``layout``.
 
     Args:
@@ -90,8 +91,8 @@ def left_inverse(layout: AnyLayout) -> AnyLayout:
     (5,8):(1,4) (2,4):(0,1)
     """
     if isinstance(need_layout(layout, "left_inverse"), ComposedLayout):
-        return _inverse_of_swizzled(layout, "left_inverse", left_inverse_plain)
-    return left_inverse_plain(need_plain(layout, "left_inverse"))
+        return _inverse_of_swizzled(layout, "left_inverse", left_inverse_plain)  # type: ignore[return-value]
+    return left_inverse_plain(need_plain(layout, "left_inverse"))  # type: ignore[return-value]
 
 
 def left_inverse_plain(layout: Layout) -> Layout:
@@ -131,7 +132,7 @@ def left_inverse_plain(layout: Layout) -> Layout:
     return from_flat(*merge(tuple(extents), tuple(strides)))
 
 
-def _inverse_of_swizzled(layout: Any, operation: str, inverse: Any) -> ComposedLayout:
+def _inverse_of_swizzled(layout: Any, operation: str, inverse: Callable[[Layout], Layout]) -> ComposedLayout:
     """The inverse of S o L: a swizzle is its own inverse, so it is the inverse of L after S."""
     if not is_swizzled(layout) or layout.offset != 0:
         raise LayoutError(
@@ -199,7 +200,7 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     for leaf in (*flatten_tuple((first.shape, first.stride)), *flatten_tuple((second.shape, second.stride))):
         need_int(leaf, "max_common_layout: an extent or stride")
     inverse = right_inverse_plain(second)
-    function = Function(*_flat_extended(first))
+    function = ExtendedLayout(*_flat_extended(first))
     total = size(first)
     limit = min(limit_a, limit_b)
     extents: list[Any] = []

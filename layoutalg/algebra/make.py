@@ -12,7 +12,7 @@ Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_li
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
@@ -20,11 +20,12 @@ from layoutalg.layouts.layout import Layout, need_integer_strides, trusted, vali
 from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text, unflatten
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text, unflatten
 from layoutalg.tuples.leaf import as_int, is_one
+from layoutalg.tuples.types import Index, Shape, Stride
 
 
-def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
+def make_ordered_layout(shape: Shape, order: Index) -> Layout:
     """The compact layout whose strides grow in the given order.
 
     Args:
@@ -45,7 +46,7 @@ def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
     return _compact(shape, keys)
 
 
-def _spread(order: IntTuple, shape: IntTuple, keys: list[Any], whole: IntTuple) -> None:
+def _spread(order: Index, shape: Shape, keys: list[Any], whole: Index) -> None:
     """Give every leaf of the shape the number of the order that covers it."""
     if type(order) is tuple:
         if type(shape) is not tuple or len(shape) != len(order):
@@ -60,7 +61,7 @@ def _spread(order: IntTuple, shape: IntTuple, keys: list[Any], whole: IntTuple) 
         keys.append(order if type(order) is int else as_int(order, "make_ordered_layout: an order"))
 
 
-def _compact(shape: IntTuple, keys: list[Any]) -> Layout:
+def _compact(shape: Shape, keys: list[Any]) -> Layout:
     """Compact strides in the order of the keys; a mode of extent 1 gets stride 0, and so does a key of None."""
     extents = flatten_tuple(shape)
     strides = [0] * len(extents)
@@ -91,7 +92,7 @@ def make_layout_like(layout: AnyLayout) -> Layout:
     return _compact(layout.shape, [stride if stride != 0 else None for stride in flatten_tuple(layout.stride)])
 
 
-def make_composed_layout(inner: Swizzle | AnyLayout, offset: IntTuple, outer: AnyLayout) -> ComposedLayout:
+def make_composed_layout(inner: Swizzle | AnyLayout, offset: Index, outer: AnyLayout) -> ComposedLayout:
     """The composed layout ``coordinate -> inner(offset + outer(coordinate))``, with the DSL's parameter names.
 
     The DSL calls the function that is applied *last* ``inner``; :class:`ComposedLayout` calls it ``outer``. By position
@@ -103,7 +104,7 @@ def make_composed_layout(inner: Swizzle | AnyLayout, offset: IntTuple, outer: An
     return ComposedLayout(inner, offset, outer)
 
 
-def make_identity_layout(shape: IntTuple) -> Layout:
+def make_identity_layout(shape: Shape) -> Layout:
     """The layout that maps every coordinate of a shape to itself.
 
     >>> layout = make_identity_layout((4, (8, 2)))
@@ -114,13 +115,25 @@ def make_identity_layout(shape: IntTuple) -> Layout:
     return trusted(shape, _unit_strides(shape, ()))
 
 
-def _unit_strides(shape: IntTuple, path: tuple[int, ...]) -> IntTuple:
+def _unit_strides(shape: Shape, path: tuple[int, ...]) -> Stride:
     if type(shape) is tuple:
         return tuple([_unit_strides(mode, (*path, i)) for i, mode in enumerate(shape)])
     return ScaledBasis(1, path) if path else 1
 
 
-def make_layout(*parts: Any, stride: IntTuple = None) -> AnyLayout:
+@overload
+def make_layout(shape: Shape, /, stride: Stride | None = None) -> Layout: ...
+@overload
+def make_layout(*parts: Layout) -> Layout: ...
+@overload
+def make_layout(parts: tuple[Layout, ...], /) -> Layout: ...
+@overload
+def make_layout(first: ComposedLayout, /, *more: Layout) -> ComposedLayout: ...
+@overload
+def make_layout(first: AnyLayout, /, *more: Layout) -> AnyLayout: ...
+@overload
+def make_layout(parts: tuple[AnyLayout, ...], /) -> AnyLayout: ...
+def make_layout(*parts: Any, stride: Stride | None = None) -> AnyLayout:
     """A layout from a shape and a stride, or the concatenation of layouts as the modes of one.
 
     Args:

@@ -14,8 +14,6 @@ Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra"
 
 from __future__ import annotations
 
-from typing import Any
-
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import complement
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
@@ -23,13 +21,14 @@ from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout, trusted, valid_shape
-from layoutalg.layouts.modes import L, need_layout, need_plain, through
+from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
-from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
+from layoutalg.tuples.int_tuple import check_depth, product, safe_text
 from layoutalg.tuples.leaf import divides
+from layoutalg.tuples.types import Index, Shape
 
 
-def logical_product(block: L, tiler: Any) -> L:
+def logical_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """A layout and its copies: ``(block, copies)``.
 
     Args:
@@ -50,7 +49,7 @@ def logical_product(block: L, tiler: Any) -> L:
     return through(lambda plain: _product(plain, tiler), block)
 
 
-def _product(block: Layout, tiler: Any) -> Layout:
+def _product(block: Layout, tiler: Tiler) -> Layout:
     if tiler is None:
         return block
     if type(tiler) is tuple:
@@ -66,7 +65,7 @@ def _product(block: Layout, tiler: Any) -> Layout:
     return trusted((block.shape, copies.shape), (block.stride, copies.stride))
 
 
-def zipped_product(block: L, tiler: Any) -> L:
+def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """A layout and its copies as ``((block), (copies))``; by a tuple of tilers, blocks first, then copies.
 
     Raises:
@@ -80,7 +79,7 @@ def zipped_product(block: L, tiler: Any) -> L:
     return through(lambda plain: zip_modes(_product(plain, tiler), tiler, "zipped_product"), block)
 
 
-def tiled_product(block: L, tiler: Any) -> L:
+def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """As :func:`zipped_product`, with the modes over the copies at the top: ``((block), copies, copies, ...)``.
 
     >>> print(tiled_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
@@ -91,7 +90,7 @@ def tiled_product(block: L, tiler: Any) -> L:
     return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), block)
 
 
-def flat_product(block: L, tiler: Any) -> L:
+def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """As :func:`zipped_product`, with all modes at the top: ``(block, block, ..., copies, copies, ...)``.
 
     >>> print(flat_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
@@ -102,7 +101,7 @@ def flat_product(block: L, tiler: Any) -> L:
     return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), block)
 
 
-def blocked_product(block: L, tiler: Layout) -> L:
+def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """Copies of a block side by side: mode i is ``(block_i, copies_i)``.
 
     Args:
@@ -123,12 +122,12 @@ def blocked_product(block: L, tiler: Layout) -> L:
 
 def _blocked(block: Layout, tiler: Layout) -> Layout:
     block, copies = _with_copies(block, tiler)
-    return trusted(
-        tuple(zip(block.shape, copies.shape, strict=True)), tuple(zip(block.stride, copies.stride, strict=True))
-    )
+    shape = zip(modes_of(block.shape), modes_of(copies.shape), strict=True)
+    stride = zip(modes_of(block.stride), modes_of(copies.stride), strict=True)
+    return trusted(tuple(shape), tuple(stride))
 
 
-def raked_product(block: L, tiler: Layout) -> L:
+def raked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """Copies of a block interleaved: mode i is ``(copies_i, block_i)``, coalesced.
 
     Raises:
@@ -144,7 +143,7 @@ def raked_product(block: L, tiler: Layout) -> L:
 
 def _raked(block: Layout, tiler: Layout) -> Layout:
     block, copies = _with_copies(block, tiler)
-    pairs = zip(copies.shape, block.shape, copies.stride, block.stride, strict=True)
+    pairs = zip(*(modes_of(part) for part in (copies.shape, block.shape, copies.stride, block.stride)), strict=True)
     modes = [coalesce_plain(trusted((a, b), (c, d))) for a, b, c, d in pairs]
     return trusted(tuple([mode.shape for mode in modes]), tuple([mode.stride for mode in modes]))
 
@@ -158,14 +157,12 @@ def _with_copies(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
 
 def _padded(layout: Layout, rank: int) -> Layout:
     """A layout of exactly this rank: with modes 1:0 at the end."""
-    shape, stride = layout.shape, layout.stride
-    if type(shape) is not tuple:
-        shape, stride = (shape,), (stride,)
+    shape, stride = modes_of(layout.shape), modes_of(layout.stride)
     more = rank - len(shape)
     return trusted(shape + (1,) * more, stride + (0,) * more)
 
 
-def tile_to_shape(atom: L, target_shape: IntTuple, order: IntTuple = None) -> L:
+def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = None) -> LayoutKind:
     """Fill a shape with copies of an atom: how a shared-memory tile is built from a swizzle atom.
 
     Args:
@@ -182,13 +179,13 @@ def tile_to_shape(atom: L, target_shape: IntTuple, order: IntTuple = None) -> L:
     """
     need_layout(atom, "tile_to_shape")
     target = valid_shape(target_shape)
-    extents = [product(mode) for mode in target] if type(target) is tuple else [target]
+    extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
     return through(lambda plain: _tiled_to_shape(plain, extents, order), atom)
 
 
-def _tiled_to_shape(atom: Layout, extents: list[int], order: IntTuple) -> Layout:
+def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
     if len(atom) > len(extents):
         raise LayoutError(
             f"tile_to_shape: the shape must have at least {len(atom)} modes, found {len(extents)}; atom = {atom}"

@@ -13,17 +13,22 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.layouts.modes import T, at_path, modes_of, need_plain, rank, shape_of, through
+from layoutalg.layouts.modes import LayoutKind, at_path, modes_of, need_plain, rank, shape_of, through
 from layoutalg.tuples.int_tuple import flatten_tuple, text
 from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.types import IntTuple
 
 
-def select(value: T, modes: int | Sequence[int]) -> T:
+@overload
+def select(value: LayoutKind, modes: int | Sequence[int]) -> LayoutKind: ...
+@overload
+def select(value: IntTuple, modes: int | Sequence[int]) -> tuple[IntTuple, ...]: ...
+def select(value: Any, modes: int | Sequence[int]) -> Any:
     """The given top-level modes, in the given order, as a tuple of modes even where it is one.
 
     Raises:
@@ -33,10 +38,14 @@ def select(value: T, modes: int | Sequence[int]) -> T:
     (4,2):(6,1) (3,)
     """
     picked: list[Any] = list(modes) if isinstance(modes, (list, tuple, range)) else [modes]
-    return _rebuild(value, lambda parts: tuple(at_path(parts, mode, "select") for mode in picked))  # type: ignore[no-any-return]
+    return _rebuild(value, lambda parts: tuple(at_path(parts, mode, "select") for mode in picked))
 
 
-def flatten(value: T) -> T:
+@overload
+def flatten(value: LayoutKind) -> LayoutKind: ...
+@overload
+def flatten(value: IntTuple) -> IntTuple: ...
+def flatten(value: Any) -> Any:
     """The same leaves in one flat tuple; an integer mode stays as it is.
 
     >>> print(flatten(Layout((2, (3, 4)))))
@@ -44,7 +53,7 @@ def flatten(value: T) -> T:
     """
     if isinstance(value, (Layout, ComposedLayout)):
         return through(_flatten_layout, value)
-    return flatten_tuple(value) if type(value) is tuple else value  # type: ignore[return-value]
+    return flatten_tuple(value) if type(value) is tuple else value
 
 
 def _flatten_layout(layout: Layout) -> Layout:
@@ -65,6 +74,10 @@ def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]]) 
     return arrange(modes_of(value))
 
 
+@overload
+def append(value: LayoutKind, elem: Layout, up_to_rank: int | None = None) -> LayoutKind: ...
+@overload
+def append(value: IntTuple, elem: IntTuple, up_to_rank: int | None = None) -> IntTuple: ...
 def append(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
     """Add a mode at the end, once, or until the rank is ``up_to_rank``.
 
@@ -82,6 +95,10 @@ def append(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
     return _extended(value, elem, up_to_rank, "append")
 
 
+@overload
+def prepend(value: LayoutKind, elem: Layout, up_to_rank: int | None = None) -> LayoutKind: ...
+@overload
+def prepend(value: IntTuple, elem: IntTuple, up_to_rank: int | None = None) -> IntTuple: ...
 def prepend(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
     """Add a mode at the front, once, or until the rank is ``up_to_rank``; otherwise as :func:`append`.
 
@@ -109,7 +126,11 @@ def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> 
     return joined(value, elem) if times else value
 
 
-def group_modes(value: T, begin: int, end: int | None = None) -> T:
+@overload
+def group_modes(value: LayoutKind, begin: int, end: int | None = None) -> LayoutKind: ...
+@overload
+def group_modes(value: IntTuple, begin: int, end: int | None = None) -> tuple[IntTuple, ...]: ...
+def group_modes(value: Any, begin: int, end: int | None = None) -> Any:
     """Make modes ``[begin, end)`` the sub-modes of one mode, in their place.
 
     Args:
@@ -134,4 +155,4 @@ def group_modes(value: T, begin: int, end: int | None = None) -> T:
         )
     if type(shape_of(value)) is not tuple:
         return select(value, [0])  # an integer counts as the tuple of itself
-    return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]))  # type: ignore[no-any-return]
+    return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]))

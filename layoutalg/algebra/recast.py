@@ -21,13 +21,13 @@ from typing import Any
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.layout import Layout, need_integer_strides, trusted
-from layoutalg.layouts.modes import L, need_layout
+from layoutalg.layouts.modes import LayoutKind, need_layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, unflatten
 from layoutalg.tuples.leaf import as_int, ceil_div, divides, equal, is_one, need_steps, surely_less
 
 
-def recast_layout(new_bits: int, old_bits: int, layout: L) -> L:
+def recast_layout(new_bits: int, old_bits: int, layout: LayoutKind) -> LayoutKind:
     """A layout over elements of ``old_bits`` as one over elements of ``new_bits``.
 
     Args:
@@ -53,7 +53,7 @@ def recast_layout(new_bits: int, old_bits: int, layout: L) -> L:
     return upcast(layout, new // common) if new != common else layout
 
 
-def upcast(layout: L, n: int) -> L:
+def upcast(layout: LayoutKind, n: int) -> LayoutKind:
     """A layout over elements n times as large: groups of n consecutive offsets become one.
 
     Args:
@@ -113,7 +113,7 @@ def _upcast(layout: Layout, n: int) -> Layout:
     return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
 
 
-def downcast(layout: L, n: int) -> L:
+def downcast(layout: LayoutKind, n: int) -> LayoutKind:
     """A layout over elements one n-th as large: the contiguous mode grows n-fold, the other strides do.
 
     Args:
@@ -157,7 +157,7 @@ def _downcast(layout: Layout, n: int) -> Layout:
     return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
 
 
-def _count(n: Any, operation: str) -> int:
+def _count(n: int, operation: str) -> int:
     count = as_int(n, f"{operation}: n")
     if count < 1:
         raise LayoutError(f"{operation}: n must be positive, found {count}")

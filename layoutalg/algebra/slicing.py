@@ -14,15 +14,26 @@ True
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.errors import CoordinateError
 from layoutalg.layouts.composed import ComposedLayout, slice_any
 from layoutalg.layouts.layout import Layout, kept_modes, need_fit, slice_plain
-from layoutalg.layouts.modes import AnyLayout, need_layout
+from layoutalg.layouts.modes import AnyLayout, LayoutKind, Tiler, need_layout
 from layoutalg.tuples.int_tuple import check_depth, safe_text, weakly_congruent
+from layoutalg.tuples.types import Coord, Shape
 
 
+@overload
+def slice_(src: Layout, coord: Coord) -> Layout: ...
+@overload
+def slice_(src: AnyLayout, coord: Coord) -> AnyLayout: ...
+@overload
+def slice_(src: Shape, coord: Coord) -> Shape: ...
+@overload
+def slice_(src: Coord, coord: Layout) -> Layout: ...
+@overload
+def slice_(src: Coord, coord: AnyLayout) -> AnyLayout: ...
 def slice_(src: Any, coord: Any) -> Any:
     """The modes of a layout (or shape) where ``coord`` has ``None``, the others fixed; see :func:`slice_and_offset`.
 
@@ -44,7 +55,11 @@ def slice_(src: Any, coord: Any) -> Any:
     return kept_modes(coord, Layout(src).shape, src)
 
 
-def slice_and_offset(coord: Any, src: AnyLayout) -> tuple[AnyLayout, Any]:
+@overload
+def slice_and_offset(coord: Coord, src: Layout) -> tuple[Layout, int]: ...
+@overload
+def slice_and_offset(coord: Coord, src: AnyLayout) -> tuple[AnyLayout, int]: ...
+def slice_and_offset(coord: Coord, src: AnyLayout) -> tuple[AnyLayout, int]:
     """The kept modes as a layout, and the offset that the fixed ones contribute.
 
     Args:
@@ -63,6 +78,12 @@ def slice_and_offset(coord: Any, src: AnyLayout) -> tuple[AnyLayout, Any]:
     return slice_any(coord, src)
 
 
+@overload
+def dice(src: LayoutKind, dicer: Coord) -> LayoutKind: ...
+@overload
+def dice(src: Tiler, dicer: Coord) -> Any: ...
+@overload
+def dice(src: Coord, dicer: LayoutKind) -> LayoutKind: ...
 def dice(src: Any, dicer: Any) -> Any:
     """The opposite of a slice: the modes where ``dicer`` is *not* ``None``.
 
@@ -87,7 +108,7 @@ def dice(src: Any, dicer: Any) -> Any:
     return slice_plain(flipped, src)[0]
 
 
-def _flipped(dicer: Any) -> Any:
+def _flipped(dicer: Coord) -> Coord:
     if type(dicer) is tuple:
         return tuple(map(_flipped, dicer))
     return 0 if dicer is None else None

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product as cartesian
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.errors import LayoutError, UndecidedError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, need_layout, size
+from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import Polynomial, as_leaf
+from layoutalg.tuples.types import Integer, IntTuple
 
 #: Values that are tried for each symbol, and how many offsets are compared for each choice.
 _TRIED = (1, 2, 3, 4, 5, 7, 8)
@@ -32,6 +34,12 @@ _MOST_TRIED = 512
 _MOST_COMPARED = 1 << 14
 
 
+@overload
+def substitute(value: LayoutKind, values: Mapping[Any, Integer]) -> LayoutKind: ...
+@overload
+def substitute(value: Swizzle, values: Mapping[Any, Integer]) -> Swizzle: ...
+@overload
+def substitute(value: IntTuple, values: Mapping[Any, Integer]) -> IntTuple: ...
 def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     """A layout, int tuple or number with numbers (or other expressions) in place of symbols.
 
@@ -69,7 +77,7 @@ def _replaced(value: Any, values: Mapping[str, Any]) -> Any:
     return value.substitute(values) if isinstance(value, Polynomial) else value
 
 
-def symbols_of(value: Any) -> list[str]:
+def symbols_of(value: AnyLayout | Swizzle | IntTuple) -> list[str]:
     """The names of the symbols in a layout, int tuple or number, sorted.
 
     >>> from layoutalg import parse_layout
@@ -79,7 +87,7 @@ def symbols_of(value: Any) -> list[str]:
     return sorted({name for number in _polynomials(value) for name in number.symbols()})
 
 
-def _polynomials(value: Any) -> Iterator[Polynomial]:
+def _polynomials(value: object) -> Iterator[Polynomial]:
     """Every number with symbols in a value; a swizzle has none."""
     if isinstance(value, Polynomial):
         yield value

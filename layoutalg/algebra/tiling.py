@@ -14,18 +14,23 @@ True
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.algebra.divide import zipped_divide
 from layoutalg.algebra.slicing import dice, slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, idx2crd, need_layout, rank
-from layoutalg.tuples.int_tuple import IntTuple, check_depth, product, safe_text
+from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, modes_of, need_layout, rank
+from layoutalg.tuples.int_tuple import check_depth, product, safe_text
 from layoutalg.tuples.leaf import need_int
+from layoutalg.tuples.types import Coord, Index, Shape
 
 
-def local_tile(layout: AnyLayout, tiler: Any, coord: Any, proj: Any = None) -> tuple[AnyLayout, Any]:
+@overload
+def local_tile(layout: Layout, tiler: Tiler, coord: Coord, proj: Coord = None) -> tuple[Layout, int]: ...
+@overload
+def local_tile(layout: AnyLayout, tiler: Tiler, coord: Coord, proj: Coord = None) -> tuple[AnyLayout, int]: ...
+def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) -> tuple[AnyLayout, int]:
     """The tile at a coordinate of the grid of tiles, and its offset.
 
     Args:
@@ -48,11 +53,15 @@ def local_tile(layout: AnyLayout, tiler: Any, coord: Any, proj: Any = None) -> t
     tiled = zipped_divide(layout, tiler)
     if type(coord) is tuple:
         coord = coord + (None,) * (rank(tiled[1]) - len(coord))
-    inside = (None,) * rank(tiled[0]) if type(tiled.shape[0]) is tuple else None
+    inside = (None,) * rank(tiled[0]) if type(modes_of(tiled.shape)[0]) is tuple else None
     return slice_and_offset((inside, coord), tiled)
 
 
-def local_partition(layout: AnyLayout, tiler: Any, index: int, proj: Any = 1) -> tuple[AnyLayout, Any]:
+@overload
+def local_partition(layout: Layout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[Layout, int]: ...
+@overload
+def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[AnyLayout, int]: ...
+def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[AnyLayout, int]:
     """The elements that one thread has when the threads tile a layout, and their offset.
 
     Args:
@@ -76,11 +85,11 @@ def local_partition(layout: AnyLayout, tiler: Any, index: int, proj: Any = 1) ->
     coord = _coordinate_of(threads, index)
     shape = tuple(product(mode) for mode in threads.shape) if type(threads.shape) is tuple else threads.shape
     tiled = zipped_divide(layout, shape)
-    over = (None,) * rank(tiled[1]) if type(tiled.shape[1]) is tuple else None
+    over = (None,) * rank(tiled[1]) if type(modes_of(tiled.shape)[1]) is tuple else None
     return slice_and_offset((coord, over), tiled)
 
 
-def _coordinate_of(threads: Layout, index: int) -> IntTuple:
+def _coordinate_of(threads: Layout, index: int) -> Index:
     """The coordinate of a thread index: each mode's own part of it, by its strides."""
     total = need_int(product(threads.shape), "local_partition: the number of threads")
     found = [i for i in range(total) if threads(i) == index]

@@ -52,7 +52,7 @@ def wavefronts_by_rank(
     >>> wavefronts_by_rank(column, 16), wavefronts_by_rank(to_f2(Swizzle(3, 4, 3)) @ column, 16)
     (8, 1)
     """
-    phases, words, reached = _phases(access, access_bytes, banks, bank_bytes, store)
+    phases, words, reached = _phase_ranks(access, access_bytes, banks, bank_bytes, store)
     return phases << (words - reached)
 
 
@@ -64,11 +64,11 @@ def conflicts_by_rank(
     >>> conflicts_by_rank(F2Matrix((4, 8, 16, 32, 64)), 4), conflicts_by_rank(F2Matrix((8, 16, 32, 64, 128)), 4)
     (0, 1)
     """
-    phases, words, reached = _phases(access, access_bytes, banks, bank_bytes, store)
+    phases, words, reached = _phase_ranks(access, access_bytes, banks, bank_bytes, store)
     return (phases << (words - reached)) - phases
 
 
-def _phases(access: F2Matrix, access_bytes: int, banks: int, bank_bytes: int, store: bool) -> tuple[int, int, int]:
+def _phase_ranks(access: F2Matrix, access_bytes: int, banks: int, bank_bytes: int, store: bool) -> tuple[int, int, int]:
     """The number of phases; in each of them, log2 of the number of distinct words and of the banks that hold them."""
     width, count, bank_width = (
         _power_of_two(value, what)

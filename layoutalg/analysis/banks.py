@@ -1,4 +1,4 @@
-"""Shared-memory banks: phases and wavefronts of a warp's access, for given addresses or for a layout.
+"""Shared-memory banks: phases and wavefronts of a warp's access to given addresses.
 
 Shared memory has 32 banks of 4 bytes; the word at byte address a is number a // 4 and lies in bank (a // 4) mod 32. An
 access is served in *phases*, each of the lanes that move 128 bytes together: all 32 for accesses of up to 4 bytes a
@@ -24,9 +24,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import size
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
@@ -123,87 +120,15 @@ def access(
     width = as_int(access_bytes, "banks: access_bytes")
     if width not in (1, 2, 4, 8, 16):
         raise LayoutError(f"banks: access_bytes must be 1, 2, 4, 8 or 16, found {width}")
-    count, bank_width = _positive(banks, "banks"), _positive(bank_bytes, "bank_bytes")
+    count, bank_width = positive(banks, "banks"), positive(bank_bytes, "bank_bytes")
     lanes = _lanes(addresses, width)
     phases = _phases(lanes, max(1, min(WARP, count * bank_width // width)), merge=not store and width >= 8)
     costs = tuple(_cost([lanes[lane] for lane in phase], width, count, bank_width) for phase in phases)
     return Access(lanes, phases, costs)
 
 
-def accesses(
-    layout: Layout | ComposedLayout,
-    thread_values: Layout | ComposedLayout,
-    element_bytes: int,
-    access_bytes: int | None = None,
-    banks: int = 32,
-    bank_bytes: int = 4,
-    *,
-    base: int = 0,
-    store: bool = False,
-) -> tuple[Access, ...]:
-    """Every access that the threads make to move their values of a tile, warp by warp.
-
-    Thread t moves the element at ``layout(thread_values(t, v))`` for each value v, ``access_bytes`` at a time.
-
-    Args:
-        layout: the tile in shared memory: coordinate to offset, in elements.
-        thread_values: (threads, values) to an index into the tile, as CuTe's thread-value layouts.
-        element_bytes: bytes of an element.
-        access_bytes: bytes of one load or store of a thread; default: one element. More needs as many values in a row
-            to lie in a row.
-        banks, bank_bytes, store: as for :func:`wavefronts`.
-        base: byte address of offset 0.
-
-    Raises:
-        LayoutError: if the thread-value map has not two modes or leaves the tile, values of one access do not lie side
-            by side, or an address is not aligned.
-
-    A 64 x 64 tile of 2-byte elements, row-major. Each thread of a warp stores 8 elements: lanes 8 to a row; then one
-    row a lane, and so again with a swizzle:
-
-    >>> from layoutalg import ComposedLayout, Layout, Swizzle
-    >>> tile = Layout((64, 64), (64, 1))
-    >>> by_row = Layout(((8, 4), 8), ((512, 1), 64))
-    >>> by_column = Layout((32, 8), (1, 64))
-    >>> [sum(a.wavefronts for a in accesses(tile, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
-    [4, 32]
-    >>> swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, tile)
-    >>> [sum(a.wavefronts for a in accesses(swizzled, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
-    [4, 4]
-    """
-    unit = _positive(element_bytes, "element_bytes")
-    width = unit if access_bytes is None else as_int(access_bytes, "banks: access_bytes")
-    if width < unit or width % unit:
-        raise LayoutError(f"banks: access_bytes must be a multiple of the element's {unit}, found {width}")
-    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
-        raise LayoutError(
-            f"banks: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
-        )
-    threads, values = size(thread_values, mode=[0]), size(thread_values, mode=[1])
-    vector = width // unit
-    if values % vector:
-        raise LayoutError(f"banks: {values} values a thread must be a multiple of the {vector} of one access")
-    start = as_int(base, "banks: base")
-
-    def lane(thread: int, value: int) -> int:
-        where: list[int] = [layout(thread_values(thread, value + i)) for i in range(vector)]
-        if where != list(range(where[0], where[0] + vector)):
-            raise LayoutError(
-                f"banks: the {vector} values of one access must lie side by side, found offsets {where} of thread "
-                f"{thread}, value {value}; layout = {layout}, thread_values = {thread_values}"
-            )
-        return start + where[0] * unit
-
-    made = []
-    for warp, first in enumerate(range(0, threads, WARP)):
-        for value in range(0, values, vector):
-            addresses = [lane(thread, value) for thread in range(first, min(first + WARP, threads))]
-            one = access(addresses, width, banks, bank_bytes, store=store)
-            made.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
-    return tuple(made)
-
-
-def _positive(value: object, what: str) -> int:
+def positive(value: object, what: str) -> int:
+    """The value as an integer of at least 1, or an error that names it."""
     number = as_int(value, f"banks: {what}")
     if number < 1:
         raise LayoutError(f"banks: {what} must be positive, found {number}")
@@ -237,13 +162,13 @@ def _phases(lanes: Sequence[int | None], width: int, *, merge: bool) -> tuple[tu
 
 def _paired(lanes: Sequence[int | None], distance: int) -> bool:
     """Whether each active lane's partner at this distance is inactive or has the same address."""
-    for lane, partner in _pairs(len(lanes), distance):
+    for lane, partner in _partners(len(lanes), distance):
         if lanes[lane] is not None and lanes[partner] is not None and lanes[lane] != lanes[partner]:
             return False
     return True
 
 
-def _pairs(count: int, distance: int) -> Iterator[tuple[int, int]]:
+def _partners(count: int, distance: int) -> Iterator[tuple[int, int]]:
     return ((lane, lane | distance) for lane in range(count) if not lane & distance and lane | distance < count)
 
 

@@ -15,6 +15,7 @@ S<2,0,2> o 0 o 16:1 True
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.to_f2 import clash
@@ -24,10 +25,11 @@ from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted, valid_shape
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import IntTuple, product, text
+from layoutalg.tuples.int_tuple import product, text
+from layoutalg.tuples.types import Shape
 
 
-def from_f2(matrix: F2Matrix, shape: IntTuple = None) -> AnyLayout:
+def from_f2(matrix: F2Matrix, shape: Shape | None = None) -> AnyLayout:
     """The layout of a matrix: a plain one if there is one, else a plain one after the smallest swizzle that does.
 
     Law: ``from_f2(m)(i) == m(i)`` for every index i. The order of swizzles is that of :func:`every_swizzle`.
@@ -90,11 +92,11 @@ def every_swizzle(bits: int, base: int = 0) -> Iterator[Swizzle]:
                 yield Swizzle(width, low, -(period - width - low))
 
 
-def _from_disjoint(columns: Sequence[int], shape: IntTuple) -> Layout:
+def _from_disjoint(columns: Sequence[int], shape: Shape) -> Layout:
     """The layout of columns that share no bit, each leaf of the shape coalesced from its own."""
     left = list(columns)
 
-    def leaf(part: IntTuple) -> Layout:
+    def leaf(part: Any) -> Layout:
         if type(part) is tuple:
             parts = [leaf(item) for item in part]
             return trusted(tuple([p.shape for p in parts]), tuple([p.stride for p in parts]))

@@ -67,11 +67,11 @@ class LinearLayout(Value):
         bases: Mapping[str, Iterable[Sequence[int]]] | Iterable[tuple[str, Iterable[Sequence[int]]]],
         out_dims: Mapping[str, int] | Iterable[tuple[str, int]] | Sequence[str],
     ) -> None:
-        checked = tuple([(_name(name), _bases(name, rows)) for name, rows in _pairs(bases, "bases")])
+        checked = tuple([(_name(name), _bases(name, rows)) for name, rows in _as_pairs(bases, "bases")])
         names = [out_dims] if isinstance(out_dims, str) else out_dims
         inferred = not isinstance(names, Mapping) and isinstance(names, Sequence) and _all_names(names)
         pairs = [(name, _least_size(checked, i)) for i, name in enumerate(names)] if inferred else names
-        sizes = tuple([(_name(name), _size(extent, name)) for name, extent in _pairs(pairs, "out_dims")])
+        sizes = tuple([(_name(name), _size(extent, name)) for name, extent in _as_pairs(pairs, "out_dims")])
         _check_differ([name for name, _ in checked])
         _check_differ([name for name, _ in sizes])
         for name, rows in checked:
@@ -219,7 +219,7 @@ def from_matrix(matrix: F2Matrix, in_dims: Mapping[str, int], out_dims: Mapping[
     return LinearLayout([(name, [_split(next(columns), heights) for _ in range(n)]) for name, n in widths], out_dims)
 
 
-def _pairs(items: Any, what: str) -> list[tuple[Any, Any]]:
+def _as_pairs(items: Any, what: str) -> list[tuple[Any, Any]]:
     try:
         return [(name, value) for name, value in (items.items() if isinstance(items, Mapping) else items)]
     except (TypeError, ValueError):

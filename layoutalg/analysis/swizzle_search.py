@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from layoutalg.analysis.bank_ranks import conflicts_by_rank
 from layoutalg.analysis.banks import WARP, access
-from layoutalg.analysis.banks import accesses as tile_accesses
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.from_f2 import every_swizzle
 from layoutalg.analysis.to_f2 import NotLinearError, fit_f2
+from layoutalg.analysis.warp_accesses import accesses as tile_accesses
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.cosize import cosize
@@ -37,7 +37,10 @@ from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
-Addresses = tuple[int | None, ...]
+#: Byte addresses of the lanes of a warp; None for one that takes no part.
+Addresses: TypeAlias = tuple[int | None, ...]
+#: An access: (threads, values) to an index into a tile, or byte addresses.
+Lanes: TypeAlias = AnyLayout | Sequence[int | None]
 
 
 class NoSwizzleError(LayoutError):
@@ -78,7 +81,7 @@ class AccessPattern(Value):
     access_bytes: int
     store: bool
 
-    def __init__(self, lanes: AnyLayout | Sequence[int | None], access_bytes: int, store: bool = False) -> None:
+    def __init__(self, lanes: Lanes, access_bytes: int, store: bool = False) -> None:
         if not isinstance(lanes, (Layout, ComposedLayout)):
             lanes = access(lanes, access_bytes).addresses
         self.fix(lanes=lanes, access_bytes=as_int(access_bytes, "AccessPattern: access_bytes"), store=bool(store))
@@ -101,7 +104,7 @@ class AccessPattern(Value):
 
 def find_swizzle(
     layout: AnyLayout | None,
-    accesses: AccessPattern | AnyLayout | Iterable[Any],
+    accesses: Lanes | AccessPattern | Iterable[Lanes | AccessPattern],
     element_bytes: int = 1,
     access_bytes: int | None = None,
     banks: int = 32,

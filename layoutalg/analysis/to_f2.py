@@ -30,7 +30,7 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, has_basis
 from layoutalg.layouts.modes import AnyLayout, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text
+from layoutalg.tuples.int_tuple import flatten_tuple, text
 from layoutalg.tuples.leaf import as_int, need_int
 
 #: How many offsets are compared where the parts of a composed layout do not decide.
@@ -187,7 +187,7 @@ def _sums(start: int, layout: Layout, whole: AnyLayout) -> list[int]:
         raise LayoutError(f"to_f2: strides must be integers; layout = {whole}")
     columns: list[int] = []
     owners: list[str] = []
-    for path, extent, stride in _leaves(layout.shape, layout.stride):
+    for path, extent, stride in _named_modes(layout.shape, layout.stride):
         mode = f"mode {path} = {extent}:{stride}"
         for bit in range(_log2(need_int(extent, "to_f2: an extent"), mode, whole)):
             reached = start + (need_int(stride, "to_f2: a stride") << bit)
@@ -207,11 +207,11 @@ def _sums(start: int, layout: Layout, whole: AnyLayout) -> list[int]:
     return columns
 
 
-def _leaves(shape: IntTuple, stride: IntTuple, path: tuple[int, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
+def _named_modes(shape: Any, stride: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
     """The leaf modes of a layout: path, extent and stride."""
     if type(shape) is tuple:
         for index, (s, d) in enumerate(zip(shape, stride, strict=True)):
-            yield from _leaves(s, d, (*path, index))
+            yield from _named_modes(s, d, (*path, index))
     else:
         yield text(path[0] if len(path) == 1 else path) if path else "0", shape, stride
 

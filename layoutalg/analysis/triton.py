@@ -33,6 +33,7 @@ from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.leaf import need_int
 
 
 def to_linear_layout(
@@ -124,7 +125,7 @@ def _to_coordinates(
                     f"to_linear_layout: each coordinate must have a name, found {list(out_dims)} and stride {stride}; "
                     f"layout = {layout}"
                 )
-            weights[stride.mode[0]][leaf] = stride.value
+            weights[stride.mode[0]][leaf] = need_int(stride.value, "to_linear_layout: a stride")
     parts = [to_f2(trusted(shape, tuple(row))) for row in weights]
     if not isinstance(out_dims, Mapping):
         out_dims = {name: 1 << part.rows for name, part in zip(out_dims, parts, strict=True)}

@@ -35,7 +35,7 @@ def banks(
     layoutalg banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
     """
-    from layoutalg.analysis.banks import accesses
+    from layoutalg.analysis.warp_accesses import accesses
 
     found = accesses(_layout(layout, "banks"), _layout(threads, "banks"), element_bytes, width, base=base, store=store)
     total, conflicts = sum(one.wavefronts for one in found), sum(one.conflicts for one in found)

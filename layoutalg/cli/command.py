@@ -85,7 +85,7 @@ def show(
     """
     from layoutalg.cli.expression import evaluate
     from layoutalg.cli.output import describe, need_few_cells, nested_offsets, shown
-    from layoutalg.drawing.text import table
+    from layoutalg.drawing.picture import draw
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.layout import Layout
 
@@ -102,7 +102,7 @@ def show(
         limits = {"max_rows": rows or 64, "max_columns": columns or 256}
         if columns is None:
             limits["width"] = _line_width()
-    _print(table(value, color=_wants_color(color), **limits))
+    _print(draw(value).text(color=_wants_color(color), **limits))
 
 
 @command.command(context_settings=_EXPRESSIONS)

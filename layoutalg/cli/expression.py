@@ -19,8 +19,9 @@ from typing import Any
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.notation import Parser, Token
+from layoutalg.layouts.notation import Parser
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.layouts.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
 #: Every operation that an expression may name, by topic; the names are those of the public package.

@@ -17,16 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from layoutalg.errors import LayoutError
-from layoutalg.tuples.int_tuple import IntTuple, safe_text, text, unrank
 from layoutalg.tuples.int_tuple import product as size
+from layoutalg.tuples.int_tuple import text, unrank
+from layoutalg.tuples.types import Shape
 
 
 class Drawable(Protocol):
     """What can be drawn: a function on the coordinates of a shape, with a notation (``str``), as layouts are."""
 
     @property
-    def shape(self) -> IntTuple:
+    def shape(self) -> Shape:
         """The extents, nested to any depth."""
         ...
 
@@ -56,7 +56,7 @@ class Axis:
     @classmethod
     def of(cls, shape: Any, mode: int, limit: int | None) -> Axis:
         """The axis of one mode of a layout, cut at ``limit`` positions."""
-        leaves = list(_leaves(shape, (mode,)))
+        leaves = list(_named_extents(shape, (mode,)))
         total = size(shape)
         shown = total if limit is None else min(limit, total)
         return cls(tuple(name for name, _ in leaves), tuple(extent for _, extent in leaves), shown)
@@ -73,7 +73,8 @@ class Axis:
 
     def coordinate(self, position: int) -> tuple[int, ...]:
         """The leaves' coordinates at a position, first leaf first."""
-        return tuple(unrank(position, self.extents))
+        digits: Any = unrank(position, self.extents)  # flat, as the extents are
+        return tuple(digits)
 
     def last_label(self, leaf: int) -> int:
         """The largest coordinate of a leaf among the positions drawn."""
@@ -121,16 +122,11 @@ def drawing(
         max_columns: the most columns of a grid, in positions of mode 1.
         max_grids: the most grids of a layout of rank 3 or more.
 
-    Raises:
-        LayoutError: if the operand is no layout.
-
     >>> from layoutalg import Layout
     >>> picture = drawing(Layout((2, 3), (3, 1)))
     >>> picture.grids[0].cells
     ((0, 1, 2), (3, 4, 5))
     """
-    if not callable(layout) or not hasattr(layout, "shape"):
-        raise LayoutError(f"draw: the operand must be a layout, found {safe_text(layout)}")
     modes = layout.shape if type(layout.shape) is tuple else (layout.shape,)
     if len(modes) == 0:
         axis = Axis((), (), 1)
@@ -146,7 +142,7 @@ def drawing(
     return Drawing(str(layout), grids, _note(rows, columns, count, total))
 
 
-def _grid(layout: Drawable, rows: Axis, columns: Axis, point: tuple[int, ...]) -> Grid:
+def _grid(layout: Drawable, rows: Axis, columns: Axis, point: Any) -> Grid:
     title = text((None, None, *point)) if point else ""
     across = range(columns.shown)
     if not rows.extents:  # rank 1
@@ -157,10 +153,10 @@ def _grid(layout: Drawable, rows: Axis, columns: Axis, point: tuple[int, ...]) -
     return Grid(title, rows, columns, cells)
 
 
-def _leaves(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
+def _named_extents(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
     if type(shape) is not tuple:
         return [("[" + ",".join(map(str, path)) + "]", shape)]
-    return [leaf for index, mode in enumerate(shape) for leaf in _leaves(mode, (*path, index))]
+    return [leaf for index, mode in enumerate(shape) for leaf in _named_extents(mode, (*path, index))]
 
 
 def _note(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:

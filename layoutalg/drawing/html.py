@@ -17,6 +17,7 @@ from typing import Any
 from layoutalg.drawing.grid import Axis, Drawable, Grid, drawing
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
+from layoutalg.tuples.leaf import has_symbols
 
 #: The most cells that a notebook shows of itself; a larger layout shows its notation.
 SMALL = 2048
@@ -28,13 +29,10 @@ _EDGE = "2px solid rgba(128,128,128,.9)"
 
 
 def table(layout: Drawable) -> str:
-    """The offset table of a layout as an HTML fragment; its notation and size alone where it is larger than ``SMALL``.
+    """The offset table of a layout as an HTML fragment; its notation and size alone where these are large or symbols.
 
     Args:
         layout: a layout or composed layout of any rank; rank 3 and more is a table for each slice.
-
-    Raises:
-        LayoutError: if the operand is no layout.
 
     >>> from layoutalg import Layout
     >>> table(Layout((2, 3))).count("<td")
@@ -42,8 +40,8 @@ def table(layout: Drawable) -> str:
     >>> table(Layout((128, 128)))
     '<code>(128,128):(1,128)</code> (16384 elements)'
     """
-    total = size(getattr(layout, "shape", 1))
-    if total > SMALL:
+    total = size(layout.shape)
+    if has_symbols((total,)) or total > SMALL:
         return f"<code>{escape(str(layout))}</code> ({total} elements)"
     picture = drawing(layout, max_grids=16)
     numbers = [cell for grid in picture.grids for row in grid.cells for cell in row if isinstance(cell, int)]

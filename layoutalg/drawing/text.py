@@ -43,9 +43,6 @@ def table(
         width: the most characters on a line; columns beyond it are left out.
         color: colour each cell by its offset modulo 8, with terminal escapes.
 
-    Raises:
-        LayoutError: if the operand is no layout.
-
     >>> from layoutalg import Layout
     >>> print(table(Layout((2, (2, 3)), (1, (2, 4)))))
     (2,(2,3)):(1,(2,4))

@@ -27,7 +27,7 @@ Source: CUTLASS ``include/cute/swizzle_layout.hpp`` decays slices in the same wa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import from_flat, merge
@@ -35,17 +35,9 @@ from layoutalg.layouts.layout import Layout, has_basis, need_fit, slice_plain
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import (
-    IntTuple,
-    check_depth,
-    extended_offset,
-    flatten_tuple,
-    has_none,
-    product,
-    safe_text,
-    text,
-)
+from layoutalg.tuples.int_tuple import check_depth, extended_offset, flatten_tuple, has_none, product, safe_text, text
 from layoutalg.tuples.leaf import as_leaf, has_symbols
+from layoutalg.tuples.types import Coord, Index, Shape
 
 
 class ComposedLayout(Value):
@@ -71,10 +63,10 @@ class ComposedLayout(Value):
 
     __slots__ = ("outer", "offset", "inner")
     outer: Swizzle | Layout | ComposedLayout
-    offset: Any
+    offset: Any  # an Index; typed so that it adds up without a question
     inner: Layout | ComposedLayout
 
-    def __init__(self, outer: Swizzle | Layout | ComposedLayout, offset: Any, inner: Layout | ComposedLayout) -> None:
+    def __init__(self, outer: Swizzle | Layout | ComposedLayout, offset: Index, inner: Layout | ComposedLayout) -> None:
         if not isinstance(outer, (Swizzle, Layout, ComposedLayout)):
             raise LayoutError(f"ComposedLayout: outer must be a swizzle or a layout, found {safe_text(outer)}")
         if not isinstance(inner, (Layout, ComposedLayout)):
@@ -83,10 +75,14 @@ class ComposedLayout(Value):
         self.fix(outer=outer, offset=_checked_offset(offset), inner=inner)
 
     @property
-    def shape(self) -> IntTuple:
+    def shape(self) -> Shape:
         """The shape of the domain: that of ``inner``."""
         return self.inner.shape
 
+    @overload
+    def __call__(self, *coord: Index) -> int: ...  # type: ignore[overload-overlap]  # a None makes it a Coord
+    @overload
+    def __call__(self, *coord: Coord) -> Layout | ComposedLayout: ...
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
@@ -109,9 +105,9 @@ class ComposedLayout(Value):
         return f"{outer} o {text(self.offset)} o {self.inner}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.drawing.html import table
+        from layoutalg.drawing.picture import draw
 
-        return table(self)
+        return draw(self).html()
 
 
 def apply(function: Swizzle | Layout | ComposedLayout, value: Any) -> Any:
@@ -154,7 +150,7 @@ def is_swizzled(layout: object) -> bool:
     return isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout)
 
 
-def _checked_offset(offset: IntTuple) -> IntTuple:
+def _checked_offset(offset: Index) -> Index:
     if type(offset) is tuple:
         return tuple(map(_checked_offset, offset))
     return as_leaf(offset, "ComposedLayout: offset")
@@ -164,7 +160,7 @@ def _checked_offset(offset: IntTuple) -> IntTuple:
 _MOST_COMPARED = 1 << 12
 
 
-def slice_composed(coord: Any, src: ComposedLayout) -> tuple[Layout | ComposedLayout, Any]:
+def slice_composed(coord: Coord, src: ComposedLayout) -> tuple[Layout | ComposedLayout, int]:
     """:func:`~layoutalg.algebra.slicing.slice_and_offset` of a composed layout and a coordinate that fits it.
 
     >>> from layoutalg import ComposedLayout, Layout, Swizzle
@@ -183,7 +179,7 @@ def slice_composed(coord: Any, src: ComposedLayout) -> tuple[Layout | ComposedLa
     return _simplest(swizzle, src.offset, fixed, plain)
 
 
-def slice_any(coord: Any, src: Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, Any]:
+def slice_any(coord: Coord, src: Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, int]:
     """The slice of either kind of layout, of a coordinate that fits it."""
     return slice_composed(coord, src) if isinstance(src, ComposedLayout) else slice_plain(coord, src)
 

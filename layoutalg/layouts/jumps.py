@@ -25,10 +25,10 @@ from layoutalg.tuples.int_tuple import extended_offset
 MAX_STEPS = 1 << 20
 
 
-class Function:
+class ExtendedLayout:
     """The extended function of a flat coalesced layout, prepared for questions about its jumps.
 
-    >>> f = Function([2, 3, 4], [1, 5, 12])
+    >>> f = ExtendedLayout([2, 3, 4], [1, 5, 12])
     >>> f.first_jump(3, 8), f.first_jump(1, 8)
     (None, 2)
     >>> f.first_carry([(2, 1), (2, 1)])

@@ -15,13 +15,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.tuples.basis import ScaledBasis, Vector
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import (
-    IntTuple,
     check_depth,
     compact_strides,
     congruent,
@@ -36,6 +35,7 @@ from layoutalg.tuples.int_tuple import (
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import LIMIT, as_leaf
+from layoutalg.tuples.types import Coord, Index, Shape, Stride
 
 
 class Layout(Value):
@@ -62,28 +62,34 @@ class Layout(Value):
     """
 
     __slots__ = ("shape", "stride")
-    shape: IntTuple
-    stride: IntTuple
+    shape: Shape
+    stride: Stride
 
-    def __init__(self, shape: IntTuple, stride: IntTuple = None) -> None:
+    def __init__(self, shape: Shape, stride: Stride | None = None) -> None:
         if not _is_valid(shape, stride):  # the common case needs one pass; whatever fails it is looked at closely
             shape, stride = _normalized(shape, stride)
         _set_shape(self, shape)
         _set_stride(self, stride)
 
+    # A layout with basis strides gives a coordinate, which no type tells apart: it is typed as an offset here.
+    @overload
+    def __call__(self, *coord: Index) -> int: ...  # type: ignore[overload-overlap]  # a None makes it a Coord
+    @overload
+    def __call__(self, *coord: Coord) -> Layout: ...
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
         if type(where) is not int and has_none(where):
             return sliced(where, self)[0]
         if _has_basis(self.stride):
-            return _coordinate(self, where)
+            return _image_coordinate(self, where)
         return inner_offset(where, self.shape, self.stride)
 
     def __getitem__(self, mode: int) -> Layout:
         if type(self.shape) is not tuple:
             return (self,)[mode]
-        return trusted(self.shape[mode], self.stride[mode])
+        stride: Any = self.stride  # congruent to the shape
+        return trusted(self.shape[mode], stride[mode])
 
     def __len__(self) -> int:
         return len(self.shape) if type(self.shape) is tuple else 1
@@ -95,9 +101,9 @@ class Layout(Value):
         return f"{text(self.shape)}:{text(self.stride)}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.drawing.html import table
+        from layoutalg.drawing.picture import draw
 
-        return table(self)
+        return draw(self).html()
 
 
 # The slots themselves, as a frozen class has no setter: calling object.__setattr__ twice costs more than all the rest.
@@ -105,7 +111,7 @@ _set_shape = Layout.__dict__["shape"].__set__
 _set_stride = Layout.__dict__["stride"].__set__
 
 
-def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
+def trusted(shape: Shape, stride: Stride) -> Layout:
     """A layout of parts that are known to be valid, without checking them again (the results of the algebra)."""
     layout = object.__new__(Layout)
     _set_shape(layout, shape)
@@ -113,13 +119,13 @@ def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
     return layout
 
 
-def sliced(coord: Any, layout: Layout) -> tuple[Layout, Any]:
+def sliced(coord: Coord, layout: Layout) -> tuple[Layout, int]:
     """:func:`~layoutalg.algebra.slicing.slice_and_offset` of a plain layout."""
     need_fit(coord, layout)
     return slice_plain(coord, layout)
 
 
-def need_fit(coord: Any, layout: Any) -> None:
+def need_fit(coord: Coord, layout: Any) -> None:
     """Refuse a coordinate with None that does not fit a layout.
 
     Raises:
@@ -132,7 +138,7 @@ def need_fit(coord: Any, layout: Any) -> None:
         )
 
 
-def slice_plain(coord: Any, src: Layout) -> tuple[Layout, Any]:
+def slice_plain(coord: Coord, src: Layout) -> tuple[Layout, int]:
     """:func:`slice_and_offset` of a plain layout and a coordinate that fits it."""
     offset = src(_filled(coord))
     if coord is None:
@@ -141,14 +147,14 @@ def slice_plain(coord: Any, src: Layout) -> tuple[Layout, Any]:
     return trusted(shape if type(shape) is tuple else (shape,), stride if type(stride) is tuple else (stride,)), offset
 
 
-def _filled(coord: Any) -> Any:
+def _filled(coord: Coord) -> Any:
     """The coordinate with 0 in place of every ``None``."""
     if type(coord) is tuple:
         return tuple(map(_filled, coord))
     return 0 if coord is None else coord
 
 
-def kept_modes(coord: Any, value: Any, src: object) -> Any:
+def kept_modes(coord: Coord, value: Any, src: object) -> Any:
     """The parts of a value where the coordinate has ``None``: whole modes as they are, the rest flattened away."""
     if type(coord) is not tuple:
         return value if coord is None else ()
@@ -177,7 +183,7 @@ def need_integer_strides(layout: Layout, operation: str) -> Layout:
     return layout
 
 
-def _has_basis(stride: IntTuple) -> bool:
+def _has_basis(stride: Stride) -> bool:
     if type(stride) is tuple:
         for item in stride:
             if type(item) is not int and _has_basis(item):
@@ -186,7 +192,7 @@ def _has_basis(stride: IntTuple) -> bool:
     return isinstance(stride, ScaledBasis)
 
 
-def _coordinate(layout: Layout, where: Any) -> Any:
+def _image_coordinate(layout: Layout, where: Any) -> Any:
     """The coordinate that a layout with basis strides maps ``where`` to."""
     strides = flatten_tuple(layout.stride)
     vectors = unflatten(map(Vector.of, strides), layout.stride)
@@ -194,10 +200,10 @@ def _coordinate(layout: Layout, where: Any) -> Any:
         where = unrank(where, layout.shape)
     result = inner_offset(where, layout.shape, vectors)
     paths = [stride.mode for stride in strides if isinstance(stride, ScaledBasis)]
-    return (Vector({}) + result if isinstance(result, Vector) else Vector({})).as_coordinate(paths)
+    return (result if isinstance(result, Vector) else Vector()).as_coordinate(paths)
 
 
-def _is_valid(shape: IntTuple, stride: IntTuple) -> bool:
+def _is_valid(shape: Any, stride: Any) -> bool:
     """Whether shape and stride are congruent, two levels deep at most, and hold plain integers in range."""
     if type(shape) is not tuple:
         return type(shape) is int and type(stride) is int and 0 < shape <= LIMIT and -LIMIT <= stride <= LIMIT
@@ -219,7 +225,7 @@ def _is_valid(shape: IntTuple, stride: IntTuple) -> bool:
     return total <= LIMIT
 
 
-def valid_shape(shape: IntTuple) -> IntTuple:
+def valid_shape(shape: Shape) -> Shape:
     """The shape with every extent checked and turned into a plain integer.
 
     Raises:
@@ -238,7 +244,7 @@ def valid_shape(shape: IntTuple) -> IntTuple:
     return shape
 
 
-def _normalized(shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
+def _normalized(shape: Shape, stride: Stride | None) -> tuple[Shape, Stride]:
     """Shape and stride with every leaf checked and turned into a plain integer, the default stride filled in."""
     shape = valid_shape(shape)
     if stride is None:
@@ -251,7 +257,7 @@ def _normalized(shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
     return shape, _checked_stride(stride)
 
 
-def _checked_shape(shape: IntTuple) -> IntTuple:
+def _checked_shape(shape: Shape) -> Shape:
     if type(shape) is tuple:
         return tuple(map(_checked_shape, shape))
     extent = as_leaf(shape, "Layout: an extent")
@@ -260,7 +266,9 @@ def _checked_shape(shape: IntTuple) -> IntTuple:
     return extent
 
 
-def _checked_stride(stride: IntTuple) -> IntTuple:
+def _checked_stride(stride: Stride) -> Stride:
     if type(stride) is tuple:
         return tuple(map(_checked_stride, stride))
-    return stride if isinstance(stride, ScaledBasis) else as_leaf(stride, "Layout: a stride")
+    if isinstance(stride, ScaledBasis):
+        return stride
+    return as_leaf(stride, "Layout: a stride")

@@ -14,13 +14,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides, valid_shape
 from layoutalg.tuples.int_tuple import (
-    IntTuple,
     check_depth,
     congruent,
     flatten_tuple,
@@ -33,16 +32,20 @@ from layoutalg.tuples.int_tuple import (
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import as_int, as_leaf
+from layoutalg.tuples.polynomial import Polynomial
+from layoutalg.tuples.types import Index, IntTuple, Shape, Stride
 
 #: What most operations accept: a layout, plain or composed.
-AnyLayout = Layout | ComposedLayout
-Mode = int | Sequence[int] | None
-T = TypeVar("T")
+AnyLayout: TypeAlias = Layout | ComposedLayout
+#: One mode: an index, or a path of them; ``None`` is the whole.
+Mode: TypeAlias = int | Sequence[int] | None
+#: What a divide or a product is done by: a layout, an integer n for ``n:1``, or a tuple with a tiler for each mode.
+Tiler: TypeAlias = int | Polynomial | Layout | tuple["Tiler", ...] | None
 #: A layout whose kind an operation keeps: plain stays plain, composed stays composed.
-L = TypeVar("L", bound=Layout | ComposedLayout)
+LayoutKind = TypeVar("LayoutKind", bound=Layout | ComposedLayout)
 
 
-def through(operation: Callable[[Layout], Layout], layout: L) -> L:
+def through(operation: Callable[[Layout], Layout], layout: LayoutKind) -> LayoutKind:
     """Apply an operation on the domain of a layout to the inner layout of a composed one.
 
     Such an operation only re-indexes coordinates, so that what is composed after it stays as it is.
@@ -81,7 +84,7 @@ def at_path(value: Any, mode: Mode, operation: str) -> Any:
     return value
 
 
-def shape_of(value: Any) -> IntTuple:
+def shape_of(value: AnyLayout | Shape) -> Shape:
     """The shape of a layout; a shape itself."""
     if isinstance(value, Layout):
         return value.shape
@@ -93,7 +96,7 @@ def shape_of(value: Any) -> IntTuple:
     return value
 
 
-def size(value: Any, mode: Mode = None) -> int:
+def size(value: AnyLayout | Shape, mode: Mode = None) -> int:
     """The number of coordinates of a shape or layout, or of one of its modes.
 
     >>> size(Layout((2, (3, 4)))), size((2, (3, 4)), mode=[1, 0])
@@ -102,7 +105,7 @@ def size(value: Any, mode: Mode = None) -> int:
     return product(shape_of(at_path(value, mode, "size")))
 
 
-def rank(value: Any, mode: Mode = None) -> int:
+def rank(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
     """The number of top-level modes; 1 for an integer shape.
 
     >>> rank(Layout((2, (3, 4)))), rank(7)
@@ -112,7 +115,7 @@ def rank(value: Any, mode: Mode = None) -> int:
     return len(shape) if type(shape) is tuple else 1
 
 
-def depth(value: Any, mode: Mode = None) -> int:
+def depth(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
     """The levels of nesting: 0 for an integer, 1 for a flat tuple.
 
     >>> depth(Layout((2, (3, 4)))), depth(7)
@@ -121,7 +124,11 @@ def depth(value: Any, mode: Mode = None) -> int:
     return tuple_depth(shape_of(at_path(value, mode, "depth")))
 
 
-def get(value: T, mode: Mode) -> T:
+@overload
+def get(value: LayoutKind, mode: Mode) -> LayoutKind: ...
+@overload
+def get(value: IntTuple, mode: Mode) -> IntTuple: ...
+def get(value: Any, mode: Mode) -> Any:
     """One mode of a shape or layout, by index or path.
 
     Raises:
@@ -130,15 +137,15 @@ def get(value: T, mode: Mode) -> T:
     >>> print(get(Layout((2, (3, 4))), [1, 1]))
     4:6
     """
-    return at_path(value, mode, "get")  # type: ignore[no-any-return]
+    return at_path(value, mode, "get")
 
 
-def modes_of(value: IntTuple) -> tuple[Any, ...]:
+def modes_of(value: object) -> tuple[Any, ...]:
     """The top-level modes of an int tuple; an integer counts as the tuple of itself."""
     return value if type(value) is tuple else (value,)
 
 
-def is_congruent(a: Any, b: Any) -> bool:
+def is_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
     """Whether two shapes or layouts have the same hierarchy.
 
     >>> is_congruent((2, (3, 4)), Layout((5, (6, 7))))
@@ -147,7 +154,7 @@ def is_congruent(a: Any, b: Any) -> bool:
     return congruent(shape_of(a), shape_of(b))
 
 
-def is_weakly_congruent(a: Any, b: Any) -> bool:
+def is_weakly_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
     """Whether the hierarchy of ``b`` refines that of ``a``.
 
     >>> is_weakly_congruent((2, 3), (1, (2, 2)))
@@ -156,7 +163,7 @@ def is_weakly_congruent(a: Any, b: Any) -> bool:
     return weakly_congruent(shape_of(a), shape_of(b))
 
 
-def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | None:
+def leading_dim(shape: Shape, stride: Stride) -> int | tuple[int, ...] | None:
     """The first mode of stride 1 whose extent is not 1: an index, a path inside a nested shape, or None.
 
     Raises:
@@ -173,7 +180,7 @@ def leading_dim(shape: IntTuple, stride: IntTuple) -> int | tuple[int, ...] | No
     return path[0] if len(path) == 1 else path
 
 
-def _unit_path(shape: IntTuple, stride: IntTuple) -> tuple[int, ...] | None:
+def _unit_path(shape: Any, stride: Any) -> tuple[int, ...] | None:
     if type(shape) is not tuple:
         return () if stride == 1 and shape != 1 else None
     for index, (s, d) in enumerate(zip(shape, stride, strict=True)):
@@ -183,7 +190,7 @@ def _unit_path(shape: IntTuple, stride: IntTuple) -> tuple[int, ...] | None:
     return None
 
 
-def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
+def crd2idx(coord: Index, layout: AnyLayout | Shape) -> int:
     """The offset of a coordinate in a layout; for a shape, its index.
 
     Raises:
@@ -200,7 +207,7 @@ def crd2idx(coord: Any, layout: AnyLayout | IntTuple) -> Any:
     return target(where)
 
 
-def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
+def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
     """The coordinate of an index in a shape, first mode fastest; each entry of a tuple in the mode it stands for.
 
     Raises:
@@ -211,10 +218,10 @@ def idx2crd(index: Any, shape: IntTuple) -> IntTuple:
     """
     shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
     check_depth(index, "idx2crd: index")
-    return _coordinate(index, shape)
+    return _unranked(index, shape)
 
 
-def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
+def _unranked(index: Index, shape: Shape) -> Index:
     if type(index) is int and 0 <= index < product(shape):
         return unrank(index, shape)
     if type(index) is tuple:
@@ -222,7 +229,7 @@ def _coordinate(index: Any, shape: IntTuple) -> IntTuple:
             raise CoordinateError(
                 f"idx2crd: the index must be weakly congruent to the shape, found {text(index)}; shape = {text(shape)}"
             )
-        return tuple(map(_coordinate, index, shape))
+        return tuple(map(_unranked, index, shape))
     where = as_leaf(index, "idx2crd: an index")
     inner_offset(where, shape, Layout(shape).stride)  # checks the range
-    return unrank(where, shape)
+    return unrank(where, shape)  # type: ignore[arg-type]  # a polynomial divides like an int

@@ -22,65 +22,18 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from layoutalg.errors import LayoutError, NotationError
+from layoutalg.errors import NotationError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.layouts.tokens import Token, quoted, tokenize
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import IntTuple, safe_text
+from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
-
-_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_*+-]))"
-
+from layoutalg.tuples.types import Coord, IntTuple
 
 #: Names that are no symbols.
 _WORDS = frozenset({"o", "None", "True", "False"})
-
-
-class Token(Value):
-    """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
-
-    __slots__ = ("kind", "text", "position")
-    kind: str
-    text: str
-    position: int
-
-    def __init__(self, kind: str, text: str, position: int) -> None:
-        self.fix(kind=kind, text=text, position=position)
-
-
-def tokenize(text: str) -> list[Token]:
-    """Split a text into tokens, closed by one of kind ``end``.
-
-    Raises:
-        NotationError: at the first character that belongs to no token.
-
-    >>> [token.text for token in tokenize("(4,8):(8,1)")][:5]
-    ['(', '4', ',', '8', ')']
-    """
-    if not isinstance(text, str):
-        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
-    import re  # costs a tenth of the package's import; compile() finds the pattern again after the first call
-
-    pattern = re.compile(_TOKEN, re.ASCII)
-    tokens = []
-    position = 0
-    end = len(text.rstrip())
-    while position < end:
-        match = pattern.match(text, position)
-        if match is None:
-            start = position + len(text[position:]) - len(text[position:].lstrip())
-            raise NotationError(
-                f"notation: unexpected character {text[start]!r} at position {start}; text = {_quoted(text)}",
-                text,
-                start,
-            )
-        kind = match.lastgroup or "mark"
-        tokens.append(Token(kind, match.group(kind), match.start(kind)))
-        position = match.end()
-    tokens.append(Token("end", "", len(text)))
-    return tokens
 
 
 class Parser:
@@ -113,7 +66,7 @@ class Parser:
         """Raise a NotationError at the token to be read next."""
         token = self.token
         found = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
-        raise NotationError(f"notation: {what}, found {found}; text = {_quoted(self.text)}", self.text, token.position)
+        raise NotationError(f"notation: {what}, found {found}; text = {quoted(self.text)}", self.text, token.position)
 
     def parse_all(self) -> Any:
         """Read one value that takes up the whole text."""
@@ -256,7 +209,7 @@ class Parser:
         if not _is_int_tuple(offset):
             raise NotationError(
                 f"notation: the middle of a composed layout must be an offset, found {safe_text(offset)}; "
-                f"text = {_quoted(self.text)}",
+                f"text = {quoted(self.text)}",
                 self.text,
             )
         return ComposedLayout(outer, offset, inner)
@@ -279,12 +232,12 @@ def parse_layout(text: str) -> Layout | ComposedLayout | Swizzle:
         return value
     raise NotationError(
         f"notation: a layout is written shape:stride or S<b,m,s> o offset o layout, found {safe_text(value)}; "
-        f"text = {_quoted(text)}",
+        f"text = {quoted(text)}",
         text,
     )
 
 
-def parse_int_tuple(text: str) -> IntTuple:
+def parse_int_tuple(text: str) -> IntTuple | Coord:
     """Read a nested tuple of integers, with ``_`` for a mode that is kept.
 
     Raises:
@@ -293,7 +246,7 @@ def parse_int_tuple(text: str) -> IntTuple:
     >>> parse_int_tuple("(8,(_,64))")
     (8, (None, 64))
     """
-    value = Parser(text).parse_all()
+    value: IntTuple | Coord = Parser(text).parse_all()
     if not _is_int_tuple(value):
         raise NotationError(f"notation: expected a tuple of integers, found {safe_text(value)}", text)
     return value
@@ -303,10 +256,3 @@ def _is_int_tuple(value: Any) -> bool:
     if type(value) is tuple:
         return all(map(_is_int_tuple, value))
     return value is None or isinstance(value, (int, ScaledBasis, Polynomial))
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:77] + "...")
-
-
-__all__ = ["LayoutError", "NotationError", "Parser", "Token", "parse_int_tuple", "parse_layout", "tokenize"]

@@ -30,8 +30,9 @@ from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts import jumps
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.tuples.basis import ScaledBasis, Vector
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text, unflatten
+from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, surely_less
+from layoutalg.tuples.types import IntTuple
 
 #: A leaf of b, ``(extent, stride)``, and what becomes of it: its extents and strides in the result.
 Leaf = tuple[Any, Any]
@@ -66,7 +67,7 @@ def _assemble(pieces: list[Piece], profile: IntTuple) -> Layout:
     )
 
 
-def _nested(modes: list[Any]) -> IntTuple:
+def _nested(modes: list[Any]) -> Any:
     return modes[0] if len(modes) == 1 else tuple(modes)
 
 
@@ -168,7 +169,7 @@ def _exact(extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout
             f"composition: cannot decide whether the modes of b add up without a carry in a for all values of the "
             f"symbols; a = {a}, b = {b}"
         )
-    function = jumps.Function(extents, strides)
+    function = jumps.ExtendedLayout(extents, strides)
     pieces: list[Piece] = []
     indices: list[Leaf] = []
     for n, t in leaves:
@@ -199,7 +200,12 @@ def _refuse_leaf(n: int, t: int, index: int, a: Layout, b: Layout) -> NoReturn:
 
 
 def _refuse_sum(
-    function: jumps.Function, indices: list[Leaf], where: tuple[int, ...], leaves: list[Leaf], a: Layout, b: Layout
+    function: jumps.ExtendedLayout,
+    indices: list[Leaf],
+    where: tuple[int, ...],
+    leaves: list[Leaf],
+    a: Layout,
+    b: Layout,
 ) -> NoReturn:
     """Say at which coordinate of b the offsets are not the sum of what the modes give."""
     index = sum(x * t for x, (_, t) in zip(where, indices, strict=True))

@@ -15,11 +15,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.leaf import MAX_DEPTH, as_int, as_leaf
+from layoutalg.tuples.polynomial import Integer
 
 
 class ScaledBasis(Value):
@@ -39,10 +40,10 @@ class ScaledBasis(Value):
     """
 
     __slots__ = ("value", "mode")
-    value: int
+    value: Integer
     mode: tuple[int, ...]
 
-    def __init__(self, value: int, mode: int | Iterable[int]) -> None:
+    def __init__(self, value: Integer, mode: int | Iterable[int]) -> None:
         if isinstance(mode, int):
             path: tuple[Any, ...] = (mode,)
         else:
@@ -55,7 +56,7 @@ class ScaledBasis(Value):
             raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
         self.fix(value=as_leaf(value, "ScaledBasis: the value"), mode=path)
 
-    def __mul__(self, factor: int) -> ScaledBasis:
+    def __mul__(self, factor: Integer) -> ScaledBasis:
         return ScaledBasis(self.value * factor, self.mode)
 
     __rmul__ = __mul__
@@ -84,44 +85,49 @@ def E(*mode: int | Iterable[int]) -> ScaledBasis:
     return ScaledBasis(1, mode)  # type: ignore[arg-type]  # the constructor checks every part
 
 
-class Vector:
+#: A path to a mode, outermost first, and the coefficient of its unit vector.
+VectorTerm: TypeAlias = tuple[tuple[int, ...], Integer]
+
+
+class Vector(Value):
     """A sum of scaled basis elements: what a basis-strided layout gives before it is read as a coordinate.
 
-    ``terms`` maps a path to its coefficient and holds no zeros, so that equal sums compare equal.
+    ``terms`` are sorted by path and hold no zeros, so that equal sums compare equal; the empty one equals 0.
+
+    >>> Vector([((1,), 2), ((0,), 3), ((1,), -2)])
+    Vector((((0,), 3),))
     """
 
     __slots__ = ("terms",)
+    terms: tuple[VectorTerm, ...]
 
-    def __init__(self, terms: dict[tuple[int, ...], int]) -> None:
-        self.terms = terms
+    def __init__(self, terms: Iterable[VectorTerm] = ()) -> None:
+        totals: dict[tuple[int, ...], Any] = {}
+        for path, value in terms:
+            totals[path] = totals.get(path, 0) + value
+        self.fix(terms=tuple(sorted([term for term in totals.items() if term[1]], key=_path)))
 
     @staticmethod
-    def of(stride: int | ScaledBasis) -> Vector:
+    def of(stride: Integer | ScaledBasis) -> Vector:
         """The vector of one stride; the int 0 is the zero vector."""
         if isinstance(stride, ScaledBasis):
-            return Vector({stride.mode: stride.value} if stride.value else {})
+            return _vector(((stride.mode, stride.value),) if stride.value else ())
         if stride == 0:
-            return Vector({})
+            return _vector(())
         raise LayoutError(f"basis strides: an integer stride beside basis strides must be 0, found {stride}")
 
-    def __add__(self, other: Any) -> Vector:
-        if not isinstance(other, Vector):
-            return self  # the only other summand is sum()'s starting 0
-        terms = dict(self.terms)
-        for path, value in other.terms.items():
-            total = terms.pop(path, 0) + value
-            if total:
-                terms[path] = total
-        return Vector(terms)
+    def __add__(self, other: Vector | int) -> Vector:
+        # The only other summand is the 0 that a sum starts with.
+        return Vector(self.terms + other.terms) if isinstance(other, Vector) else self
 
     __radd__ = __add__
 
-    def __mul__(self, factor: int) -> Vector:
-        return Vector({path: value * factor for path, value in self.terms.items()} if factor else {})
+    def __mul__(self, factor: Integer) -> Vector:
+        return _vector(tuple([(path, value * factor) for path, value in self.terms]) if factor else ())
 
     __rmul__ = __mul__
 
-    def __sub__(self, other: Any) -> Vector:
+    def __sub__(self, other: Vector | int) -> Vector:
         return self + other * -1 if isinstance(other, Vector) else self
 
     def __neg__(self) -> Vector:
@@ -130,7 +136,8 @@ class Vector:
     def __eq__(self, other: object) -> bool:
         return self.terms == other.terms if isinstance(other, Vector) else other == 0 and not self.terms
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(self.terms) if self.terms else hash(0)
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -145,18 +152,19 @@ class Vector:
             return 0
         if len(self.terms) > 1:
             raise LayoutError(f"basis strides: a stride must be one scaled unit vector, found {self}")
-        ((path, value),) = self.terms.items()
+        ((path, value),) = self.terms
         return ScaledBasis(value, path)
 
     def __str__(self) -> str:
-        return " + ".join(str(ScaledBasis(value, path)) for path, value in sorted(self.terms.items())) or "0"
+        return " + ".join(str(ScaledBasis(value, path)) for path, value in self.terms) or "0"
 
     def as_coordinate(self, paths: Iterable[tuple[int, ...]]) -> Any:
         """Read the vector as a nested coordinate that has a place for every path in ``paths``.
 
-        >>> Vector({(0,): 3, (1, 1): 2}).as_coordinate([(0,), (1, 1)])
+        >>> Vector([((0,), 3), ((1, 1), 2)]).as_coordinate([(0,), (1, 1)])
         (3, (0, 2))
         """
+        values = dict(self.terms)
         root: dict[int, Any] = {}
         for path in paths:
             node: Any = root
@@ -164,9 +172,23 @@ class Vector:
                 node = node.setdefault(part, {})
                 if not isinstance(node, dict):
                     raise LayoutError(f"basis strides: mode {path[:-1]} is used both as a leaf and as a tuple")
-            if isinstance(node.setdefault(path[-1], self.terms.get(path, 0)), dict):
+            if isinstance(node.setdefault(path[-1], values.get(path, 0)), dict):
                 raise LayoutError(f"basis strides: mode {path} is used both as a leaf and as a tuple")
         return _tuple_of(root)
+
+
+def _path(term: VectorTerm) -> tuple[int, ...]:
+    return term[0]
+
+
+def _vector(terms: tuple[VectorTerm, ...]) -> Vector:
+    """The vector of terms that are known to be in order, without zeros."""
+    vector = object.__new__(Vector)
+    _set_terms(vector, terms)
+    return vector
+
+
+_set_terms = Vector.__dict__["terms"].__set__
 
 
 def _tuple_of(node: Any) -> Any:

@@ -12,9 +12,10 @@ they are of one class and their fields are, hash accordingly, and can be copied 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, dataclass_transform
 
 
+@dataclass_transform(frozen_default=True)  # type checkers refuse to set a field
 class Value:
     """An immutable record, equal by content.
 

@@ -12,17 +12,15 @@ Source: CUTLASS ``include/cute/int_tuple.hpp`` and ``include/cute/stride.hpp``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, as_leaf
-
-#: An integer (or ``None``, or a basis stride, where one is allowed) or a tuple of such values, nested to any depth.
-IntTuple = Any
+from layoutalg.tuples.types import Coord, Index, IntTuple, Shape, Stride
 
 
-def flatten_tuple(value: IntTuple) -> tuple[Any, ...]:
+def flatten_tuple(value: IntTuple | Coord) -> tuple[Any, ...]:
     """The leaves of an int tuple, left to right; a leaf gives a tuple of one.
 
     >>> flatten_tuple(((2, (3,)), 4))
@@ -48,21 +46,23 @@ def _collect(value: tuple[Any, ...], leaves: list[Any]) -> None:
             leaves.append(item)
 
 
-def product(value: IntTuple) -> int:
+def product(value: Shape) -> int:
     """The product of all leaves: the size of a shape; 1 for the empty tuple.
 
     >>> product((8, (4, 2)))
     64
     """
     if type(value) is not tuple:
-        return value if type(value) is int else as_leaf(value, "product: a factor")
+        # A size is typed as a number, although symbols may stand in it.
+        return value if type(value) is int else as_leaf(value, "product: a factor")  # type: ignore[return-value]
     result = 1
+    item: Any  # a leaf computes like an int
     for item in value:
         result *= product(item) if type(item) is tuple else item
     return result
 
 
-def unflatten(leaves: Iterable[Any], profile: IntTuple) -> IntTuple:
+def unflatten(leaves: Iterable[Any], profile: IntTuple) -> Any:
     """Arrange leaves in the nesting of ``profile``; the inverse of :func:`flatten_tuple`.
 
     >>> unflatten([1, 2, 3], (0, (0, 0)))
@@ -72,13 +72,13 @@ def unflatten(leaves: Iterable[Any], profile: IntTuple) -> IntTuple:
     return _arrange(iterator, profile)
 
 
-def _arrange(leaves: Any, profile: IntTuple) -> IntTuple:
+def _arrange(leaves: Iterator[Any], profile: IntTuple) -> Any:
     if type(profile) is tuple:
         return tuple([_arrange(leaves, item) for item in profile])
     return next(leaves)
 
 
-def congruent(a: IntTuple, b: IntTuple) -> bool:
+def congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
     """Whether two int tuples have the same profile.
 
     >>> congruent((4, (2, 2)), (1, (4, 8))), congruent(4, (4,))
@@ -89,7 +89,7 @@ def congruent(a: IntTuple, b: IntTuple) -> bool:
     return type(b) is not tuple
 
 
-def weakly_congruent(a: IntTuple, b: IntTuple) -> bool:
+def weakly_congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
     """Whether the profile of ``b`` refines that of ``a``: a coordinate like ``a`` indexes a shape like ``b``.
 
     >>> weakly_congruent((1, 2), (4, (2, 2))), weakly_congruent((1, (0, 1)), (4, 4))
@@ -111,7 +111,7 @@ def tuple_depth(value: IntTuple) -> int:
     return 1 + max(map(tuple_depth, value), default=0)
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """An int tuple in CuTe's notation: no spaces, ``_`` for ``None``.
 
     >>> text((8, (4, None))), text((8,))
@@ -131,7 +131,7 @@ def safe_text(value: object) -> str:
     return shown if len(shown) <= 120 else shown[:117] + "..."
 
 
-def check_depth(value: IntTuple, what: str) -> None:
+def check_depth(value: object, what: str) -> None:
     """Refuse a tuple nested deeper than the algebra recurses.
 
     Raises:
@@ -139,7 +139,7 @@ def check_depth(value: IntTuple, what: str) -> None:
     """
     if type(value) is not tuple:
         return
-    level = list(value)
+    level: list[object] = list(value)
     for _ in range(MAX_DEPTH):
         level = [item for group in level if type(group) is tuple for item in group]
         if not level:
@@ -147,7 +147,7 @@ def check_depth(value: IntTuple, what: str) -> None:
     raise LayoutError(f"{what}: nesting must not exceed {MAX_DEPTH} levels, found more")
 
 
-def compact_strides(shape: IntTuple, current: int = 1) -> IntTuple:
+def compact_strides(shape: Shape, current: int = 1) -> Stride:
     """Strides of the compact layout of ``shape``, first mode fastest.
 
     A mode of extent 1 gets stride 0, as in CuTe: the stride is never used.
@@ -164,7 +164,7 @@ def compact_strides(shape: IntTuple, current: int = 1) -> IntTuple:
     return tuple(strides)
 
 
-def has_none(coord: Any) -> bool:
+def has_none(coord: Coord) -> bool:
     """Whether a coordinate keeps a mode (has a ``None`` anywhere)."""
     if type(coord) is not tuple:
         return coord is None
@@ -174,7 +174,7 @@ def has_none(coord: Any) -> bool:
     return False
 
 
-def inner_offset(coord: Any, shape: IntTuple, stride: IntTuple) -> Any:
+def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
     """The inner product of a coordinate with the strides: the offset of ``coord``.
 
     Args:
@@ -242,7 +242,7 @@ def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...])
     return -result if index < 0 else result
 
 
-def unrank(index: int, shape: IntTuple) -> IntTuple:
+def unrank(index: int, shape: Shape) -> Index:
     """The coordinate of an index inside a shape, colexicographically; the caller has checked the range.
 
     >>> unrank(13, (4, (2, 4)))
@@ -250,7 +250,8 @@ def unrank(index: int, shape: IntTuple) -> IntTuple:
     """
     if type(shape) is not tuple:
         return index
-    coordinate = []
+    coordinate: list[Index] = []
+    item: Any  # a leaf computes like an int
     for item in shape:
         if type(item) is tuple:
             count = product(item)
@@ -262,7 +263,7 @@ def unrank(index: int, shape: IntTuple) -> IntTuple:
     return tuple(coordinate)
 
 
-def _as_index(coord: Any, shape: IntTuple) -> Any:
+def _as_index(coord: object, shape: Shape) -> Any:
     """An index given as another integer type (numpy's, say) or with symbols, or the error that tells what fits."""
     try:
         return as_leaf(coord, "coordinate: an index")

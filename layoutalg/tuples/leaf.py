@@ -12,11 +12,11 @@ missing. Integers come first in each function: they pay one type test.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import index as _index
-from typing import Any
 
 from layoutalg.errors import LayoutError, UndecidedError
-from layoutalg.tuples.polynomial import Polynomial, same
+from layoutalg.tuples.polynomial import Integer, Polynomial, same
 
 __all__ = [
     "LIMIT",
@@ -41,7 +41,7 @@ LIMIT = 2**63 - 1
 MAX_DEPTH = 64
 
 
-def as_int(value: Any, what: str) -> int:
+def as_int(value: object, what: str) -> int:
     """Return ``value`` as a plain ``int`` within 64 bits.
 
     Args:
@@ -58,7 +58,7 @@ def as_int(value: Any, what: str) -> int:
         if isinstance(value, bool):
             raise LayoutError(f"{what} must be an integer, found {value!r}")
         try:
-            value = _index(value)
+            value = _index(value)  # type: ignore[arg-type]  # whether it is one, it says itself
         except TypeError:
             raise LayoutError(f"{what} must be an integer, found {_brief(value)}") from None
     if -LIMIT <= value <= LIMIT:
@@ -66,7 +66,7 @@ def as_int(value: Any, what: str) -> int:
     raise LayoutError(f"{what} must fit 64 bits, found a number of {value.bit_length()} bits")
 
 
-def as_leaf(value: Any, what: str) -> Any:
+def as_leaf(value: object, what: str) -> Integer:
     """Return ``value`` as an ``int`` within 64 bits, or as a polynomial if it is one or a sympy expression.
 
     Raises:
@@ -79,13 +79,12 @@ def as_leaf(value: Any, what: str) -> Any:
     if isinstance(value, Polynomial):
         return value
     if hasattr(value, "free_symbols"):
-        value = Polynomial.of(value)
-        if isinstance(value, Polynomial):
-            return value
+        found = Polynomial.of(value)
+        return found if isinstance(found, Polynomial) else as_int(found, what)
     return as_int(value, what)
 
 
-def need_int(value: Any, what: str) -> int:
+def need_int(value: Integer, what: str) -> int:
     """The value itself if it is an ``int``; for a computation that runs over numbers.
 
     Raises:
@@ -93,10 +92,10 @@ def need_int(value: Any, what: str) -> int:
     """
     if isinstance(value, Polynomial):
         raise UndecidedError(f"{what} must be a number, found {value}; substitute its symbols first")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
-def has_symbols(leaves: Any) -> bool:
+def has_symbols(leaves: Iterable[object]) -> bool:
     """Whether any of these leaves holds symbols."""
     for leaf in leaves:
         if type(leaf) is not int and isinstance(getattr(leaf, "value", leaf), Polynomial):
@@ -104,7 +103,7 @@ def has_symbols(leaves: Any) -> bool:
     return False
 
 
-def divides(divisor: Any, number: Any) -> bool:
+def divides(divisor: Integer, number: Integer) -> bool:
     """Whether ``number`` is a multiple of ``divisor``; everything divides 0, and 0 divides only 0.
 
     Raises:
@@ -119,7 +118,7 @@ def divides(divisor: Any, number: Any) -> bool:
     return bool(number % divisor == 0) if divisor else number == 0
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal(a: Integer, b: Integer) -> bool:
     """Whether two leaves are equal, where a wrong "no" would be a wrong result.
 
     Raises:
@@ -128,7 +127,7 @@ def equal(a: Any, b: Any) -> bool:
     return a == b if type(a) is int and type(b) is int else same(a, b)
 
 
-def surely_less(a: Any, b: Any) -> bool:
+def surely_less(a: Integer, b: Integer) -> bool:
     """Whether ``a < b`` is known; where it depends on the values of symbols, the answer is no."""
     try:
         return bool(a < b)
@@ -136,7 +135,7 @@ def surely_less(a: Any, b: Any) -> bool:
         return False
 
 
-def need_steps(extent: Any) -> None:
+def need_steps(extent: Integer) -> None:
     """Refuse an extent that is 1 for some values of its symbols, where that makes a difference.
 
     Raises:
@@ -148,19 +147,19 @@ def need_steps(extent: Any) -> None:
         raise UndecidedError(f"cannot decide whether {extent} is 1; give it as {extent}+1 if it is not")
 
 
-def ceil_div(number: Any, divisor: Any) -> Any:
+def ceil_div(number: Integer, divisor: Integer) -> Integer:
     """The least number of ``divisor``-sized pieces that cover ``number``.
 
     Raises:
         UndecidedError: if the symbols leave the remainder open.
 
-    >>> ceil_div(12, 5), ceil_div(8 * Polynomial.symbol("m"), 4)
-    (3, 2*m)
+    >>> print(ceil_div(12, 5), ceil_div(8 * Polynomial.symbol("m"), 4))
+    3 2*m
     """
     return -(-number // divisor)
 
 
-def is_one(extent: Any) -> bool:
+def is_one(extent: Integer) -> bool:
     """Whether an extent is 1 for all values of its symbols, so that its stride is never used.
 
     >>> is_one(1), is_one(Polynomial.symbol("m"))

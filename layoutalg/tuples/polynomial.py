@@ -15,17 +15,60 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError, UndecidedError
+from layoutalg.tuples.deciding import divided, signs
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.terms import (
+    Monomial,
+    Term,
+    Terms,
+    added,
+    constant,
+    from_sympy,
+    multiplied,
+    ordered,
+    power,
+    scaled,
+    substituted,
+    to_sympy,
+    written,
+)
 
-#: A product of powers of symbols, sorted by name: ``(("k", 1), ("m", 2))``. The empty one is 1.
-Monomial = tuple[tuple[str, int], ...]
+#: A number, or one that symbols stand in.
+Integer: TypeAlias = "int | Polynomial"
 
 
-class Polynomial:
-    """An integer polynomial that is no constant (a constant is an ``int``).
+def symbol(name: str) -> Polynomial:
+    """A symbol for a positive integer, which extents and strides may hold.
+
+    Args:
+        name: as it is to be printed.
+
+    Raises:
+        LayoutError: if the name is no text, or empty.
+
+    >>> m = symbol("m")
+    >>> print(8 * m, 2 * m < 1)
+    8*m False
+    >>> 8 * m + 2
+    8*symbol('m')+2
+    """
+    if not isinstance(name, str) or not name:
+        raise LayoutError(f"symbol: must have a name, found {name!r:.60}")
+    return _polynomial(((((name, 1),), 1),))
+
+
+class Polynomial(Value):
+    """An integer polynomial that is no constant (a constant is an ``int``): arithmetic on :func:`symbol` makes it.
+
+    Args:
+        terms: the monomials with their coefficients, each a product of powers of symbols.
+
+    Raises:
+        LayoutError: if they add up to a constant.
 
     >>> from sympy import symbols
     >>> m = Polynomial.of(symbols("m", positive=True, integer=True))
@@ -37,178 +80,155 @@ class Polynomial:
     """
 
     __slots__ = ("terms",)
-    terms: dict[Monomial, int]
+    terms: Terms
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        coefficients: dict[Monomial, int] = {}
+        for monomial, c in terms:
+            coefficients[monomial] = coefficients.get(monomial, 0) + c
+        found = ordered(coefficients)
+        if not found or not found[0][0]:
+            raise LayoutError(f"Polynomial: terms must hold a symbol, found {written(found, str) or 0}")
+        _set_terms(self, found)
 
     @staticmethod
-    def of(value: Any) -> int | Polynomial:
+    def of(value: Any) -> Integer:
         """An integer or polynomial from a sympy expression.
 
         Raises:
             LayoutError: if it is no polynomial with integer coefficients, or a symbol is not declared as a positive
                 integer.
         """
-        import sympy
-
-        expression = sympy.expand(value)
-        for symbol in expression.free_symbols:
-            if not (symbol.is_integer and symbol.is_positive):
-                raise LayoutError(
-                    f"symbol: must be declared positive and integer (symbols({str(symbol)!r}, positive=True, "
-                    f"integer=True)), found {symbol}"
-                )
-        names = sorted(expression.free_symbols, key=str)
-        if not names:
-            if expression.is_Integer:
-                return int(expression)
-            raise LayoutError(f"symbol: an expression must be an integer, found {expression}")
-        try:
-            polynomial = sympy.Poly(expression, *names)
-        except sympy.PolynomialError:
-            raise LayoutError(f"symbol: an expression must be a polynomial in its symbols, found {value}") from None
-        terms: dict[Monomial, int] = {}
-        for powers, coefficient in polynomial.terms():
-            if not coefficient.is_Integer:
-                raise LayoutError(f"symbol: coefficients must be integers, found {value}")
-            terms[tuple((str(n), p) for n, p in zip(names, powers, strict=True) if p)] = int(coefficient)
-        return _made(terms)  # type: ignore[no-any-return]
+        return _number(from_sympy(value))
 
     @staticmethod
     def symbol(name: str) -> Polynomial:
-        """The polynomial that is one symbol.
+        """The polynomial that is one symbol: :func:`symbol`.
 
         >>> print(2 * Polynomial.symbol("k"))
         2*k
         """
-        result = object.__new__(Polynomial)
-        result.terms = {((name, 1),): 1}
-        return result
+        return symbol(name)
 
     def _sympy_(self) -> Any:
         """The sympy expression (sympy calls this itself)."""
-        import sympy
+        return to_sympy(self.terms)
 
-        return sympy.Add(
-            *[
-                c * sympy.Mul(*[sympy.Symbol(n, positive=True, integer=True) ** p for n, p in monomial])
-                for monomial, c in self.terms.items()
-            ]
-        )
-
-    def substitute(self, values: Mapping[str, int | Polynomial]) -> Any:
+    def substitute(self, values: Mapping[str, Integer]) -> Integer:
         """The value for given symbols; others stay.
 
         >>> Polynomial.symbol("m").substitute({"m": 4})
         4
         """
-        total: Any = 0
-        for monomial, c in self.terms.items():
-            term: Any = c
-            for name, power in monomial:
-                value = values.get(name)
-                term = term * (Polynomial.symbol(name) if value is None else value) ** power
-            total = total + term
-        return total
+        return _number(substituted(self.terms, {name: _terms(value) for name, value in values.items()}))
 
     def symbols(self) -> set[str]:
         """The names of its symbols."""
-        return {name for monomial in self.terms for name, _ in monomial}
+        return {name for monomial, _ in self.terms for name, _ in monomial}
 
     # Ring operations: exact.
 
-    def __add__(self, other: Any) -> Any:
-        terms = dict(self.terms)
-        for monomial, c in _terms(other).items():
-            terms[monomial] = terms.get(monomial, 0) + c
-        return _made(terms)
+    def __add__(self, other: Integer) -> Integer:
+        return _number(added(self.terms, _terms(other)))
 
     __radd__ = __add__
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Integer) -> Integer:
         if type(other) is int:
-            return _made({monomial: c * other for monomial, c in self.terms.items()})
+            return _number(scaled(self.terms, other))
         if not isinstance(other, Polynomial):
             return NotImplemented
-        terms: dict[Monomial, int] = {}
-        for a, c in self.terms.items():
-            for b, e in other.terms.items():
-                monomial = _times(a, b)
-                terms[monomial] = terms.get(monomial, 0) + c * e
-        return _made(terms)
+        return _number(multiplied(self.terms, other.terms))
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> Any:
-        return self * -1
+    def __neg__(self) -> Polynomial:
+        return _polynomial(scaled(self.terms, -1))
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Integer) -> Integer:
         return self + other * -1
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Integer) -> Integer:
         return self * -1 + other
 
-    def __pow__(self, power: int) -> Any:
-        result: Any = 1
-        for _ in range(power):
-            result = result * self
-        return result
+    def __pow__(self, exponent: int) -> Integer:
+        return _number(power(self.terms, exponent))
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Polynomial:
         return -self if self < 0 else self
 
     # Division: exact, or with a remainder that is known to be one.
 
-    def __divmod__(self, divisor: Any) -> tuple[Any, Any]:
-        return _divmod(self, divisor)
+    def __divmod__(self, divisor: Integer) -> tuple[Integer, Integer]:
+        return _divided(self, divisor)
 
-    def __rdivmod__(self, number: Any) -> tuple[Any, Any]:
-        return _divmod(number, self)
+    def __rdivmod__(self, number: Integer) -> tuple[Integer, Integer]:
+        return _divided(number, self)
 
-    def __mod__(self, divisor: Any) -> Any:
-        return _divmod(self, divisor)[1]
+    def __mod__(self, divisor: Integer) -> Integer:
+        return _divided(self, divisor)[1]
 
-    def __rmod__(self, number: Any) -> Any:
-        return _divmod(number, self)[1]
+    def __rmod__(self, number: Integer) -> Integer:
+        return _divided(number, self)[1]
 
-    def __floordiv__(self, divisor: Any) -> Any:
-        return _divmod(self, divisor)[0]
+    def __floordiv__(self, divisor: Integer) -> Integer:
+        return _divided(self, divisor)[0]
 
-    def __rfloordiv__(self, number: Any) -> Any:
-        return _divmod(number, self)[0]
+    def __rfloordiv__(self, number: Integer) -> Integer:
+        return _divided(number, self)[0]
 
     # Comparison: decided for all values, or an error.
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: Integer) -> bool:
         return _less(self, other)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: Integer) -> bool:
         return _less(other, self)
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: Integer) -> bool:
         return not _less(other, self)
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: Integer) -> bool:
         return not _less(self, other)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
+        return hash(self.terms)
 
     def __str__(self) -> str:
-        parts = []
-        for monomial, c in sorted(self.terms.items(), key=_printed_order):
-            factors = [name if power == 1 else f"{name}**{power}" for name, power in monomial]
-            if not factors or abs(c) != 1:
-                factors.insert(0, str(abs(c)))
-            parts.append(("-" if c < 0 else "+") + "*".join(factors))
-        text = "".join(parts)
-        return text.removeprefix("+")
+        return written(self.terms, str)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return written(self.terms, "symbol({!r})".format)
 
 
-def same(a: Any, b: Any) -> bool:
+# The slot itself, as a frozen class has no setter: object.__setattr__ takes longer to find it.
+_set_terms = Polynomial.__dict__["terms"].__set__
+
+
+def _polynomial(terms: Terms) -> Polynomial:
+    """The polynomial of terms that are known to be in order and no constant."""
+    result = object.__new__(Polynomial)
+    _set_terms(result, terms)
+    return result
+
+
+def _number(terms: Terms) -> Integer:
+    """The polynomial of ordered terms; an ``int`` if it is a constant."""
+    if not terms:
+        return 0
+    if not terms[0][0]:  # the constant comes last, so that it stands alone here
+        return terms[0][1]
+    return _polynomial(terms)
+
+
+def _terms(value: Integer) -> Terms:
+    return value.terms if isinstance(value, Polynomial) else constant(value)
+
+
+def same(a: Integer, b: Integer) -> bool:
     """Whether two integers or polynomials are equal for all values of their symbols.
 
     Raises:
@@ -220,118 +240,21 @@ def same(a: Any, b: Any) -> bool:
     """
     if a == b:
         return True
-    low, high = _range_of_sign(a - b)
-    if low > 0 or high < 0:
+    least, greatest = signs(_terms(a - b))
+    if least > 0 or greatest < 0:
         return False
     raise UndecidedError(f"cannot decide whether {a} equals {b}")
 
 
-def _made(terms: dict[Monomial, int]) -> Any:
-    """The polynomial of these terms; an ``int`` if it is a constant."""
-    kept = {monomial: c for monomial, c in terms.items() if c}
-    if not kept:
-        return 0
-    if len(kept) == 1 and () in kept:
-        return kept[()]
-    result = object.__new__(Polynomial)
-    result.terms = kept
-    return result
-
-
-def _terms(value: Any) -> dict[Monomial, int]:
-    if isinstance(value, Polynomial):
-        return value.terms
-    return {(): value} if value else {}
-
-
-def _times(a: Monomial, b: Monomial) -> Monomial:
-    powers = dict(a)
-    for name, power in b:
-        powers[name] = powers.get(name, 0) + power
-    return tuple(sorted(powers.items()))
-
-
-def _over(a: Monomial, b: Monomial) -> Monomial | None:
-    """The monomial a / b, if it is one."""
-    powers = dict(a)
-    for name, power in b:
-        powers[name] = powers.get(name, 0) - power
-        if powers[name] < 0:
-            return None
-    return tuple(sorted((name, power) for name, power in powers.items() if power))
-
-
-def _printed_order(term: tuple[Monomial, int]) -> Any:
-    """Higher degree first, then by name; the constant last."""
-    monomial, _ = term
-    return (-sum(power for _, power in monomial), monomial)
-
-
-def _range_of_sign(value: Any) -> tuple[int, int]:
-    """Bounds in {-1, 0, 1} on the sign of a value over all symbols >= 1.
-
-    With each symbol written as 1 + y, y >= 0, coefficients of one sign settle it, and the constant says whether it can
-    be zero.
-    """
-    if isinstance(value, int):
-        sign = (value > 0) - (value < 0)
-        return sign, sign
-    shifted = value.substitute({name: Polynomial.symbol(name) + 1 for name in value.symbols()})
-    terms = _terms(shifted)
-    constant = terms.get((), 0)
-    if all(c >= 0 for c in terms.values()):
-        return (1 if constant > 0 else 0), 1
-    if all(c <= 0 for c in terms.values()):
-        return -1, (-1 if constant < 0 else 0)
-    return -1, 1
-
-
-def _less(a: Any, b: Any) -> bool:
-    low, high = _range_of_sign(b - a)
-    if low > 0:
+def _less(a: Integer, b: Integer) -> bool:
+    least, greatest = signs(_terms(b - a))
+    if least > 0:
         return True
-    if high <= 0:
+    if greatest <= 0:
         return False
     raise UndecidedError(f"cannot decide whether {a} is less than {b}")
 
 
-def _divmod(number: Any, divisor: Any) -> tuple[Any, Any]:
-    """Quotient and remainder, 0 <= remainder < divisor, where they are polynomials.
-
-    The divisor's leading term divides what it can; what is left must be a remainder for all values.
-    """
-    lead, coefficient = min(_terms(divisor).items(), key=_printed_order)
-    quotient: Any = 0
-    rest: Any = number
-    left: Any = 0  # terms that the leading term does not divide
-    for _ in range(64):
-        terms = _terms(rest)
-        if not terms:
-            break
-        monomial, c = min(terms.items(), key=_printed_order)
-        over = _over(monomial, lead)
-        share = c // coefficient if over is not None else 0
-        if over is not None and share:
-            step = _made({over: share})
-            quotient = quotient + step
-            rest = rest - divisor * step
-            terms = _terms(rest)
-        term = _made({monomial: terms.get(monomial, 0)})
-        left = left + term
-        rest = rest - term
-    remainder = left + rest
-    if remainder == 0:
-        return quotient, 0
-    low = _range_of_sign(remainder)
-    if low[0] >= 0 and _range_of_sign(divisor - remainder)[0] > 0:
-        return quotient, remainder
-    example = _suggestion(number, divisor) if isinstance(number, Polynomial) else f"a multiple of {divisor}"
-    raise UndecidedError(f"cannot decide whether {divisor} divides {number}; give it as {example} if it does")
-
-
-def _suggestion(number: Polynomial, divisor: Any) -> str:
-    """How to write a multiple of the divisor with the symbols of a number."""
-    if len(number.terms) == 1:
-        ((monomial, _),) = number.terms.items()
-        return str(_made({monomial: 1}) * divisor)
-    return f"a multiple of {divisor}"
+def _divided(number: Integer, divisor: Integer) -> tuple[Integer, Integer]:
+    quotient, remainder = divided(_terms(number), _terms(divisor))
+    return _number(quotient), _number(remainder)

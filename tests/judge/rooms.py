@@ -15,13 +15,15 @@ from places import ROOT
 
 ROOMS = {
     "layoutalg.errors": "",
-    "layoutalg.tuples": "frozen polynomial leaf int_tuple basis",
-    "layoutalg.drawing": "grid text html",
-    "layoutalg.layouts": "swizzle layout flat jumps plain_composition composed modes offsets cosize memory notation",
+    "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
+    "layoutalg.drawing": "grid text html picture",
+    "layoutalg.layouts": (
+        "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens notation"
+    ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
-    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks bank_ranks swizzle_search",
+    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
     "layoutalg": "",
     "layoutalg.cli": "expression output analysis command",
     "layoutalg.__main__": "",

@@ -120,7 +120,7 @@ def test_a_container_type_is_laid_out_as_a_type_of_eight_bits() -> None:
 
 
 def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
-    names = {name: getattr(face, name) for face in (layoutalg, descriptors) for name in dir(face)}
+    names = {name: getattr(face, name) for face in (descriptors, layoutalg) for name in dir(face)}
     for arguments in ({}, {"major": "MN", "swizzle": "none"}):
         d = derive(**{**GOOD, **arguments})
         assert eval(repr(d), names) == d  # noqa: S307 - our own text
@@ -317,7 +317,7 @@ def test_a_stage_that_a_tile_does_not_have_is_refused(stages: tuple[int, ...], s
     rows = Layout((64, 64, *stages), (64, 1, 4096, 8192)[: 2 + len(stages)])
     d = derive(layout=rows, dtype="bf16", swizzle="128B", mma=(64, 16))
     with pytest.raises(
-        DescriptorError, match="derive: a stage must be (one of the tile's|at least 0|an integer), found "
+        DescriptorError, match=r"derive: a stage must be (one of the tile's|at least 0|an integer), found "
     ):
         d.words(stage=stage)
 

@@ -1,7 +1,7 @@
 """The words agree with NVIDIA's own code: the CuTe DSL's compiler for sm_90a and sm_100a, and its typed words.
 
-Every run draws new cases from the lattice of legal operands; ``LAYOUTALG_SEED`` repeats a run, ``LAYOUTALG_WORDS`` sets
-how many. The whole lattice is in ``test_words_agree_everywhere``.
+Cases are drawn from the lattice of legal operands; ``LAYOUTALG_SEED`` draws others, ``LAYOUTALG_WORDS`` sets how many.
+The whole lattice is in ``test_words_agree_everywhere``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import suppress
 
 import pytest
 from compiled import disagreements, drawn
+from seeds import seeds_of
 
 from descriptors import DescriptorError, derive, oracle, plain
 from descriptors.derivation.derivation import Derivation
@@ -27,30 +28,35 @@ from layoutalg import ComposedLayout, Layout
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 
-SEED = os.environ.get("LAYOUTALG_SEED") or str(random.SystemRandom().randrange(2**32))
 NUMBER = int(os.environ.get("LAYOUTALG_WORDS", "640"))
 
 #: Tiles and operands of every size that instructions have, A and B.
 WHOLE = lattice("32:256:32,48,80,240x32:256:32x1:2", "8:256:8xauto", operands="either")
 
 
-def test_sampled_words_are_exactly_those_of_the_compiler(record_property: Callable[[str, object], None]) -> None:
-    derived = drawn(WHOLE, NUMBER, random.Random(SEED))
+@pytest.mark.parametrize("seed", seeds_of("test_sampled_words_are_exactly_those_of_the_compiler"))
+def test_sampled_words_are_exactly_those_of_the_compiler(
+    seed: int, record_property: Callable[[str, object], None]
+) -> None:
+    derived = drawn(WHOLE, NUMBER, random.Random(str(seed)))
     wrong, counts = disagreements(derived, exact=True)
     told = f"{counts['ok']} words equal to the compiler's" if not wrong else f"{len(wrong)} words differ"
     archs = Counter(d.arch for d in derived)
     parts = ", ".join(f"{arch} {n}" for arch, n in sorted(archs.items()))
-    record_property("note", f"LAYOUTALG_SEED={SEED}: {told} ({parts})")
-    assert not wrong, f"LAYOUTALG_SEED={SEED}\n" + "\n".join(wrong[:10])
+    record_property("note", f"LAYOUTALG_SEED={seed}: {told} ({parts})")
+    assert not wrong, f"LAYOUTALG_SEED={seed}\n" + "\n".join(wrong[:10])
     assert counts["ok"] >= NUMBER - NUMBER // 50, counts  # a rejection is no agreement
     assert len({(d.arch, d.major) for d in derived}) == 4
 
 
-def test_words_of_layouts_that_cutlass_does_not_write_agree_but_for_what_nobody_reads() -> None:
-    chooser = random.Random(SEED)
+@pytest.mark.parametrize(
+    "seed", seeds_of("test_words_of_layouts_that_cutlass_does_not_write_agree_but_for_what_nobody_reads")
+)
+def test_words_of_layouts_that_cutlass_does_not_write_agree_but_for_what_nobody_reads(seed: int) -> None:
+    chooser = random.Random(str(seed))
     made = [d for d in (_spread(d, chooser) for d in drawn(WHOLE, 60, chooser)) if d is not None]
     wrong, counts = disagreements(made, exact=False)
-    assert not wrong, f"LAYOUTALG_SEED={SEED}\n" + "\n".join(wrong[:10])
+    assert not wrong, f"LAYOUTALG_SEED={seed}\n" + "\n".join(wrong[:10])
     assert counts["ok"] > 20, counts
 
 

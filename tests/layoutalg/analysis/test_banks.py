@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from places import VECTORS
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
-from layoutalg.analysis.banks import Access, access, accesses, wavefronts
+from layoutalg.analysis.banks import Access, access, wavefronts
+from layoutalg.analysis.warp_accesses import accesses
 
 HOPPER = VECTORS / "hopper"
 WIDTHS = (1, 2, 4, 8, 16)

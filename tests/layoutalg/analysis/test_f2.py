@@ -9,9 +9,9 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from corpus import like
+from f2 import few, leaves, linear_layouts, matrices, shape_of_bits, values_of
 from hypothesis import assume, given
 from strategies import DrawnSource, swizzles
-from support_f2 import few, leaves, linear_layouts, matrices, shape_of_bits, values_of
 
 from layoutalg import (
     ComposedLayout,

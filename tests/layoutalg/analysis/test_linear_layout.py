@@ -10,9 +10,9 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
+from f2 import few, linear_layouts, values_of
 from hypothesis import given
 from places import VECTORS
-from support_f2 import few, linear_layouts, values_of
 
 from layoutalg import (
     ComposedLayout,

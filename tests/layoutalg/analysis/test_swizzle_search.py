@@ -7,15 +7,16 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
+from f2 import few
 from hypothesis import given
-from support_f2 import few
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, composition, make_identity_layout
 from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
-from layoutalg.analysis.banks import access, accesses, wavefronts
+from layoutalg.analysis.banks import access, wavefronts
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
 from layoutalg.analysis.to_f2 import to_f2
+from layoutalg.analysis.warp_accesses import accesses
 
 # Wavefronts by rank ---------------------------------------------------------------------------------------------------
 

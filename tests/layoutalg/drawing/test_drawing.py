@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, size
+from layoutalg import ComposedLayout, E, Layout, LayoutError, Picture, Swizzle, UndecidedError, draw, size, symbol
 from layoutalg.drawing import html, text
 from layoutalg.drawing.grid import drawing
 
@@ -129,7 +129,38 @@ def test_a_large_layout_shows_its_notation_instead() -> None:
     assert shown == "<code>S&lt;3,4,3&gt; o 0 o (128,128):(128,1)</code> (16384 elements)"
 
 
-@pytest.mark.parametrize("draw", [text.table, html.table])
-def test_what_is_no_layout_is_refused(draw: object) -> None:
+def test_what_is_no_layout_is_refused() -> None:
     with pytest.raises(LayoutError, match="draw: the operand must be a layout, found S<3,4,3>"):
-        draw(Swizzle(3, 4, 3))  # type: ignore[operator]
+        draw(Swizzle(3, 4, 3))  # type: ignore[arg-type]
+
+
+@given(small_layouts)
+def test_a_picture_shows_the_tables_of_its_layout(layout: Layout) -> None:
+    picture = draw(layout)
+    assert picture == Picture(layout)
+    assert str(picture) == picture.text() == text.table(layout)
+    assert picture.text(color=True, max_rows=2, max_columns=3, max_grids=1, width=40) == text.table(
+        layout, 2, 3, 1, 40, True
+    )
+    assert picture.html() == picture._repr_html_() == layout._repr_html_() == html.table(layout)
+
+
+def test_a_notebook_shows_the_notation_of_a_layout_with_symbols() -> None:
+    assert Layout((8 * symbol("m"), 64))._repr_html_() == "<code>(8*m,64):(1,8*m)</code> (512*m elements)"
+    with pytest.raises(UndecidedError):
+        str(draw(Layout(symbol("m"))))
+
+
+def test_any_function_on_a_shape_can_be_drawn() -> None:
+    class Squares:
+        shape = (2, 3)
+
+        def __call__(self, *coord: tuple[int, int]) -> int:
+            return (coord[0][0] + 2 * coord[0][1]) ** 2
+
+        def __str__(self) -> str:
+            return "squares"
+
+    assert str(draw(Squares())).splitlines() == [
+        *("squares", "", "[1]     0  1  2", "[0]  +---------", "  0  |  0  4 16", "  1  |  1  9 25")
+    ]

@@ -9,87 +9,11 @@ from typing import Any
 
 import corpus
 import judge as J
+from deck import Deck, modes_of, text_of
 
 from descriptors.oracle.algebra import Case
 
 Arguments = tuple[Any, ...]
-MOST = 96
-
-
-class Deck:
-    """Draws arguments; layouts come as text, which is all that the DSL's side and the judge get to see."""
-
-    def __init__(self, source: corpus.Source) -> None:
-        self.source = source
-
-    def one_in(self, number: int) -> bool:
-        return self.source.integer(1, number) == 1
-
-    def layout(self, most: int = MOST, **options: Any) -> Any:
-        return corpus.layout(self.source, most, **options)
-
-    def any(self, most: int = MOST) -> Any:
-        return corpus.any_layout(self.source, most)
-
-    def tame(self, most: int = MOST) -> Any:
-        """A layout of strides that form a chain of multiples, or a swizzled one: what real tiles look like."""
-        if self.one_in(3):
-            return corpus.composed(self.source, most, ("compact", "permuted"))
-        return self.layout(most, kinds=("compact", "permuted", "gapped"))
-
-    def shape(self, most: int = MOST) -> Any:
-        return corpus.shape(self.source, most)
-
-    def identity(self) -> tuple[Any, str]:
-        """A shape and the layout that maps its coordinates to themselves."""
-        shape = corpus.nested(self.source, corpus.extents(self.source, 48))
-        return shape, f"{_text(shape)}:{_basis(shape)}" if isinstance(shape, tuple) else f"{shape}:1"
-
-    def tiler(self, target: Any, keep: bool = False) -> Any:
-        """A tiler of a layout: a layout on the whole, an integer, or a tuple by mode, nested where modes are."""
-        size = J.count(target.shape)
-        style = self.source.integer(0, 9)
-        if style == 0:
-            return str(corpus.indexer(self.source, size))
-        if style <= 2:
-            return str(_as_layout(corpus.tile_of(self.source, size)))
-        tuple_ = corpus.tiler(self.source, target, keep)
-        return tuple(self._item(item, mode) for item, mode in zip(tuple_, _modes(target.shape), strict=False))
-
-    def _item(self, item: Any, mode: Any) -> Any:
-        if isinstance(mode, tuple) and mode and self.one_in(2):
-            return tuple(self._item(corpus.tile_of(self.source, J.count(part)), part) for part in mode)
-        return item if item is None or isinstance(item, int) else str(item)
-
-    def by_mode(self, target: Any) -> tuple[Any, ...]:
-        """Integers by mode that divide where they can, all modes named."""
-        return tuple(self.source.pick(corpus.divisors(J.count(mode))) for mode in _modes(target.shape))
-
-    def path(self, shape: Any) -> Any:
-        """A path to a mode of a shape, of one step or more."""
-        path: list[int] = []
-        while isinstance(shape, tuple) and shape and (not path or self.one_in(2)):
-            path.append(self.source.integer(0, len(shape) - 1))
-            shape = shape[path[-1]]
-        return tuple(path) or (0,)
-
-
-def _modes(shape: Any) -> tuple[Any, ...]:
-    return shape if isinstance(shape, tuple) else (shape,)
-
-
-def _as_layout(tile: Any) -> Any:
-    return f"{tile}:1" if isinstance(tile, int) else tile
-
-
-def _text(shape: Any) -> str:
-    return f"({','.join(map(_text, shape))})" if isinstance(shape, tuple) else str(shape)
-
-
-def _basis(shape: Any, path: tuple[int, ...] = ()) -> str:
-    if isinstance(shape, tuple):
-        return f"({','.join(_basis(mode, (*path, k)) for k, mode in enumerate(shape))})"
-    return "@".join(["1", *map(str, reversed(path))])
 
 
 # One drawer an operation ----------------------------------------------------------------------------------------
@@ -130,7 +54,7 @@ def _product(tuples: bool) -> Callable[[Deck], Arguments]:
     def draw(deck: Deck) -> Arguments:
         a = deck.tame(24) if deck.one_in(2) else deck.any(24)
         if tuples and deck.one_in(3):
-            return str(a), tuple(deck.source.integer(1, 4) for _ in _modes(a.shape))
+            return str(a), tuple(deck.source.integer(1, 4) for _ in modes_of(a.shape))
         if tuples and deck.one_in(6):
             return str(a), deck.source.integer(1, 6)
         return str(a), str(deck.layout(12, kinds=("compact", "permuted", "zeros", "negative", "gapped")))
@@ -145,7 +69,7 @@ def _side_by_side(deck: Deck) -> Arguments:
 
 def _tile_to_shape(deck: Deck) -> Arguments:
     atom = deck.tame(24) if deck.one_in(2) else deck.any(24)
-    held = [J.count(mode) for mode in _modes(atom.shape)]
+    held = [J.count(mode) for mode in modes_of(atom.shape)]
     if len(held) < 2:
         held.append(1)  # rank 1: the target's second mode extends the rank
     if deck.one_in(6):
@@ -167,7 +91,7 @@ def _slice(coordinate_first: bool) -> Callable[[Deck], Arguments]:
 def _local_tile(deck: Deck) -> Arguments:
     a = deck.tame() if deck.one_in(2) else deck.any()
     tiler = deck.by_mode(a)
-    counts = [J.count(mode) // tile for mode, tile in zip(_modes(a.shape), tiler, strict=True)]
+    counts = [J.count(mode) // tile for mode, tile in zip(modes_of(a.shape), tiler, strict=True)]
     coordinate = tuple(None if deck.one_in(3) else deck.source.integer(0, count - 1) for count in counts)
     if deck.one_in(4):  # a tiler of one mode more, which the projection takes out
         at = deck.source.integer(0, len(tiler))
@@ -181,7 +105,7 @@ def _local_partition(deck: Deck) -> Arguments:
     shape = deck.by_mode(a)
     strides = corpus.strides(deck.source, shape, deck.source.pick(("compact", "permuted")))
     size = corpus.product_of(shape)
-    return str(a), f"{_text(shape)}:{_text(tuple(strides))}", deck.source.integer(0, size - 1)
+    return str(a), f"{text_of(shape)}:{text_of(tuple(strides))}", deck.source.integer(0, size - 1)
 
 
 def _recast(deck: Deck) -> Arguments:
@@ -223,7 +147,7 @@ def _common(deck: Deck) -> Arguments:
     a = [corpus.strides(deck.source, flat, deck.source.pick(kinds)) for _ in range(2)]
     if deck.one_in(3):
         a[1] = a[0]
-    return tuple(f"{_text(shape)}:{_text(corpus.like(stride, shape))}" for stride in a)
+    return tuple(f"{text_of(shape)}:{text_of(corpus.like(stride, shape))}" for stride in a)
 
 
 def _measured(deck: Deck) -> Arguments:
@@ -233,7 +157,7 @@ def _measured(deck: Deck) -> Arguments:
 
 def _picked(deck: Deck) -> Arguments:
     a = deck.any()
-    return str(a), tuple(corpus.shuffled(deck.source, len(_modes(a.shape)))[: deck.source.integer(1, 3)])
+    return str(a), tuple(corpus.shuffled(deck.source, len(modes_of(a.shape)))[: deck.source.integer(1, 3)])
 
 
 def _path(deck: Deck) -> Arguments:
@@ -243,13 +167,13 @@ def _path(deck: Deck) -> Arguments:
 
 def _added(deck: Deck) -> Arguments:
     a = deck.any(48)
-    up_to = (len(_modes(a.shape)) + deck.source.integer(0, 2),) if deck.one_in(3) else ()
+    up_to = (len(modes_of(a.shape)) + deck.source.integer(0, 2),) if deck.one_in(3) else ()
     return str(a), str(deck.layout(12)), *up_to
 
 
 def _grouped(deck: Deck) -> Arguments:
     a = deck.any()
-    rank = len(_modes(a.shape))
+    rank = len(modes_of(a.shape))
     begin = deck.source.integer(0, rank - 1)
     return str(a), begin, deck.source.integer(begin + 1, rank)
 

@@ -1,0 +1,95 @@
+"""The shared-memory accesses of threads that move their values of a tile, warp by warp.
+
+Law: thread t moves the element at ``layout(thread_values(t, v))`` for each value v, and every value once. How one
+access is served is said by :mod:`layoutalg.analysis.banks`.
+Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
+
+>>> tile, tv = Layout((64, 64), (64, 1)), Layout((32, 2), (1, 32))  # thread t moves elements t and t + 32
+>>> [found.addresses[5] for found in accesses(tile, tv, 2, 2)] == [2 * tile(tv(5, v)) for v in range(2)]
+True
+"""
+
+from __future__ import annotations
+
+from layoutalg.analysis.banks import WARP, Access, access, positive
+from layoutalg.errors import LayoutError
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, size
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
+
+
+def accesses(
+    layout: AnyLayout,
+    thread_values: AnyLayout,
+    element_bytes: int,
+    access_bytes: int | None = None,
+    banks: int = 32,
+    bank_bytes: int = 4,
+    *,
+    base: int = 0,
+    store: bool = False,
+) -> tuple[Access, ...]:
+    """Every access that the threads make to move their values of a tile, warp by warp.
+
+    Thread t moves the element at ``layout(thread_values(t, v))`` for each value v, ``access_bytes`` at a time.
+
+    Args:
+        layout: the tile in shared memory: coordinate to offset, in elements.
+        thread_values: (threads, values) to an index into the tile, as CuTe's thread-value layouts.
+        element_bytes: bytes of an element.
+        access_bytes: bytes of one load or store of a thread; default: one element. More needs as many values in a row
+            to lie in a row.
+        banks, bank_bytes, store: as for :func:`wavefronts`.
+        base: byte address of offset 0.
+
+    Raises:
+        LayoutError: if the thread-value map has not two modes or leaves the tile, values of one access do not lie side
+            by side, or an address is not aligned.
+
+    A 64 x 64 tile of 2-byte elements, row-major. Each thread of a warp stores 8 elements: lanes 8 to a row; then one
+    row a lane, and so again with a swizzle:
+
+    >>> from layoutalg import ComposedLayout, Layout, Swizzle
+    >>> tile = Layout((64, 64), (64, 1))
+    >>> by_row = Layout(((8, 4), 8), ((512, 1), 64))
+    >>> by_column = Layout((32, 8), (1, 64))
+    >>> [sum(a.wavefronts for a in accesses(tile, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
+    [4, 32]
+    >>> swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, tile)
+    >>> [sum(a.wavefronts for a in accesses(swizzled, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
+    [4, 4]
+    """
+    unit = positive(element_bytes, "element_bytes")
+    width = unit if access_bytes is None else as_int(access_bytes, "banks: access_bytes")
+    if width < unit or width % unit:
+        raise LayoutError(f"banks: access_bytes must be a multiple of the element's {unit}, found {width}")
+    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
+        raise LayoutError(
+            f"banks: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
+        )
+    threads, values = size(thread_values, mode=[0]), size(thread_values, mode=[1])
+    vector = width // unit
+    if values % vector:
+        raise LayoutError(f"banks: {values} values a thread must be a multiple of the {vector} of one access")
+    start = as_int(base, "banks: base")
+    made = []
+    for warp, first in enumerate(range(0, threads, WARP)):
+        for value in range(0, values, vector):
+            lanes = range(first, min(first + WARP, threads))
+            addresses = [start + unit * _first_offset(layout, thread_values, lane, value, vector) for lane in lanes]
+            one = access(addresses, width, banks, bank_bytes, store=store)
+            made.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
+    return tuple(made)
+
+
+def _first_offset(layout: AnyLayout, thread_values: AnyLayout, thread: int, value: int, count: int) -> int:
+    """The offset of a thread's value, after which the next of its ``count`` values follow without a gap."""
+    where: list[int] = [layout(thread_values(thread, value + i)) for i in range(count)]
+    if where != list(range(where[0], where[0] + count)):
+        raise LayoutError(
+            f"banks: the {count} values of one access must lie side by side, found offsets {where} of thread "
+            f"{thread}, value {value}; layout = {layout}, thread_values = {thread_values}"
+        )
+    return where[0]

@@ -1,0 +1,171 @@
+"""The form of the house: the one text of each operation that has one, found by enumeration.
+
+Each function takes the operands of the operation of its name and gives the answer in notation, the strides of extent-1
+modes written 0, or None where no answer is right: whether there is one is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import judge
+from notation import normal, plain_text
+from points import Plain, count, inner, join, leaves, modes, nested_like, pairs, values
+
+
+def text(layout: Any, result: Any) -> str | None:
+    """Notation of a result for the domain of ``layout``, with the swizzle that comes after it."""
+    if result is None:
+        return None
+    plain = plain_text(*result) if isinstance(result, tuple) else plain_text(result.shape, result.stride)
+    if hasattr(layout, "inner"):
+        return f"{normal(layout.outer)} o {layout.offset} o {plain}"
+    return plain
+
+
+def coalesced(layout: Any) -> Plain:
+    return Plain(*judge.written(judge.form(values(layout)) or []))
+
+
+# Operations with one right answer, found by enumeration -------------------------------------------------------------
+
+
+def exact_coalesce(layout: Any, profile: Any = None) -> str | None:
+    def by_profile(part: Any, wanted: Any) -> Plain | None:
+        if not isinstance(wanted, tuple):
+            return coalesced(part)
+        parts = modes(part)
+        if len(wanted) > len(parts):
+            return None
+        done = [by_profile(mode, want) for mode, want in zip(parts, wanted, strict=False)]
+        return None if None in done else join([*done, *parts[len(wanted) :]])
+
+    return text(layout, by_profile(inner(layout), profile))
+
+
+def exact_filter(layout: Any) -> str | None:
+    moving = [(s, d) for s, d in pairs(inner(layout)) if d != 0]
+    return text(layout, coalesced(Plain(tuple(s for s, _ in moving), tuple(d for _, d in moving))))
+
+
+def exact_composition(a: Any, b: Any) -> str | None:
+    if hasattr(a, "bits") or hasattr(b, "inner"):  # kept as it is written
+        return f"{normal(a)} o 0 o {normal(b)}"
+    return text(a, composed(inner(a), b))
+
+
+def composed(a: Any, b: Any) -> Any:
+    """composition of a plain layout by a layout or a tiler: a Plain, or None."""
+    if b is None:
+        return a
+    if isinstance(b, tuple):
+        if len(b) > len(modes(a)):
+            return None
+        parts = [composed(mode, tile) for mode, tile in zip(modes(a), b, strict=False)]
+        return None if None in parts else join(parts)
+    tile = b if hasattr(b, "shape") else Plain(b, 1)
+    result = judge.composition(a, tile.shape, tile.stride)
+    return None if result is None else Plain(*result)
+
+
+def exact_complement(layout: Any, cotarget: Any = 1) -> str | None:
+    result = judge.complement(pairs(layout), count(cotarget.shape if hasattr(cotarget, "shape") else cotarget))
+    return None if result is None else plain_text(*judge.written(result))
+
+
+Split = Callable[[Any, Any, Any], "tuple[Any, Any] | None"]
+
+
+def split(target: Any, tiler: Any, by: Split) -> Any:
+    """A logical divide or product of a plain layout: a Plain, or None."""
+    if tiler is None:
+        return target
+    if isinstance(tiler, tuple):
+        if len(tiler) > len(modes(target)):
+            return None
+        parts = [split(mode, tile, by) for mode, tile in zip(modes(target), tiler, strict=False)]
+        return None if None in parts else join([*parts, *modes(target)[len(tiler) :]])
+    tile = tiler if hasattr(tiler, "shape") else Plain(tiler, 1)
+    result = by(target, tile.shape, tile.stride)
+    return None if result is None else Plain(*result)
+
+
+def gathered(parts: Plain, tiler: Any) -> tuple[Plain, Plain] | None:
+    """The firsts and the seconds of a by-mode split; None where a mode was not split."""
+    if tiler is None:
+        return None
+    if not isinstance(tiler, tuple):
+        return tuple(modes(parts))  # type: ignore[return-value]
+    pairs = [gathered(mode, tile) for mode, tile in zip(modes(parts), tiler, strict=False)]
+    if None in pairs:
+        return None
+    rest = modes(parts)[len(tiler) :]
+    return join([pair[0] for pair in pairs if pair]), join([*[pair[1] for pair in pairs if pair], *rest])
+
+
+def opened(part: Plain) -> list[Plain]:
+    return modes(part) if isinstance(part.shape, tuple) else [part]
+
+
+def arranged(by: Split, arrange: Callable[[Plain, Plain], Plain] | None) -> Callable[..., str | None]:
+    def exact(target: Any, tiler: Any) -> str | None:
+        parts = split(inner(target), tiler, by)
+        if parts is None or arrange is None:
+            return text(target, parts)
+        pair = gathered(parts, tiler)
+        return None if pair is None else text(target, arrange(*pair))
+
+    return exact
+
+
+def zipped(tile: Plain, rest: Plain) -> Plain:
+    return join([tile, rest])
+
+
+def tiled(tile: Plain, rest: Plain) -> Plain:
+    return join([tile, *opened(rest)])
+
+
+def flat(tile: Plain, rest: Plain) -> Plain:
+    return join([*opened(tile), *opened(rest)])
+
+
+# Strides made anew ------------------------------------------------------------------------------------------------
+
+
+def placed(shape: Any, keys: list[Any]) -> Any:
+    """Compact strides in the order of the keys, ties from left to right; 0 where a key is None."""
+    extents = leaves(shape)
+    strides = [0] * len(extents)
+    current = 1
+    for mode in sorted((m for m, key in enumerate(keys) if key is not None), key=lambda m: (keys[m], m)):
+        strides[mode] = current
+        current *= extents[mode]
+    return nested_like(iter(strides), shape)
+
+
+def spread(order: Any, shape: Any) -> list[int]:
+    """The rank of each leaf; an integer for a nested mode ranks all of its leaves."""
+    if isinstance(order, tuple):
+        return [key for part, mode in zip(order, shape, strict=True) for key in spread(part, mode)]
+    return [order] * len(leaves(shape))
+
+
+def exact_make_ordered_layout(shape: Any, order: Any) -> str | None:
+    return plain_text(shape, placed(shape, spread(order, shape)))
+
+
+def exact_make_layout_like(layout: Any) -> str | None:
+    # Sorting by the strides themselves; the modes of stride 0 stay out.
+    part = inner(layout)
+    return plain_text(part.shape, placed(part.shape, [d if d != 0 and s != 1 else None for s, d in pairs(part)]))
+
+
+EXACT: dict[str, Callable[..., Any]] = {
+    name.removeprefix("exact_"): function for name, function in list(globals().items()) if name.startswith("exact_")
+} | {
+    f"{kind}{operation}": arranged(by, arrange)
+    for operation, by in (("divide", judge.divide), ("product", judge.product))
+    for kind, arrange in (("logical_", None), ("zipped_", zipped), ("tiled_", tiled), ("flat_", flat))
+}

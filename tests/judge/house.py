@@ -1,0 +1,149 @@
+"""What this project promises beyond the definitions: which form an answer has, and when there is none.
+
+``PROMISES`` holds what an answer must be besides right: the form of the house, or the longest of several.
+``POSSIBLE`` holds whether there is an answer at all, so that a refusal is judged too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import judge
+from exact import split
+from fit import Plan
+from laws import is_coalesced
+from plans import PLANS, as_layout, projected, threads_of
+from points import count, inner, modes, pairs, values
+from product_plans import grid_of
+from recasts import can_downcast, can_upcast
+from texts import inside
+
+# Promises
+
+
+def promise_right_inverse(answer: Any, layout: Any) -> str | None:
+    """The longest: with a negative stride a longer layout may collect parts of modes, which CuTe's form does not."""
+    if hasattr(layout, "inner"):
+        return None
+    still = count(tuple(s for s, d in pairs(layout) if d == 0))
+    image = values(layout)
+    if len(set(image)) * still == len(image) and min(image) >= 0:
+        run = next(n for n in range(len(image) + 1) if n not in set(image))
+        if count(answer.shape) != run:
+            return f"has {count(answer.shape)} elements, the longest run has {run}"
+    return None
+
+
+def promise_left_inverse(answer: Any, layout: Any) -> str | None:
+    """One mode for each stride, which holds every offset of the layout."""
+    for index, offset in enumerate(values(layout)):
+        if not 0 <= offset < count(answer.shape):
+            return f"does not reach offset {offset} of index {index}"
+    return None
+
+
+def promise_max_common_vector(answer: Any, a: Any, b: Any) -> str | None:
+    """The longest whose indices are a layout."""
+    if not (judge.injective(a) and judge.injective(b)):
+        return None
+    where_a, where_b = ({x: i for i, x in enumerate(values(part))} for part in (a, b))
+    agreed = 0
+    while agreed in where_a and where_a[agreed] == where_b.get(agreed):
+        agreed += 1
+    runs = [n for n in range(1, agreed + 1) if judge.form([where_a[x] for x in range(n)]) is not None]
+    return None if answer == max(runs) else f"is {answer}, the longest is {max(runs)}"
+
+
+def promise_slice(answer: Any, plan: Plan) -> str | None:
+    """Modes as they were where the slice stays swizzled, and no leaf in more parts than it needs where it does not."""
+    layout = answer[0] if isinstance(answer, tuple) else answer
+    tree = plan.tree if isinstance(plan.tree, tuple) else (plan.tree,)
+    parts = modes(inner(layout)) if isinstance(plan.tree, tuple) else [inner(layout)]
+    for part, mode in zip(tree, parts, strict=True):
+        if hasattr(layout, "inner") and mode.shape != part.shape:
+            return f"has a mode of shape {mode.shape}, must be {part.shape}"
+        if not _is_sparing(mode, part.shape):
+            return f"splits a leaf of {part.shape} into parts that could be one, {mode.shape}"
+    return None
+
+
+def _is_sparing(mode: Any, coarse: Any) -> bool:
+    if isinstance(coarse, tuple):
+        return all(map(_is_sparing, modes(mode), coarse))
+    return not isinstance(mode.shape, tuple) or is_coalesced(mode.shape, mode.stride)
+
+
+def _sliced(operation: str) -> Callable[..., str | None]:
+    return lambda answer, *arguments: promise_slice(answer, PLANS[operation](*arguments))
+
+
+PROMISES: dict[str, Callable[..., str | None]] = {
+    "right_inverse": promise_right_inverse,
+    "left_inverse": promise_left_inverse,
+    "max_common_vector": promise_max_common_vector,
+} | {name: _sliced(name) for name in ("slice_", "slice_and_offset", "local_tile", "local_partition")}
+
+
+# Whether there is an answer
+
+
+def _chained(layout: Any) -> bool:
+    """Whether the strides form an injective chain of multiples, as the form of a left inverse needs."""
+    below = reach = 1
+    for d, s in sorted((d, s) for s, d in judge.form(values(inner(layout))) or []):
+        if d <= 0 or d % below or d < reach:
+            return False
+        below, reach = d, d * s
+    return judge.injective(layout)
+
+
+def _has_product(block: Any, tiler: Any) -> bool:
+    return judge.product(inner(block), tiler.shape, tiler.stride) is not None
+
+
+def _fills(atom: Any, shape: Any, order: Any = None) -> bool:
+    grid = grid_of(atom, shape, order)
+    return grid is not None and _has_product(atom, grid)
+
+
+def _has_tile(layout: Any, tiler: Any, coordinate: Any, proj: Any = None) -> bool:
+    tiler, coordinate = projected(tiler, proj), projected(coordinate, proj)
+    whole = split(inner(layout), tiler, judge.divide)
+    if whole is None or len(coordinate) > len(modes(whole)):
+        return False
+    counts = [count(modes(mode)[1].shape) for mode in modes(whole)[: len(tiler)]]
+    counts += [count(mode.shape) for mode in modes(whole)[len(tiler) :]]
+    return inside((*coordinate, *(None,) * (len(counts) - len(coordinate))), tuple(counts))
+
+
+def _has_partition(layout: Any, threads: Any, index: int, proj: Any = 1) -> bool:
+    extents, found = threads_of(as_layout(threads), index, proj)
+    return len(found) == 1 and split(inner(layout), extents, judge.divide) is not None
+
+
+def _can_recast(new: int, old: int, layout: Any) -> bool | None:
+    if new % old == 0:
+        return can_upcast(layout, new // old)
+    if old % new == 0:
+        return can_downcast(layout, old // new)
+    return None
+
+
+POSSIBLE: dict[str, Callable[..., bool | None]] = {
+    "right_inverse": lambda layout: True,
+    "left_inverse": _chained,
+    "nullspace": lambda layout: True,
+    "max_common_layout": lambda a, b: True,
+    "max_common_vector": lambda a, b: True,
+    "blocked_product": _has_product,
+    "raked_product": _has_product,
+    "tile_to_shape": _fills,
+    "upcast": can_upcast,
+    "downcast": can_downcast,
+    "recast_layout": _can_recast,  # of a ratio that is no integer, a refusal is that of the common unit
+    "slice_": lambda layout, coordinate: inside(coordinate, layout.shape),
+    "slice_and_offset": lambda coordinate, layout: inside(coordinate, layout.shape),
+    "local_tile": _has_tile,
+    "local_partition": _has_partition,
+}

@@ -1,0 +1,85 @@
+"""What is right, operation by operation: the post-condition of every answer and the reason for every refusal.
+
+:func:`broken` says where an answer breaks the definition of its operation, :func:`fault` also where it breaks a promise
+of this project (the form of the answer, or that there is one); both by enumeration, with none of the packages at work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from exact import EXACT
+from fit import NoAnswer, misfit
+from house import POSSIBLE, PROMISES
+from laws import LAWS
+from notation import essential, spelt
+from plans import PLANS
+from points import TooLarge, leaves
+from product_plans import PRODUCT_PLANS
+from texts import TEXTS
+
+REFUSED = object()  # in place of an answer
+
+ALL_PLANS = PLANS | PRODUCT_PLANS
+OPERATIONS = sorted({*ALL_PLANS, *LAWS, *TEXTS})
+
+#: Operations that answer with a layout and the offset that completes it.
+WITH_OFFSET = ("slice_and_offset", "local_tile", "local_partition")
+
+
+def fault(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | None:
+    """What is wrong with an answer (or with :data:`REFUSED`); None if it is right.
+
+    Raises:
+        TooLarge: if the enumeration would be too long.
+    """
+    possible = _possible(operation, arguments)
+    if answer is REFUSED:
+        return "refused, though there is an answer" if possible else None
+    if possible is False:
+        return f"found {spelt(answer)}, but there is no answer"
+    return broken(operation, arguments, answer) or _form(operation, arguments, answer)
+
+
+def _possible(operation: str, arguments: tuple[Any, ...]) -> bool | None:
+    """Whether there is an answer; None where nobody knows."""
+    for table in (EXACT, TEXTS):
+        if operation in table:
+            return table[operation](*arguments) is not None
+    return POSSIBLE[operation](*arguments)
+
+
+def _form(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | None:
+    if operation in EXACT or operation in TEXTS:
+        right = EXACT[operation](*arguments) if operation in EXACT else spelt(TEXTS[operation](*arguments))
+        return None if spelt(answer) == right else f"found {spelt(answer)}, the form is {right}"
+    promise = PROMISES.get(operation)
+    return promise(answer, *arguments) if promise else None
+
+
+def broken(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | None:
+    """Where an answer breaks the definition of the operation; None if nowhere.
+
+    Raises:
+        TooLarge: if the enumeration would be too long.
+    """
+    if operation in TEXTS:
+        right = TEXTS[operation](*arguments)
+        agrees = right is not None and spelt(essential(answer)) == spelt(essential(right))
+        return None if agrees else f"found {spelt(answer)}, must be {spelt(right)}"
+    if operation in LAWS:
+        return _not_a_layout(answer) or LAWS[operation](answer, *arguments)
+    layout, offset = answer if operation in WITH_OFFSET else (answer, 0)
+    try:
+        plan = ALL_PLANS[operation](*arguments)
+    except NoAnswer:
+        return f"found {spelt(answer)}, but there is no answer"
+    return _not_a_layout(layout) or misfit(layout, plan, offset, free_offset=operation == "slice_")
+
+
+def _not_a_layout(answer: Any) -> str | None:
+    extents = leaves(getattr(answer, "shape", 1))
+    return f"has an extent of {min(extents)}" if min(extents, default=1) < 1 else None
+
+
+__all__ = ["OPERATIONS", "REFUSED", "WITH_OFFSET", "TooLarge", "broken", "fault", "spelt"]

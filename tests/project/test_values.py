@@ -1,0 +1,170 @@
+"""Values are values: frozen, equal by content, and what they say of themselves makes them again.
+
+Every class of `layoutalg` that is a `Value` or a frozen dataclass is found by walking the package; one without an
+example here fails the first test.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from importlib import import_module
+from typing import Any
+
+import pytest
+from hypothesis import given
+from rooms import modules
+from strategies import any_layouts
+
+import layoutalg
+from layoutalg import (
+    AccessPattern,
+    ComposedLayout,
+    E,
+    F2Matrix,
+    Layout,
+    LayoutError,
+    LinearLayout,
+    Swizzle,
+    access,
+    composition,
+    draw,
+    make_identity_layout,
+    parse_layout,
+    prove,
+    symbol,
+)
+from layoutalg.drawing.grid import Axis, drawing
+from layoutalg.layouts.tokens import tokenize
+from layoutalg.tuples.basis import Vector
+from layoutalg.tuples.frozen import Value
+
+M, K = symbol("m"), symbol("k")
+PUBLIC = {name: getattr(layoutalg, name) for name in dir(layoutalg)}
+TILE = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
+
+#: Examples of every class of values, by its module and name.
+EXAMPLES: dict[str, list[Any]] = {
+    "tuples.polynomial.Polynomial": [M, -M, 8 * M + 2, 3 * M * M * K - 7 * K + 1, symbol("x_1")],
+    "tuples.basis.ScaledBasis": [E(0), E(1, 0), 3 * E(2), -E(1), E(0) * (8 * M)],
+    "layouts.swizzle.Swizzle": [Swizzle(3, 4, 3), Swizzle(2, 0, -3), Swizzle(0, 0, 0)],
+    "layouts.layout.Layout": [
+        *(Layout(4), Layout((), ()), Layout((4,), (2,)), Layout((4, (2, 4)), (2, (1, -8)))),
+        *(Layout((8 * M, 64), (64, 1)), Layout((M, K)), make_identity_layout((4, (M, 2)))),
+    ],
+    "layouts.composed.ComposedLayout": [
+        *(TILE, ComposedLayout(TILE, 3, Layout(8)), ComposedLayout(Layout(8, 2), 0, TILE)),
+        ComposedLayout(Layout((4, 8)), (1, 2), make_identity_layout((2, 2))),
+        composition(Swizzle(1, 0, 2), Layout(M)),
+    ],
+    "algebra.symbols.Proof": [
+        prove(Layout(8), Layout((2, 4))),
+        prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)")),
+        prove(Layout(8), Layout(4)),
+    ],
+    "drawing.picture.Picture": [draw(TILE), draw(Layout((2, 3), (M, 1)))],
+    "analysis.f2_matrix.F2Matrix": [F2Matrix((1, 2, 5), 4), F2Matrix(()), F2Matrix.identity(3)],
+    "analysis.linear_layout.LinearLayout": [
+        LinearLayout({"lane": [(1, 1), (2, 2)], "warp": [(0, 1), (0, 2)]}, ["x", "y"]),
+        LinearLayout({"lane": []}, {"x": 4}),
+        LinearLayout({}, {}),
+    ],
+    "analysis.banks.Access": [access([8 * lane for lane in range(32)], 8), access([None, 0], 4), access([], 4)],
+    "analysis.swizzle_search.AccessPattern": [AccessPattern([0, None], 16), AccessPattern(TILE, 2, True)],
+}
+#: Values that no public function gives: the names of their own module make them again.
+INNER: dict[str, list[Any]] = {
+    "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
+    "layouts.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
+    "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
+    "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
+}
+VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
+
+
+def _is_value(found: type) -> bool:
+    frozen = dataclasses.is_dataclass(found) and found.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    return bool(frozen or (issubclass(found, Value) and found is not Value))
+
+
+def _classes() -> set[str]:
+    """Every class of values that a module of the package defines."""
+    found = set()
+    for name in modules():
+        if name.startswith("layoutalg.") and not name.endswith("__main__"):
+            for item in vars(import_module(name)).values():
+                if isinstance(item, type) and item.__module__ == name and _is_value(item):
+                    found.add(f"{name}.{item.__qualname__}".removeprefix("layoutalg."))
+    return found
+
+
+def _written(key: str, value: Any) -> Any:
+    """What a value's repr evaluates to, with the public names; of an inner value with those of its module as well."""
+    names = PUBLIC if key in EXAMPLES else vars(import_module(type(value).__module__)) | PUBLIC
+    return eval(repr(value), dict(names))  # noqa: S307  that this is possible is what the test is about
+
+
+def test_every_class_of_values_has_examples() -> None:
+    assert _classes() == {*EXAMPLES, *INNER}
+    for key, value in VALUES:
+        assert f"{type(value).__module__}.{type(value).__name__}" == f"layoutalg.{key}"
+
+
+def test_the_classes_of_public_values_are_public() -> None:
+    assert {key.rpartition(".")[2] for key in EXAMPLES} <= set(PUBLIC)
+
+
+@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
+def test_the_repr_of_a_value_evaluates_to_it(key: str, value: Any) -> None:
+    again = _written(key, value)
+    assert again == value
+    assert type(again) is type(value)
+    assert (hash(again), repr(again), str(again)) == (hash(value), repr(value), str(value))
+
+
+@given(any_layouts)
+def test_the_repr_of_a_random_layout_evaluates_to_it(layout: Any) -> None:
+    assert eval(repr(layout), dict(PUBLIC)) == layout  # noqa: S307
+
+
+@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
+def test_copies_of_a_value_are_equal_to_it(key: str, value: Any) -> None:
+    for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert again == value
+        assert (type(again), hash(again), repr(again)) == (type(value), hash(value), repr(value))
+
+
+@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
+def test_nothing_in_a_value_can_be_changed(key: str, value: Any) -> None:
+    for name in type(value).__slots__:
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(value, name, None)
+        with pytest.raises((AttributeError, TypeError)):
+            delattr(value, name)
+        hash(getattr(value, name))  # a part that could be changed has no hash
+    assert not hasattr(value, "__dict__")
+
+
+def test_the_terms_of_a_polynomial_cannot_be_changed_through_a_layout() -> None:
+    layout = Layout((8 * M, 64), (64, 1))
+    before = str(layout), hash(layout)
+    with pytest.raises(TypeError):
+        layout.shape[0].terms[()] = 3
+    assert (str(layout), hash(layout)) == before
+
+
+def test_a_polynomial_is_made_of_terms_in_any_order_and_never_of_a_constant() -> None:
+    terms = (8 * M * K + 2 * M - 3).terms
+    assert layoutalg.Polynomial(reversed(terms)) == 8 * M * K + 2 * M - 3
+    for constant in ([], [((), 3)], [((("m", 1),), 1), ((("m", 1),), -1)]):
+        with pytest.raises(LayoutError, match="Polynomial: terms must hold a symbol"):
+            layoutalg.Polynomial(constant)
+
+
+def test_a_symbol_has_a_name() -> None:
+    assert str(symbol("m") * 8) == "8*m"
+    for name in ("", None, 3):
+        with pytest.raises(LayoutError, match="symbol: must have a name"):
+            symbol(name)  # type: ignore[arg-type]
