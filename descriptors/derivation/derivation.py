@@ -191,7 +191,7 @@ def _stage_bytes(modes: tuple[Layout, ...], stage: int | Sequence[int]) -> int:
     if not modes or len(at) != len(extents) or not all(one < extent for one, extent in zip(at, extents, strict=True)):
         found = f"{brief(stage)}; stages = {tuple_text(map(size, modes))}"
         raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
-    return 16 * int(make_layout(*modes)(tuple(at) if coordinate else at[0]))
+    return 16 * make_layout(*modes)(tuple(at) if coordinate else at[0])
 
 
 def _sums(steps: list[list[int]], start: int) -> Table:

@@ -27,7 +27,7 @@ def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
     for i, extent in enumerate(tile):
         try:
             given: Any = parse_int_tuple(extent) if isinstance(extent, str) else extent
-            value: Any = Layout(given).shape
+            value = Layout(given).shape
         except UndecidedError:
             raise
         except LayoutError as error:

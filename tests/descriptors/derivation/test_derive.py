@@ -120,7 +120,7 @@ def test_a_container_type_is_laid_out_as_a_type_of_eight_bits() -> None:
 
 
 def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
-    names = {name: getattr(face, name) for face in (descriptors, layoutalg) for name in dir(face)}
+    names = {name: getattr(face, name) for face in (layoutalg, descriptors) for name in dir(face)}
     for arguments in ({}, {"major": "MN", "swizzle": "none"}):
         d = derive(**{**GOOD, **arguments})
         assert eval(repr(d), names) == d  # noqa: S307 - our own text

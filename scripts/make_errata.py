@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Write docs/errata.md from tests/vectors/errata.json, its only source.
+
+Usage: python scripts/make_errata.py [--check]      --check only compares, and exits 1 if the page is out of date
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from generated import write_or_check  # noqa: E402
+
+VECTORS = ROOT / "tests" / "vectors"
+PAGE = ROOT / "docs" / "errata.md"
+INTRODUCTION = """\
+<!-- Written by scripts/make_errata.py from tests/vectors/errata.json. Do not edit. -->
+
+Five documents taught this project what it is about, and they contain errors: {count} of them, one row each, in our
+words. What is right stands beside what the document says, and the evidence shows both; `tests/project/test_errata.py`
+runs or looks up every piece of it. What counts as evidence:
+
+- *record*: a file under `tests/vectors/hopper/`, measured on a Hopper GPU; `refused_by_ptxas.json` is the assembler's.
+- *ptxas*: NVIDIA's assembler, {versions}; the PTX and the verdicts are in `tests/vectors/errata_ptxas.json`, and an
+  assembler that is installed is asked again.
+- a command of this project, with what it prints or the reason for which it refuses (exit status 2).
+- *run*: the claim done in small beside what is right, in `tests/judge/demonstrations.py`, whose docstrings say what is
+  modelled.
+
+Nothing about sm100 was measured; there the evidence is NVIDIA's assembler and compiler, and arithmetic.
+"""
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+def told(one: dict[str, Any]) -> str:
+    """A piece of evidence in a line."""
+    if "command" in one:
+        verb = "refuses:" if one["status"] == 2 else "prints"
+        return f"{code(one['command'])} {verb} {', '.join(map(code, one['prints']))}"
+    if "record" in one:
+        name = f"record {code(Path(one['record']).name)}, {code(one['question'])}"
+        if "refusal" in one:
+            return f"{name}: refused, {code(one['refusal'])}"
+        if "accepts" in one:
+            return f"{name}: accepted {', '.join(map(str, one['accepts']))}; not {', '.join(map(str, one['refuses']))}"
+        words = ", ".join(map(code, one.get("alike", one.get("apart"))))
+        return f"{name}: {words} read {'the same places' if 'alike' in one else 'different places'}"
+    if "assembler" in one:
+        if not one["accepted"]:
+            return f"ptxas, {code(one['assembler'])}: refused, {code(one['error'])}"
+        by = f" (only {' and '.join(one['by'])})" if "by" in one else ""
+        mended = f", says {', '.join(map(code, one['mended']))}{by}" if one["mended"] else " without a word"
+        return f"ptxas, {code(one['assembler'])}: accepted{mended}"
+    if "demonstration" in one:
+        return f"run {code(one['demonstration'])}: {one['gives']}"
+    return f"{code(one['file'])} has {', '.join(map(code, one['has']))}"
+
+
+def table(rows: list[list[str]]) -> list[str]:
+    head, *body = [[part.replace("|", "\\|") for part in row] for row in rows]
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
+
+
+def row_of(row: dict[str, Any]) -> list[str]:
+    return [str(row["row"]), row["place"], row["says"], row["is"], "<br>".join(map(told, row["evidence"]))]
+
+
+def page(data: dict[str, Any], versions: list[str]) -> str:
+    """The whole page."""
+    lines = [f"# {data['title']}", "", INTRODUCTION.format(count=len(data["rows"]), versions=" and ".join(versions))]
+    for document, name in data["documents"].items():
+        head = ["#", "place", "says", "is", "evidence"]
+        rows = [row_of(row) for row in data["rows"] if row["document"] == document]
+        lines += [f"## {name}", "", *table([head, *rows]), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    data = json.loads((VECTORS / "errata.json").read_text(encoding="utf-8"))
+    versions = json.loads((VECTORS / "errata_ptxas.json").read_text(encoding="utf-8"))["versions"]
+    return write_or_check(PAGE, page(data, versions), "make_errata.py", __doc__, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""What NVIDIA's assembler says of a line of PTX: the cases of docs/errata.md, and how they are put to ``ptxas``.
+
+An assembler is a judge that needs no GPU. It refuses an instruction that does not exist, and of a few hazards of
+``wgmma`` it says that it mended them, with a code in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from places import VECTORS
+
+RECORD = VECTORS / "errata_ptxas.json"
+FRAME = """.version {version}
+.target {target}
+.address_size 64
+.visible .entry probe(.param .u64 p, .param .u64 a, .param .u64 b, .param .u32 n) {{
+.reg .f32 %f<256>;
+.reg .b32 %r<256>;
+.reg .b64 %d<8>;
+.reg .pred q;
+ld.param.u64 %d0, [p];
+ld.param.u64 %d1, [a];
+ld.param.u64 %d2, [b];
+ld.param.u32 %r255, [n];
+setp.ne.u32 q, %r255, 0;
+ld.global.v4.f32 {{%f0, %f1, %f2, %f3}}, [%d0];
+ld.global.v4.f32 {{%f4, %f5, %f6, %f7}}, [%d0+16];
+{body}
+ret;
+}}
+"""
+FENCE, COMMIT, WAIT = (
+    "wgmma.fence.sync.aligned;",
+    "wgmma.commit_group.sync.aligned;",
+    "wgmma.wait_group.sync.aligned 0;",
+)
+READ = "st.global.v4.f32 [%d0], {%f0, %f1, %f2, %f3};"
+OLDER = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d1, %d2, 1, 1, 1, 0, 0;"
+NEWER = OLDER.replace("%f0, %f1, %f2, %f3", "%f4, %f5, %f6, %f7")
+READ_NEWER = "st.global.v4.f32 [%d0+16], {%f4, %f5, %f6, %f7};"
+LOOP = "%r255, %r255, 1;\nsetp.ne.u32 q, %r255, 0;\n@q bra again;"
+BLOCK = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 "
+SCALED = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [%r1], %d1, %d2, %r2, [%r3], [%r4]"
+
+
+def registers(name: str, count: int, first: int = 0) -> str:
+    """A PTX vector of registers."""
+    return "{" + ", ".join(f"%{name}{first + i}" for i in range(count)) + "}"
+
+
+def wgmma(shape: str, rest: str) -> str:
+    """One ``wgmma`` between the fence and the wait."""
+    return "\n".join((FENCE, f"wgmma.mma_async.sync.aligned.{shape} {rest};", COMMIT, WAIT))
+
+
+def block_scaled(a: int = 4, b: int = 2, scale: str = "%r20", selector: str = ", {0, 0}", m: int = 16) -> str:
+    """The ``mma.sync`` of the block-scaled 4-bit types, with so many registers for A and B."""
+    operands = (registers("f", 4), registers("r", a), registers("r", b, 100), registers("f", 4))
+    return BLOCK.replace("m16", f"m{m}") + ", ".join((*operands, f"{scale}{selector}", f"%r21{selector}")) + ";"
+
+
+#: Name of the case: target and body.
+CASES = {
+    "wgmma: fence, mma, commit, wait, read": ("sm_90a", "\n".join((FENCE, OLDER, COMMIT, WAIT, READ))),
+    "wgmma: no fence": ("sm_90a", "\n".join((OLDER, COMMIT, WAIT, READ))),
+    "wgmma: no commit": ("sm_90a", "\n".join((FENCE, OLDER, WAIT, READ))),
+    "wgmma: no wait before the read": ("sm_90a", "\n".join((FENCE, OLDER, COMMIT, READ))),
+    "wgmma: read between mma and commit": ("sm_90a", "\n".join((FENCE, OLDER, READ, COMMIT, WAIT))),
+    "wgmma: read in a loop that leaves one group in flight": (
+        "sm_90a",
+        "\n".join((FENCE, "again:", OLDER, COMMIT, WAIT.replace("0", "1"), READ, f"sub.u32 {LOOP}", WAIT)),
+    ),
+    "wgmma: two groups, wait for the older, read it": (
+        "sm_90a",
+        "\n".join((FENCE, OLDER, COMMIT, NEWER, COMMIT, WAIT.replace("0", "1"), READ, WAIT, READ_NEWER)),
+    ),
+    "wgmma: operands in the order of the manual": (
+        "sm_90a",
+        wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, 1, 1, 0, 0"),
+    ),
+    "wgmma: descriptors at the end": (
+        "sm_90a",
+        wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, 1, 1, %d1, %d2"),
+    ),
+    "wgmma: a second result, for scale-d": (
+        "sm_90a",
+        wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %r1, %d1, %d2, q, 1, 1, 0, 0"),
+    ),
+    "wgmma: b1 and": ("sm_90a", wgmma("m64n8k256.s32.b1.b1.and.popc", f"{registers('r', 4)}, %d1, %d2, 1")),
+    "wgmma: b1 xor": ("sm_90a", wgmma("m64n8k256.s32.b1.b1.xor.popc", f"{registers('r', 4)}, %d1, %d2, 1")),
+    "wgmma: b1 N 24": ("sm_90a", wgmma("m64n24k256.s32.b1.b1.and.popc", f"{registers('r', 12)}, %d1, %d2, 1")),
+    "wgmma: b1 N 40": ("sm_90a", wgmma("m64n40k256.s32.b1.b1.and.popc", f"{registers('r', 20)}, %d1, %d2, 1")),
+    "wgmma: e4m3 into f16": ("sm_90a", wgmma("m64n8k32.f16.e4m3.e4m3", f"{registers('r', 2)}, %d1, %d2, 1, 1, 1")),
+    "wgmma: s8 x u8": ("sm_90a", wgmma("m64n8k32.s32.s8.u8", f"{registers('r', 4)}, %d1, %d2, 1")),
+    "wgmma: N 256 with 128 registers": (
+        "sm_90a",
+        wgmma("m64n256k16.f32.f16.f16", f"{registers('f', 128)}, %d1, %d2, 1, 1, 1, 0, 0"),
+    ),
+    "wgmma: N 256 with 64 registers": (
+        "sm_90a",
+        wgmma("m64n256k16.f32.f16.f16", f"{registers('f', 64)}, %d1, %d2, 1, 1, 1, 0, 0"),
+    ),
+    "wgmma on sm_110a": ("sm_110a", "\n".join((FENCE, OLDER, COMMIT, WAIT))),
+    "tcgen05.mma on sm_110a": ("sm_110a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, q;"),
+    "tcgen05.mma: A in tensor memory": ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], [%r3], %d2, %r2, q;"),
+    "tcgen05.mma: B in tensor memory": ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, [%r3], %r2, q;"),
+    "tcgen05.mma: scale factors": ("sm_100a", f"{SCALED}, q;"),
+    "tcgen05.mma: scale factors with selectors": (
+        "sm_100a",
+        f"{SCALED.replace(', [%r4]', ', {0, 0}, [%r4], {0, 0}')}, q;",
+    ),
+    "tcgen05.alloc: 16 columns": ("sm_100a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 16;"),
+    "tcgen05.alloc: 32 columns": ("sm_100a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;"),
+    "tcgen05.alloc on sm_120a": ("sm_120a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;"),
+    "mma.sync: block-scaled on sm_120a": ("sm_120a", block_scaled()),
+    "mma.sync: block-scaled on sm_100a": ("sm_100a", block_scaled()),
+    "mma.sync: 16 registers of A": ("sm_120a", block_scaled(a=16)),
+    "mma.sync: 8 registers of B": ("sm_120a", block_scaled(b=8)),
+    "mma.sync: scale factors at an address": ("sm_120a", block_scaled(scale="[%r20]")),
+    "mma.sync: M 128": ("sm_120a", block_scaled(m=128)),
+}
+
+
+def source(target: str, body: str) -> str:
+    """A PTX module with that body."""
+    return FRAME.format(version="9.0", target=target, body=body)
+
+
+def version(ptxas: str) -> str:
+    """The assembler's version."""
+    told = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"V[0-9.]+", told)
+    assert found, told
+    return found.group()
+
+
+def verdict(ptxas: str, name: str) -> dict[str, Any]:
+    """Whether a case is accepted; the first error, or the codes of what the assembler says that it mended."""
+    target, body = CASES[name]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "one.ptx"
+        path.write_text(source(target, body), encoding="utf-8")
+        command = [ptxas, f"-arch={target}", "-o", str(path.with_suffix(".cubin")), str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = done.stdout + done.stderr
+    error = re.search(r"error\s*:\s*(.*)", told)
+    if done.returncode:
+        return {"accepted": False, "error": error.group(1) if error else told.strip()}
+    mended = [re.sub(r" in around line \d+ by compiler", "", one) for one in re.findall(r"\(C\d{4}\).*", told)]
+    return {"accepted": True, "mended": sorted({re.sub(r" in (the )?function '.*", "", one) for one in mended})}
