@@ -142,7 +142,6 @@ def diff(
     fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = mismatched(stored, fetched)
     right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
-    form = right.match.form if right else None
     return Diff(
         word=number,
         arch=name,
@@ -155,9 +154,9 @@ def diff(
         mismatches=_first_of_runs(stored, fetched, contiguous, element),
         picture=picture(wrong),
         right_word=right.descriptor.encode() if right else None,
-        right_major=form.major if form else None,
+        right_major=right.match.form.major if right else None,
         changes=_changes(number, right) if right else (),
-        illegal=illegal_because(name, element, form.major, form.mode) if form else "",
+        illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
         reason=reason,
     )
 

@@ -185,13 +185,13 @@ class Derivation:
 
 def _stage_bytes(modes: tuple[Layout, ...], stage: int | Sequence[int]) -> int:
     """Where a stage starts, in bytes; its number counts along the modes, the first fastest."""
-    numbered = isinstance(stage, int)
-    extents = (prod(map(size, modes)),) if numbered else tuple(map(size, modes))
-    at = (stage,) if isinstance(stage, int) else tuple(stage)
-    if not modes or len(at) != len(extents) or not all(0 <= one < n for one, n in zip(at, extents, strict=True)):
+    coordinate = isinstance(stage, (tuple, list))
+    at = [as_integer(one, "derive: a stage") for one in (stage if isinstance(stage, (tuple, list)) else (stage,))]
+    extents = [size(mode) for mode in modes] if coordinate else [prod(map(size, modes))]
+    if not modes or len(at) != len(extents) or not all(one < extent for one, extent in zip(at, extents, strict=True)):
         found = f"{brief(stage)}; stages = {tuple_text(map(size, modes))}"
         raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
-    return 16 * make_layout(*modes)(at[0] if numbered else at)
+    return 16 * make_layout(*modes)(tuple(at) if coordinate else at[0])
 
 
 def _sums(steps: list[list[int]], start: int) -> Table:

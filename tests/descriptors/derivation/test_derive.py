@@ -298,14 +298,27 @@ def test_a_chosen_stage_has_the_table_of_a_tile_without_stages(stages: tuple[int
         assert d.offsets_bytes(stage=at)[1][2] == 8192 + 64 + 2 * sum(map(mul, at, steps))
 
 
-STAGES = [((), 0), ((3,), 3), ((3,), -1), ((2, 3), (0,)), ((2, 3), (2, 0)), ((2, 3), 6)]
+STAGES = [
+    ((), 0),
+    ((), ()),
+    ((3,), 3),
+    ((3,), -1),
+    ((3,), "1"),
+    ((3,), True),
+    ((3,), 1.5),
+    ((2, 3), (0,)),
+    ((2, 3), (2, 0)),
+    ((2, 3), 6),
+]
 
 
 @pytest.mark.parametrize(("stages", "stage"), STAGES)
 def test_a_stage_that_a_tile_does_not_have_is_refused(stages: tuple[int, ...], stage: Any) -> None:
     rows = Layout((64, 64, *stages), (64, 1, 4096, 8192)[: 2 + len(stages)])
     d = derive(layout=rows, dtype="bf16", swizzle="128B", mma=(64, 16))
-    with pytest.raises(DescriptorError, match="derive: a stage must be one of the tile's, found "):
+    with pytest.raises(
+        DescriptorError, match=r"derive: a stage must be (one of the tile's|at least 0|an integer), found "
+    ):
         d.words(stage=stage)
 
 
