@@ -35,7 +35,7 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
-    "descriptors.sweeps": "finding producer search lattice atlas_files atlas formulas",
+    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output": "explanation derivation closed_forms debug plan instructions survey",
     "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
