@@ -22,6 +22,7 @@ def record(summary: Summary) -> dict[str, Any]:
         "ok": summary.ok,
         "counts": dict(summary.counts),
         "skipped": summary.skipped,
+        "disproved_before": summary.disproved_before,
         "elements": summary.elements,
         "seconds": summary.seconds,
     }

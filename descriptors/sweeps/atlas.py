@@ -1,19 +1,23 @@
 """The atlas: a whole lattice of operands derived and proved, a row each, on as many processes as there are.
 
-A run can be cut off at any time and taken up again: rows are written in batches, a row that is there is not made again,
-and a last line that was cut off is. The work goes to any ``concurrent.futures.Executor``, so that an engine which is
-there already (a process pool, Dask's ``client.get_executor()``) can spread it.
+A run can be killed at any time and taken up again: rows are written in batches, a row that is there is not made again,
+and a proof that failed then still counts now. One run at a time writes to an output. The work goes to any
+``concurrent.futures.Executor``, so that an engine which is there already (a process pool, Dask's
+``client.get_executor()``) can spread it.
 """
 
 from __future__ import annotations
 
 import inspect
+import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import nullcontext
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,7 +25,8 @@ from pathlib import Path
 from descriptors.derivation.derive import derive
 from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.sweeps.atlas_files import Row, RowFile, open_rows
+from descriptors.sweeps.atlas_files import open_rows
+from descriptors.sweeps.json_lines import Row
 from descriptors.sweeps.lattice import Point
 from descriptors.text import word_text
 from layoutalg import size
@@ -40,6 +45,7 @@ class Summary:
     Args:
         counts: rows made by status: proved, derived, refused, disproved.
         skipped: points that the output had already.
+        disproved_before: those among them whose proof had failed.
         elements: elements that were compared.
         seconds: how long it took.
     """
@@ -48,18 +54,21 @@ class Summary:
     skipped: int
     elements: int
     seconds: float
+    disproved_before: int = 0
 
     @property
     def ok(self) -> bool:
-        """Whether no proof failed."""
-        return not self.counts.get("disproved")
+        """Whether no proof failed, in this run or in the one that made the rows it found."""
+        return not self.counts.get("disproved") and not self.disproved_before
 
     def __str__(self) -> str:
         """As ``proved 40, refused 8; 0 skipped; 1.3 M elements, 0.2 s: 240 points/s, 6.5 M elements/s``."""
         made = sum(self.counts.values())
         told = ", ".join(f"{status} {count}" for status, count in sorted(self.counts.items())) or "nothing to do"
         rate = f"{made / self.seconds:.0f} points/s, {self.elements / self.seconds / 1e6:.1f} M elements/s"
-        return f"{told}; {self.skipped} skipped; {self.elements / 1e6:.1f} M elements, {self.seconds:.1f} s: {rate}"
+        before = f" ({self.disproved_before} disproved)" if self.disproved_before else ""
+        work = f"{self.elements / 1e6:.1f} M elements, {self.seconds:.1f} s"
+        return f"{told}; {self.skipped} skipped{before}; {work}: {rate}"
 
 
 def atlas(
@@ -84,7 +93,8 @@ def atlas(
         progress: called with the number of points that are done since the last call.
 
     Raises:
-        DescriptorError: if the output is no such file, or Parquet is asked for without pyarrow.
+        DescriptorError: if the output is no such file, or holds what is no atlas, or another run is at work on it, or
+            Parquet is asked for without pyarrow; nothing is changed then. If a worker process ends before its time.
         OSError: if it cannot be written.
 
     >>> import tempfile
@@ -99,16 +109,16 @@ def atlas(
     count = as_integer(workers, "atlas: workers", minimum=1, maximum=4096)
     begun, counts, elements = time.perf_counter(), Counter[str](), 0
     with open_rows(output) as rows:
-        todo = _Todo(points, rows, prove, progress)
-        owned = executor is None and count > 1
-        with ProcessPoolExecutor(count, initializer=_leave_interrupts) if owned else nullcontext(executor) as pool:
+        todo = _Todo(points, rows.statuses(), prove, progress)
+        with _workers(count) if executor is None and count > 1 else nullcontext(executor) as pool:
             for made in _results(_batches(todo), prove, pool):
                 rows.write(made)
                 counts.update(str(row["status"]) for row in made)
                 elements += sum(int(row["elements"]) for row in made if row["status"] in ("proved", "disproved"))
                 if progress is not None:
                     progress(len(made))
-    return Summary(counts, todo.skipped, elements, max(time.perf_counter() - begun, 1e-9))
+    seconds = max(time.perf_counter() - begun, 1e-9)
+    return Summary(counts, todo.skipped, elements, seconds, todo.disproved)
 
 
 def key_of(point: Point) -> str:
@@ -169,24 +179,30 @@ _NOTHING: Row = {
 
 
 class _Todo:
-    """The points that the output has no row for; counts the others."""
+    """The points that the output has no row for; counts the others, and the failed proofs among them."""
 
     def __init__(
-        self, points: Iterable[Point], rows: RowFile, prove: bool, progress: Callable[[int], object] | None
+        self,
+        points: Iterable[Point],
+        statuses: Mapping[str, str],
+        prove: bool,
+        progress: Callable[[int], object] | None,
     ) -> None:
-        self.points, self.progress, self.skipped = points, progress, 0
+        self.points, self.progress, self.skipped, self.disproved = points, progress, 0, 0
         # A row that was derived only is made again when proofs are asked for; the later row of a key counts.
-        self.done = {key for key, status in rows.statuses() if status != "derived" or not prove}
+        self.done = {key: status for key, status in statuses.items() if status != "derived" or not prove}
 
     def __iter__(self) -> Iterator[Point]:
         names = set(inspect.signature(derive).parameters) - {"verify"}
         for point in self.points:
             if not isinstance(point, Mapping) or not set(point) <= names:
                 raise DescriptorError(f"atlas: a point must hold arguments of derive, found {brief(point)}")
-            if key_of(point) not in self.done:
+            status = self.done.get(key_of(point))
+            if status is None:
                 yield point
                 continue
             self.skipped += 1
+            self.disproved += status == "disproved"
             if self.progress is not None:
                 self.progress(1)
 
@@ -197,9 +213,31 @@ def _batches(points: Iterable[Point]) -> Iterator[list[Point]]:
         yield batch
 
 
-def _leave_interrupts() -> None:
-    """In a worker: Ctrl-C is for the process that gave the work; it ends the workers in good order."""
+@contextmanager
+def _workers(count: int) -> Iterator[Executor]:
+    """A pool of processes of our own; one that is killed ends the run in a sentence, with the rows made so far kept."""
+    try:
+        with ProcessPoolExecutor(count, initializer=_begin_worker) as pool:
+            yield pool
+    except BrokenExecutor:
+        raise DescriptorError(
+            "atlas: every worker must live to the end of the run, found one that was killed (by hand, or for memory);"
+            " its rows are missing, all others are kept: start the same run again, with fewer workers"
+        ) from None
+
+
+def _begin_worker() -> None:
+    """In a worker: leave Ctrl-C to the process that gave the work, which ends its workers in order; end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the process that gave the work, however it comes; nobody would ask this one for anything."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _rows(batch: list[Point], prove: bool) -> list[Row]:

@@ -81,28 +81,37 @@ class Lattice:
     def __iter__(self) -> Iterator[Point]:
         others = (self.archs, self.operands, self.majors, self.swizzles, self.orders)
         for dtype in self.dtypes:
-            for (tile, mma), (arch, operand, major, swizzle, order) in product(self._shapes(dtype), product(*others)):
-                staged = order if order is None or len(tile) == 2 else (*order, 2)
-                yield {
-                    "arch": arch, "dtype": dtype, "operand": operand, "major": major, "swizzle": swizzle,
-                    "tile": tile, "mma": mma, "order": staged, "legality": self.legality,
-                }  # fmt: skip
+            for tile, mma in self.shapes(dtype):
+                for arch, operand, major, swizzle, order in product(*others):
+                    staged = order if order is None or len(tile) == 2 else (*order, 2)
+                    yield {
+                        "arch": arch, "dtype": dtype, "operand": operand, "major": major, "swizzle": swizzle,
+                        "tile": tile, "mma": mma, "order": staged, "legality": self.legality,
+                    }  # fmt: skip
 
     def __len__(self) -> int:
         others = prod(map(len, (self.archs, self.operands, self.majors, self.swizzles, self.orders)))
-        return sum(len(self._shapes(dtype)) for dtype in self.dtypes) * others
+        rows = _dividing(self.tiles[0], self.mmas[0])
+        shapes = sum(rows * _dividing(self.tiles[1], self._depths(dtype)) for dtype in self.dtypes)
+        return shapes * (len(self.tiles[2]) or 1) * others
 
-    def _shapes(self, dtype: str) -> list[tuple[tuple[int, ...], tuple[int, int]]]:
-        """Every tile with every operand that divides it."""
-        depths = self.mmas[1] or (K_BITS // as_element_type(dtype).storage_bits,)
-        pairs = [
-            ((mn, k), (rows, depth))
-            for mn, k in product(*self.tiles[:2])
-            for rows, depth in product(self.mmas[0], depths)
-            if mn % rows == 0 and k % depth == 0
-        ]
+    def _depths(self, dtype: str) -> tuple[int, ...]:
+        """The extents of K that an instruction on the type reads."""
+        return self.mmas[1] or (K_BITS // as_element_type(dtype).storage_bits,)
+
+    def shapes(self, dtype: str) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
+        """Every tile of a type with every operand that divides it."""
+        depths = self._depths(dtype)
         stages: list[tuple[int, ...]] = [(count,) for count in self.tiles[2]] or [()]
-        return [((*tile, *stage), mma) for tile, mma in pairs for stage in stages]
+        for mn, k in product(*self.tiles[:2]):
+            for rows, depth in product(self.mmas[0], depths):
+                if mn % rows == 0 and k % depth == 0:
+                    yield from (((mn, k, *stage), (rows, depth)) for stage in stages)
+
+
+def _dividing(wholes: tuple[int, ...], parts: tuple[int, ...]) -> int:
+    """How many pairs there are of a whole and a part that divides it."""
+    return sum(whole % part == 0 for part in parts for whole in wholes)
 
 
 def lattice(

@@ -4,7 +4,7 @@
 # Everything it says goes to standard error, so that a script's own output can be piped.
 # PYTHON names another interpreter, LAYOUTALG_VENV another place than .venv.
 
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+ROOT=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd -P)
 VENV=${LAYOUTALG_VENV:-$ROOT/.venv}
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
@@ -38,10 +38,20 @@ is_current() {
   return 1
 }
 
+# True if there is nothing at the environment's place that is not ours: nothing at all, an empty folder, or what these
+# scripts made there before, whole or not. Only such a place is ever cleared.
+is_ours() {
+  [ ! -e "$VENV" ] && [ ! -L "$VENV" ] && return 0
+  [ -d "$VENV" ] || return 1
+  [ -e "$VENV/.made-by-layoutalg" ] || [ -e "$VENV/.made-run" ] || [ -e "$VENV/.made-dev" ] || [ -z "$(ls -A "$VENV")" ]
+}
+
 # An empty environment. Debian splits ensurepip into python3-venv; without it the pip outside installs into an
 # environment that has none (pip --python, pip 22.3 or newer).
 make_venv() {
   local python=$1
+  is_ours || die "$VENV is not an environment that this script made, so it is left alone; move it away, or name another \
+place: LAYOUTALG_VENV=/some/folder"
   rm -f "$VENV"/.made-*
   if "$python" -c 'import venv, ensurepip' >/dev/null 2>&1; then
     "$python" -m venv --clear "$VENV" || die "could not make $VENV"
@@ -50,6 +60,7 @@ make_venv() {
   else
     die "this Python has neither ensurepip nor a pip of 22.3 or newer; on Debian: apt install python3-venv"
   fi
+  touch "$VENV/.made-by-layoutalg"
 }
 
 # The pip that installs into the environment, as words of a command, in PIP.

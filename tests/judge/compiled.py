@@ -20,7 +20,7 @@ def request_of(d: Derivation) -> WordRequest:
 def drawn(points: Lattice, number: int, chooser: random.Random) -> list[Derivation]:
     """Random derivations of a lattice; the points that have none are passed over."""
     found: list[Derivation] = []
-    shapes = {dtype: points._shapes(dtype) for dtype in points.dtypes}
+    shapes = {dtype: list(points.shapes(dtype)) for dtype in points.dtypes}
     while len(found) < number:
         dtype = chooser.choice(points.dtypes)
         tile, mma = chooser.choice(shapes[dtype])

@@ -37,7 +37,7 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode read fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
-    "descriptors.sweeps": "finding producer search lattice atlas_files atlas formulas",
+    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output": (
         "explanation fields advance proof derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"

@@ -51,7 +51,7 @@ def test_an_environment_of_other_requirements_is_not_current(ready: Path) -> Non
 
 
 def test_without_a_python_the_script_says_what_it_needs(tmp_path: Path) -> None:
-    for tool in ("dirname", "basename", "cut", "sha256sum", "cat", "mkdir", "flock"):
+    for tool in ("dirname", "basename", "readlink", "cut", "sha256sum", "cat", "mkdir", "flock"):
         found = shutil.which(tool)
         if found:
             (tmp_path / tool).symlink_to(found)
@@ -70,3 +70,48 @@ def test_the_benchmark_measures_on_the_same_inputs() -> None:
     assert [row["operation"] for row in told["operations"]] == ["size", "cosize"]
     assert all(row["inputs"] == 2 and row["layoutalg"] > 0 for row in told["operations"])
     assert told["processes"]["import layoutalg"] > 0
+
+
+@pytest.mark.parametrize("inside", ["thesis.txt", "bin/python", "pyvenv.cfg"])
+def test_a_folder_that_is_no_environment_of_the_scripts_is_never_cleared(inside: str, tmp_path: Path) -> None:
+    folder = tmp_path / "precious"
+    (folder / inside).parent.mkdir(parents=True)
+    (folder / inside).write_text("years of work")
+    done = bash(f"{SCRIPTS}/derive --help", LAYOUTALG_VENV=str(folder))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{folder} is not an environment that this script made, so it is left alone" in done.stderr
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == [Path(inside).name]
+    assert (folder / inside).read_text() == "years of work"
+
+
+@pytest.mark.parametrize("found", ["file", "dangling link"])
+def test_what_is_no_folder_is_left_alone(found: str, tmp_path: Path) -> None:
+    place = tmp_path / "venv"
+    if found == "file":
+        place.write_text("years of work")
+    else:
+        place.symlink_to(tmp_path / "nowhere")
+    done = bash(f"{SCRIPTS}/derive --help", LAYOUTALG_VENV=str(place))
+    assert done.returncode == 2 and "left alone" in done.stderr
+    assert place.is_symlink() or place.read_text() == "years of work"
+
+
+@pytest.mark.parametrize("there", ["nothing", "an empty folder", "a half-made environment", "an older one"])
+def test_a_place_that_is_free_or_was_made_by_the_scripts_is_theirs(there: str, tmp_path: Path) -> None:
+    place = tmp_path / "venv"
+    if there != "nothing":
+        place.mkdir()
+    if there == "a half-made environment":
+        (place / ".made-by-layoutalg").touch()
+        (place / "pyvenv.cfg").touch()
+    if there == "an older one":
+        (place / ".made-run").touch()
+        (place / "pyvenv.cfg").touch()
+    assert bash(f". {SCRIPTS}/lib/env.sh; is_ours", LAYOUTALG_VENV=str(place)).returncode == 0
+
+
+def test_a_link_to_a_script_runs_the_script(ready: Path, tmp_path: Path) -> None:
+    link = tmp_path / "my-derive"
+    link.symlink_to(SCRIPTS / "derive")
+    done = bash(f"{link} --tile 8x8", LAYOUTALG_VENV=str(ready))
+    assert (done.returncode, done.stdout) == (0, "descriptors derive --tile 8x8\n")

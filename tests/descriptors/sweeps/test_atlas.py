@@ -19,7 +19,7 @@ from places import ROOT
 
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
-from descriptors.sweeps import atlas_files
+from descriptors.sweeps import parquet_parts
 from descriptors.sweeps.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweeps.lattice import Lattice, extents, lattice
 from descriptors.text import word_text
@@ -96,7 +96,7 @@ def test_a_line_that_is_no_row_is_refused_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     for text in ("no json\n", '{"key": "x"}\n', "[]\n", "7\n"):
         path.write_text(text)
-        with pytest.raises(DescriptorError, match=r"every line must be a row of an atlas; .*rows\.jsonl:1"):
+        with pytest.raises(DescriptorError, match=r"every line must be a row of an atlas, found .*; .*rows\.jsonl:1"):
             atlas(small(), path)
         assert path.read_text() == text
 
@@ -161,7 +161,7 @@ def test_an_executor_that_breaks_ends_the_run_and_keeps_the_rows(tmp_path: Path)
 
 def test_parquet_parts_hold_the_same_rows_and_are_added_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    monkeypatch.setattr(atlas_files, "_PART_ROWS", 5)
+    monkeypatch.setattr(parquet_parts, "PART_ROWS", 5)
     atlas(small(archs="sm90"), tmp_path / "rows.parquet")
     summary = atlas(small(archs="sm90,sm100"), tmp_path / "rows.parquet")
     assert summary.skipped == len(small())
@@ -174,7 +174,7 @@ def test_parquet_without_pyarrow_is_a_clear_error(tmp_path: Path, monkeypatch: p
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(atlas_files, "import_module", missing)
+    monkeypatch.setattr(parquet_parts, "import_module", missing)
     with pytest.raises(DescriptorError, match="atlas: Parquet needs pyarrow, found none"):
         atlas(small(), tmp_path / "rows.parquet")
 
@@ -294,3 +294,9 @@ def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_pat
     summary = atlas(points, path)
     assert summary.skipped > 0
     assert sorted(row["key"] for row in rows_of(path)) == sorted(map(key_of, points))
+
+
+def test_a_lattice_of_any_size_is_walked_and_never_held() -> None:
+    points = lattice("1:1000000x1:1000000", "64xauto", dtypes="bf16,e2m1", archs="sm100", swizzles="128B", majors="K")
+    assert len(points) == 2 * 15_625 * (62_500 + 15_625)
+    assert next(iter(points))["tile"] == (64, 16)
