@@ -1,4 +1,4 @@
-"""The errors of descriptor derivation: one family, all of them ``ValueError``.
+"""The errors of descriptor derivation: a branch of the algebra's family, all of them ``ValueError``.
 
 Messages read ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``. The numbers behind a
 message are attributes too, for a caller that wants to act on them.
@@ -14,8 +14,11 @@ from typing import Any
 from layoutalg import LayoutError
 
 
-class DescriptorError(ValueError):
+class DescriptorError(LayoutError):
     """An operand, a tile or a word for which no descriptor exists, with the reason.
+
+    It is one of the algebra's errors too, so that ``except LayoutError`` around a derivation misses nothing that can be
+    wrong with it: neither a refusal of the hardware nor one of the algebra.
 
     >>> from descriptors import derive
     >>> try:

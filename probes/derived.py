@@ -36,7 +36,7 @@ def _derivation(*key: Any) -> tuple[Derivation, np.ndarray, np.ndarray] | None:
     """A derivation, its element offsets and its advance in bytes; None where there is none."""
     try:
         found = derive(**dict(zip(_KEYS, key, strict=True)), arch="sm90")
-    except (DescriptorError, LayoutError):
+    except LayoutError:
         return None
     return found, offsets(found.smem_tile), np.array(found.offsets_bytes())
 

@@ -54,9 +54,9 @@ def atlas(
     descriptors atlas rows.jsonl --tile 64:256:64x64:256:64 --dtype bf16,e4m3 --workers 2
     descriptors atlas rows.parquet --tile 128x64x1:4 --mma 64,128xauto --arch sm100 --swizzle 128B
 
-    A run that was killed goes on where it stopped when it is started again, and loses no row; one run at a time writes to
-    an output, and what is no atlas is never touched. A point that has no descriptor is a row with the reason. Exit status
-    1 if a proof failed, in this run or in one before it.
+    A run that was killed goes on where it stopped when it is started again, and loses no row; one run at a time writes
+    to an output, and what is no atlas is never touched. A point that has no descriptor is a row with the reason. Exit
+    status 1 if a proof failed, in this run or in one before it.
     """
     points = lattice(
         tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
-from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
+from descriptors.errors import LayoutError, NotCanonicalError
 from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operands.swizzled import parts, plain
@@ -93,7 +93,7 @@ def candidates(
             if not reason:
                 try:
                     fit = fitted(operand, element, major, mode, name)
-                except (DescriptorError, LayoutError) as error:
+                except LayoutError as error:
                     reason = str(error)
             found.append(
                 Candidate(major, mode, fit, reason, illegal_because(name, element, major, mode) if fit else "")

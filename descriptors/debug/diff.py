@@ -225,7 +225,7 @@ def _right_word(
         for tried in sorted(SwizzleMode, key=lambda one: one is not mode):
             try:
                 fit = fitted(operand, element, contiguous, tried, arch, base=base, pattern_start=pattern_start)
-            except (DescriptorError, LayoutError) as error:
+            except LayoutError as error:
                 reason = reason or str(error)
                 continue
             stored = stored_addresses(fit.layout, element, base=base, pattern_start=pattern_start)

@@ -144,7 +144,7 @@ def row_of(point: Point, prove: bool) -> Row:
         if prove:
             proof = verify(d)
             status, error = ("proved", None) if proof.ok else ("disproved", str(proof))
-    except (DescriptorError, LayoutError) as refusal:
+    except LayoutError as refusal:
         return {**row, **_NOTHING, "status": "refused", "error": str(refusal), "error_type": type(refusal).__name__}
     return {
         **row,

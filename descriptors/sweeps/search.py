@@ -162,7 +162,7 @@ def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[
         try:
             d = _derived(question, major, swizzle, order)
             bits = stored_addresses(d.smem_tile, d.element).astype("int64") * address_bits(d.element)
-        except (DescriptorError, LayoutError) as error:
+        except LayoutError as error:
             refused.setdefault(str(error), []).append(order)
             continue
         same = next((one.orders for one in made if (bits == one.bits).all()), None)

@@ -19,7 +19,10 @@ FOLDER = ROOT / "tests" / "judge"
 #: The judge, lowest first; each module imports from those before it and from nothing of this project.
 JUDGE = "points notation judge exact texts fit plans product_plans recasts laws house postconditions".split()
 #: What draws cases, asks the package or the oracle, and compares.
-AROUND = "bounds cases compiled corpus deck derived dsl f2 oracle_cases ours places rooms seeds strategies".split()
+AROUND = """
+    assembler bounds cases compiled corpus deck demonstrations derived dsl f2 oracle_cases ours places programs rooms
+    seeds strategies
+""".split()
 
 
 def imported(module: str) -> set[str]:
