@@ -78,7 +78,7 @@ def written(value: Any) -> str:
 
 
 def strides(rng: random.Random, extents: Any, kind: str) -> Any:
-    """Strides for a shape: compact in any order, any, of either sign, huge, or basis strides."""
+    """Strides for a shape: compact in any order, any, of either sign, about 0, huge, or basis strides."""
     flat = plain.leaves(extents)
     step: Any
     if kind == "basis":
@@ -90,6 +90,8 @@ def strides(rng: random.Random, extents: Any, kind: str) -> Any:
         for i in order:
             chosen[i] = step
             step = step * flat[i] if isinstance(step, int) and isinstance(flat[i], int) else f"{step}*{flat[i]}"
+    elif kind == "near":
+        chosen = [rng.randrange(-3, 4) for _ in flat]
     else:
         pool = [0, 1, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64] if kind != "huge" else [1, 2, 2**40, 2**61, 2**62 + 1]
         chosen = [rng.choice(pool) * (-1 if kind == "signed" and rng.random() < 0.4 else 1) for _ in flat]
@@ -168,8 +170,9 @@ def draw(rng: random.Random, name: str = "") -> str:
             rest = [rng.choice([operand(rng), tiler(rng), tiler(rng), layout(rng, "basis", 12)])]
         case "divide" | "product":
             plain_only = name.split("_")[0] in ("blocked", "raked")
-            first = rng.choice([first, layout(rng, "compact", 12)])
-            rest = [layout(rng, "compact any signed", 8, 1) if plain_only else tiler(rng)]
+            gapped = f"Layout({rng.randrange(1, 5)}, {rng.randrange(1, 5)})"  # room for copies between its elements
+            first = rng.choice([first, layout(rng, "compact", 12), gapped])
+            rest = [layout(rng, "near near compact any", 8, 1) if plain_only or rng.random() < 0.5 else tiler(rng)]
         case "complement":
             rest = [str(rng.choice([1, 7, 24, 48, 100, (3, 8)]))]
         case "cast" | "upcast" | "downcast":
