@@ -1,0 +1,1 @@
+"""Fuzzers: what random and hostile input finds, judged by definitions that are written out here a second time."""
