@@ -12,7 +12,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import L, need_layout, through
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, safe_text, text
+from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, safe_text
 
 
 def coalesce(layout: L, target_profile: IntTuple = None) -> L:
@@ -32,6 +32,7 @@ def coalesce(layout: L, target_profile: IntTuple = None) -> L:
     (2,6):(1,2)
     """
     need_layout(layout, "coalesce")
+    check_depth(target_profile, "coalesce: target_profile")
     if type(target_profile) is tuple and target_profile:
         return through(lambda plain: _by_profile(plain, target_profile), layout)
     return through(coalesce_plain, layout)
@@ -87,7 +88,7 @@ def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTupl
     if type(shape) is tuple:
         if type(stride) is not tuple or len(stride) != len(shape):
             raise LayoutError(
-                f"filter_zeros: target_profile must be congruent to the shape, found {text(stride)}; layout = {layout}"
+                f"filter_zeros: target_profile must be congruent to the shape, found {safe_text(stride)}; layout = {layout}"
             )
         return tuple([_without_zeros(s, d, layout) for s, d in zip(shape, stride, strict=True)])
     return 1 if stride == 0 else shape

@@ -18,7 +18,7 @@ from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, size
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import check_depth, safe_text
 from layoutalg.tuples.leaf import Polynomial, as_leaf
 
 #: Values that are tried for each symbol, and how many offsets are compared for each choice.
@@ -42,6 +42,9 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     >>> print(substitute(parse_layout("(8*m,64):(64,1)"), {"m": 4}))
     (32,64):(64,1)
     """
+    if not isinstance(values, Mapping):
+        raise LayoutError(f"substitute: the values must be a mapping from symbols, found {safe_text(values)}")
+    check_depth(value, "substitute")
     given: dict[str, Any] = {}
     for symbol, replacement in values.items():
         given[str(symbol)] = as_leaf(replacement, f"substitute: the value of {symbol}")
@@ -71,6 +74,7 @@ def symbols_of(value: Any) -> list[str]:
     >>> symbols_of(parse_layout("(8*m,64*k):(64,1)"))
     ['k', 'm']
     """
+    check_depth(value, "symbols_of")
     return sorted({name for number in _polynomials(value) for name in number.symbols()})
 
 

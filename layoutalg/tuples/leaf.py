@@ -168,5 +168,8 @@ def is_one(extent: Any) -> bool:
 
 def _brief(value: object) -> str:
     """``repr`` of something a caller got wrong, short enough for one line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a value too deep to print"
     return text if len(text) <= 60 else text[:57] + "..."
