@@ -152,6 +152,24 @@ def test_the_bounds_of_a_swizzle_hold_what_a_smaller_offset_becomes() -> None:
     assert la.offsets(ComposedLayout(Layout(4, far), 0, swizzled)).tolist() == [0, 3 * far, 2 * far]
 
 
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "(16:5 o -3 o 4:-2) o 0 o 4:1",
+        "(16:5 o 3 o 4:2) o 0 o 4:1",
+        "((4,4):(4,1) o -3 o 8:2) o 1 o (2,2):(1,2)",
+        "(16:-5 o -3 o 4:2) o -2 o 4:1",
+    ],
+)
+def test_the_bounds_of_a_layout_within_a_composed_one_hold_negative_offsets(layout: str) -> None:
+    made = parse_layout(layout)
+    assert isinstance(made, ComposedLayout) and isinstance(made.outer, ComposedLayout)
+    reached = [by_definition(made, i) for i in range(la.size(made))]
+    low, high = bounds(made)
+    assert low <= min(reached) and max(reached) <= high
+    assert la.offsets(made).reshape(-1, order="F").tolist() == reached
+
+
 @given(NESTED, st.data())
 def test_a_slice_of_a_nested_composition_keeps_the_law(layout: ComposedLayout, data: st.DataObject) -> None:
     shape = layout.shape
