@@ -88,7 +88,8 @@ def _without_zeros(shape: IntTuple, stride: IntTuple, layout: Layout) -> IntTupl
     if type(shape) is tuple:
         if type(stride) is not tuple or len(stride) != len(shape):
             raise LayoutError(
-                f"filter_zeros: target_profile must be congruent to the shape, found {safe_text(stride)}; layout = {layout}"
+                f"filter_zeros: target_profile must be congruent to the shape, found {safe_text(stride)}; "
+                f"layout = {layout}"
             )
         return tuple([_without_zeros(s, d, layout) for s, d in zip(shape, stride, strict=True)])
     return 1 if stride == 0 else shape
