@@ -340,3 +340,36 @@ def test_a_shape_may_be_64_levels_deep_and_no_deeper() -> None:
     assert la.depth(Layout(shape)) == 64
     with pytest.raises(LayoutError, match="nesting must not exceed 64 levels"):
         Layout((shape,))
+
+
+# What is shown of a value that is wrong: whole as long as it is short
+
+
+@pytest.mark.parametrize(
+    ("length", "refuse", "begins"),
+    [
+        (60, lambda text: la.Swizzle(text, 0, 0), "Swizzle: bits must be an integer, found "),
+        (120, la.coalesce, "coalesce: the operand must be a layout, found "),
+        (80, parse_layout, "text = "),
+    ],
+)
+def test_a_wrong_value_is_shown_whole_up_to_the_limit(length: int, refuse: Any, begins: str) -> None:
+    for more, whole in ((0, True), (1, False)):
+        quoted = 0 if length == 80 or length == 120 else 2
+        text = "?" * (length - quoted + more)
+        with pytest.raises(LayoutError) as refused:
+            refuse(text)
+        shown = str(refused.value).partition(begins)[2].strip("'")
+        assert (shown == text) is whole
+        assert shown.endswith("..." if not whole else "?")
+        assert len(shown) <= length
+
+
+def test_a_value_too_deep_to_print_is_said_to_be() -> None:
+    bottomless: Any = 4
+    for _ in range(5000):
+        bottomless = (bottomless,)
+    with pytest.raises(LayoutError, match="Swizzle: bits must be an integer, found a value too deep to print"):
+        la.Swizzle(bottomless, 0, 0)
+    with pytest.raises(LayoutError, match="coalesce: the operand must be a layout, found a value too large to print"):
+        la.coalesce(bottomless)

@@ -79,6 +79,13 @@ def test_basis_strides_that_make_no_coordinate_are_refused(layout: Layout, told:
         layout(0)
 
 
+@pytest.mark.parametrize("path", [(-1,), (0, -1), (-1, 0), (1, -1, 2), (), (0,) * 65])
+def test_a_path_that_no_mode_has_is_refused(path: tuple[int, ...]) -> None:
+    with pytest.raises(LayoutError, match="^ScaledBasis: the mode must be a path of non-negative integers, found"):
+        la.ScaledBasis(1, path)
+    assert la.ScaledBasis(1, (0,) * 64).mode == (0,) * 64
+
+
 def test_a_mode_addressed_whole_and_in_part_is_refused() -> None:
     with pytest.raises(LayoutError, match=r"mode \(0,\) of a is addressed both whole and in part"):
         la.composition(parse_layout("((2,2),2):((1,2),4)"), parse_layout("(2,2):(1@0,1@0@0)"))
