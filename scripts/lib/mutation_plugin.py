@@ -21,7 +21,8 @@ import pytest
 RECORD = os.environ.get("MUTATION_RECORD")
 TESTS = os.environ.get("MUTATION_TESTS")
 _AT = Path(os.environ.get("MUTATION_AT", os.devnull))
-_MEMORY = 16 << 30  # address space: a mutant that fills the memory must not take the machine with it
+_MEMORY = 4 << 30  # bytes of data: a mutant that fills the memory must not take the machine with it
+_BETWEEN = 120.0  # seconds to collect the tests: a mutant may hang while a module is imported, too
 _wanted: dict[str, float] = json.loads(Path(TESTS).read_text(encoding="utf-8")) if TESTS else {}
 _seconds: dict[str, float] = {}
 _unfit: set[str] = set()
@@ -38,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if TESTS:
         from hypothesis import Phase, settings
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        faulthandler.dump_traceback_later(_BETWEEN, exit=True)
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
         settings.register_profile(
             "mutation", parent=settings.get_profile("default"), phases=[Phase.explicit, Phase.generate], database=None
         )
@@ -58,7 +60,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         faulthandler.dump_traceback_later(limit(_wanted[item.nodeid]), exit=True)
     with _named(item.nodeid) if RECORD else contextlib.nullcontext():
         found = yield
-    faulthandler.cancel_dump_traceback_later()
+    if TESTS:
+        faulthandler.dump_traceback_later(_BETWEEN, exit=True)
     return found
 
 
