@@ -81,7 +81,7 @@ def test_basis_strides_that_make_no_coordinate_are_refused(layout: Layout, told:
 
 @pytest.mark.parametrize("path", [(-1,), (0, -1), (-1, 0), (1, -1, 2), (), (0,) * 65])
 def test_a_path_that_no_mode_has_is_refused(path: tuple[int, ...]) -> None:
-    with pytest.raises(LayoutError, match="^ScaledBasis: the mode must be a path of non-negative integers, found"):
+    with pytest.raises(LayoutError, match=r"^ScaledBasis: the mode must be a path of non-negative integers, found"):
         la.ScaledBasis(1, path)
     assert la.ScaledBasis(1, (0,) * 64).mode == (0,) * 64
 
