@@ -119,3 +119,10 @@ def test_every_value_is_frozen_and_slotted(value: Any) -> None:
     assert value.__dataclass_params__.frozen
     assert "__slots__" in vars(value)
     assert set(value.__slots__) <= {field.name for field in fields(value)}
+
+
+@pytest.mark.parametrize("name", [name for name, source in modules().items() if "@dataclass" in source])
+def test_every_dataclass_is_written_as_frozen_and_slotted(name: str) -> None:
+    """Those of the oracle's children too, which cannot be imported where the CuTe DSL is not installed."""
+    written = [line.strip() for line in modules()[name].splitlines() if line.strip().startswith("@dataclass")]
+    assert all(line.startswith("@dataclass(frozen=True, slots=True") for line in written)

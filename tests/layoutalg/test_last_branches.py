@@ -373,3 +373,11 @@ def test_a_value_too_deep_to_print_is_said_to_be() -> None:
         la.Swizzle(bottomless, 0, 0)
     with pytest.raises(LayoutError, match="coalesce: the operand must be a layout, found a value too large to print"):
         la.coalesce(bottomless)
+
+
+@pytest.mark.parametrize("offset", [0, 2**41])
+def test_the_matrix_of_a_large_composition_comes_from_those_of_its_parts(offset: int) -> None:
+    swizzled = ComposedLayout(Swizzle(1, 0, 1), 0, Layout(2**40))
+    matrix, constant = la.to_f2_affine(ComposedLayout(Layout(2**42, 2), offset, swizzled))
+    assert constant == 2 * offset
+    assert matrix.columns == tuple(2 * swizzled(1 << bit) for bit in range(40))
