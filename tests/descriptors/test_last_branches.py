@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,19 @@ def test_a_worker_leaves_an_interrupt_to_the_process_that_gave_the_work() -> Non
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_every_worker_is_started_to_leave_interrupts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+
+    class Workers(ThreadPoolExecutor):
+        def __init__(self, count: int, initializer: Any = None) -> None:
+            started.append((count, initializer))
+            super().__init__(count)
+
+    monkeypatch.setattr(atlas, "ProcessPoolExecutor", Workers)
+    assert atlas.atlas([{**K_128, "arch": "sm100"}], tmp_path / "rows.jsonl", workers=2).ok
+    assert started == [(2, atlas._leave_interrupts)]
 
 
 def test_progress_counts_the_rows_that_were_there_too(tmp_path: Path) -> None:
