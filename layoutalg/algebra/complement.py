@@ -1,11 +1,15 @@
 """Complement: the layout that fills the gaps another one leaves.
 
-Definition: ``complement(A, M)`` is the layout R with sorted strides such that ``(A, R)`` is injective and its offsets
-fill the interval [0, N), where N is the least whole number of periods of A that reaches M.
+Definition: ``complement(A, M)`` is the layout R, strides sorted, of offsets that fit between and beyond those of A:
+each sum ``A(i) + R(j)`` is another offset, and whole periods of A and R reach M. The *period* of modes is the stride of
+the largest times its extent. Where A has a mode of stride d above modes of period p, R steps by p as often as that fits
+below d, ``d // p`` times.
 
-Theorem: R exists exactly if the non-zero strides of A, sorted, form a chain: each is a multiple of the extent times
-the stride before it. (Two sets of offsets that add up to an interval without repetition alternate in a mixed radix;
-de Bruijn 1956.) A's modes of stride 0 add no offsets and are left out.
+Theorem: that R exists if and only if each stride of A, sorted, is at least the period of the modes below it; the sums
+are unique then, since what lies below a stride stays below it. They fill an interval without gaps if and only if each
+stride is a multiple of that period (two sets of offsets that add up to an interval alternate in a mixed radix; de
+Bruijn 1956). Where it is none, as in shared memory that is padded to keep columns out of one bank, the padding stays
+unused. A's modes of stride 0 add no offsets and are left out.
 Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "Layout Algebra", complement.
 
 >>> from layoutalg import Layout
@@ -31,39 +35,49 @@ from layoutalg.tuples.types import Shape
 
 
 def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
-    """The sorted layout that, together with ``layout``, reaches each offset of an interval exactly once.
+    """The sorted layout of offsets that fit between and beyond those of ``layout``, each sum of the two once.
 
     Args:
         layout: a plain layout with non-negative integer strides.
-        cotarget: how far to fill, in the unit of the offsets: an integer, a shape (its size), or a layout (its
+        cotarget: how far to go, in the unit of the offsets: an integer, a shape (its size), or a layout (its
             size). It is rounded up to whole periods of ``layout``. Default: the gaps inside only.
 
     Raises:
         NotInjectiveError: if ``layout`` reaches an offset twice by other than a stride of 0.
-        NotDivisibleError: if its strides form no chain, so that no layout fills the gaps.
+        NotDivisibleError: if its modes interleave, so that none of these layouts avoids them.
         LayoutError: if a stride is negative or a basis stride, or the cotarget is not positive.
 
     >>> print(complement(Layout(4, 2), 24), complement(Layout((2, 4), (1, 6)), 24))
     (2,3):(1,8) 3:2
+
+    Columns of 64 that stand 72 apart:
+
+    >>> print(complement(Layout((64, 64), (1, 72)), 16384))
+    4:4608
     """
-    layout = need_plain(layout, "complement")
-    target = _target(cotarget)
+    return gaps(need_plain(layout, "complement"), _target(cotarget))[0]
+
+
+def gaps(layout: Layout, target: Any) -> tuple[Layout, bool]:
+    """:func:`complement` of a plain layout up to ``target``, and whether the two together leave no offset out."""
     need_integer_strides(layout, "complement")
     extents, strides = filtered(layout)
-    gaps: list[Any] = []
+    counts: list[Any] = []
     steps: list[Any] = []
-    period = 1  # everything below this offset is filled
+    period = 1  # every sum of what was looked at so far lies below this offset
+    filled = True
     for d, s in sorted(zip(strides, extents, strict=True)):
-        if d <= 0 or d < period or not divides(period, d):
+        if d <= 0 or d < period:
             _refuse_stride(d, period, extents, strides, layout)
         if d != period:
             need_steps(s)  # a mode that is never stepped along would leave no gap
-        gaps.append(d // period)
+            filled = filled and divides(period, d)
+        counts.append(d // period)
         steps.append(period)
         period = d * s
-    gaps.append(ceil_div(target, period))
+    counts.append(ceil_div(target, period))
     steps.append(period)
-    return from_flat(*merge(tuple(gaps), tuple(steps)))
+    return from_flat(*merge(tuple(counts), tuple(steps))), filled
 
 
 def _target(cotarget: AnyLayout | Shape) -> int:
@@ -80,13 +94,13 @@ def _target(cotarget: AnyLayout | Shape) -> int:
 
 
 def _refuse_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
-    """Name the condition that fails: sign, injectivity, or the chain."""
+    """Name the condition that fails: sign, injectivity, or modes that interleave."""
     if min(strides) < 0:
         raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")
     refuse_overlap("complement", list(zip(extents, strides, strict=True)), layout)
     raise NotDivisibleError(
-        f"complement: stride {stride} must be a multiple of {period}, the period of the modes below it; "
-        f"layout = {layout}"
+        f"complement: a mode's stride must not be less than {period}, the period of the modes below it, "
+        f"found {stride}; layout = {layout}"
     )
 
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from layoutalg.algebra.complement import complement
+from layoutalg.algebra.complement import gaps
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
@@ -68,11 +68,17 @@ def divide_plain(target: Layout, tiler: Tiler) -> Layout:
     count = product(tile.shape)
     shape: Shape
     stride: Stride
+    filled = True
     if type(tiler) is int:  # the complement of n:1 in a multiple of n
         shape, stride = (count, total // count), (1, count if count != total else 0)
     else:
-        rest = complement(tile, total)
+        rest, filled = gaps(tile, total)
         shape, stride = (tile.shape, rest.shape), (tile.stride, rest.stride)
+    if not filled:
+        raise NotDivisibleError(
+            f"logical_divide: the tiles must leave no element out, found gaps between the modes of the tiler that no "
+            f"whole number of tiles fills; target = {target}, tiler = {tile}"
+        )
     if not equal(count * product(shape[1]), total):
         raise NotDivisibleError(
             f"logical_divide: the tiler must divide the layout, found tiles of {count} in {total} elements; "

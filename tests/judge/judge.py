@@ -139,7 +139,34 @@ def _refined(shape: Any, results: Any) -> tuple[Any, Any]:
     return tuple(s for s, _ in modes), tuple(d for _, d in modes)
 
 
-def complement(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Leaf] | None:
+def complement(parts: Sequence[Leaf], cotarget: int) -> list[Leaf] | None:
+    """The sorted R whose sums with A are unique and reach the cotarget in whole periods, or None if there is none.
+
+    Where (A, R) can fill an interval [0, N) it must; where it cannot, A is padded.
+    """
+    filling = tiling(parts, cotarget)
+    return slots(parts, cotarget) if filling is None else filling
+
+
+def slots(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Leaf] | None:
+    """R by looking for room, mode by mode: whole copies of all that lies below a stride, as many as end below it."""
+    moving = sorted((stride, extent) for extent, stride in parts if extent > 1 and stride)
+    starts, period, image = [0], 1, [0]
+    for stride, extent in [*moving, (0, 1)]:
+        bound = stride or cotarget + period - 1  # after the last mode: until whole periods reach the cotarget
+        room = [copy * period for copy in range(bound // period) if copy * period + period <= bound]
+        if not room or stride < 0:
+            return None
+        starts = [start + more for more in room for start in starts]
+        image = [p + x * stride for x in range(extent) for p in image]
+        period = stride * extent
+        if len(starts) * len(image) > limit:
+            raise TooLarge
+    sums = [start + p for start in starts for p in image]
+    return form(starts) if len(set(sums)) == len(sums) else None
+
+
+def tiling(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Leaf] | None:
     """The sorted R that makes (A, R) a bijection onto [0, N), N >= cotarget least, or None if there is none.
 
     By greedy tiling: the smallest offset not yet covered must be the next value of R, because A's smallest is 0.
@@ -173,7 +200,7 @@ def complement(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list
 def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     """Shape and stride of A o (B, complement(B, size(A))) where that keeps A's size, or None."""
     size = count(a.shape)
-    rest = complement(list(zip(leaves(b_shape), leaves(b_stride), strict=True)), size)
+    rest = tiling(list(zip(leaves(b_shape), leaves(b_stride), strict=True)), size)
     if rest is None or count(b_shape) * count(tuple(s for s, _ in rest)) != size:
         return None
     rest_shape, rest_stride = written(rest)

@@ -11,7 +11,7 @@ from typing import Any
 
 from exact import split
 from fit import Merged, NoAnswer, Part, Plan, Value
-from judge import complement, divide
+from judge import divide, tiling
 from points import Plain, after, count, digits, inner, items, line, modes, pairs, plus, swizzled, values
 
 
@@ -74,7 +74,7 @@ def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
         kept = [composed(mode, where, None) for mode, where in steps[len(tiler) :]]
         return tuple(tile for tile, _ in halves), (*(rest for _, rest in halves), *kept)
     layout = as_layout(tiler)
-    indices, rest = values(layout), complement(pairs(layout), count(shape))
+    indices, rest = values(layout), tiling(pairs(layout), count(shape))
     if rest is None or len(indices) * prod(s for s, _ in rest) != count(shape):
         raise NoAnswer
     starts = [line(rest, index) for index in range(prod(s for s, _ in rest))]

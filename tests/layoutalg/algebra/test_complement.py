@@ -1,4 +1,4 @@
-"""Laws of complement: disjoint, sorted, filling, unique; refused exactly where no layout is, by tiling an interval."""
+"""Laws of complement: sorted, every sum once, reaching the cotarget in whole periods, filling wherever one can."""
 
 from __future__ import annotations
 
@@ -9,7 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHAINED, chained_layouts, drawn, layouts
 
-from layoutalg import Layout, LayoutError, NotInjectiveError, complement, make_identity_layout, make_layout, size
+from layoutalg import (
+    Layout,
+    LayoutError,
+    NotDivisibleError,
+    NotInjectiveError,
+    blocked_product,
+    complement,
+    left_inverse,
+    logical_divide,
+    logical_product,
+    make_identity_layout,
+    make_layout,
+    parse_layout,
+    size,
+    tile_to_shape,
+)
 
 cotargets = st.integers(1, 200)
 
@@ -71,11 +86,52 @@ def test_a_layout_that_repeats_an_offset_is_refused_as_not_injective(shape, stri
 
 
 @pytest.mark.parametrize(
-    ("shape", "stride"), [((2, 2), (2, 3)), ((2, 3), (2, 5)), ((4, 8), (1, 5)), (4, -1), ((2, 2), (4, -1))]
+    ("shape", "stride"), [((2, 2), (2, 3)), ((3, 2), (2, 5)), ((8, 4), (3, 8)), (4, -1), ((2, 2), (4, -1))]
 )
-def test_a_layout_whose_gaps_no_layout_fills_is_refused(shape, stride):
+def test_a_layout_whose_modes_interleave_is_refused(shape, stride):
     with pytest.raises(LayoutError):
         complement(Layout(shape, stride), 24)
+
+
+@pytest.mark.parametrize(
+    ("layout", "cotarget", "right"),
+    [
+        ("(64,64):(1,72)", 16384, "4:4608"),  # columns of shared memory, 8 elements apart
+        ("(64,64):(72,1)", 16384, "4:4608"),
+        ("(4,6):(1,6)", 1, "1:0"),
+        ("(4,10):(1,10)", 1, "2:4"),
+        ("(4,10):(1,10)", 400, "(2,4):(4,100)"),
+        ("(2,3):(2,5)", 24, "(2,2):(1,15)"),
+        ("(4,8):(1,5)", 24, "1:0"),
+        ("((2,2),3):((1,3),17)", 100, "(2,2):(6,51)"),
+    ],
+)
+def test_a_padded_layout_has_the_complement_of_its_whole_periods(layout, cotarget, right):
+    layout, rest = parse_layout(layout), complement(parse_layout(layout), cotarget)
+    assert str(rest) == right
+    sums = sorted(layout(i) + rest(j) for i in range(size(layout)) for j in range(size(rest)))
+    assert len(set(sums)) == len(sums)
+    period = max(d * s for s, d in judge.pairs(layout))
+    assert period * -(-cotarget // period) >= cotarget > sums[-1] + 1 - period
+
+
+def test_copies_of_a_padded_block_lie_in_its_whole_periods():
+    padded = Layout((64, 64), (1, 72))
+    assert str(logical_product(padded, 4)) == "((64,64),4):((1,72),4608)"
+    assert str(tile_to_shape(Layout((8, 64), (72, 1)), (64, 64), (0, 1))) == "((8,8),(64,1)):((72,576),(1,0))"
+    assert str(blocked_product(Layout((8, 8), (9, 1)), Layout((2, 2)))) == "((8,2),(8,2)):((9,72),(1,144))"
+
+
+@pytest.mark.parametrize(("total", "tiler"), [(8, "(2,2):(1,3)"), (36, "(4,6):(1,6)"), (34, "(2,2):(1,3)")])
+def test_a_padded_tiler_divides_no_layout_as_its_tiles_leave_elements_out(total, tiler):
+    with pytest.raises(NotDivisibleError, match="must leave no element out"):
+        logical_divide(Layout(total), parse_layout(tiler))
+
+
+def test_a_padded_layout_has_a_left_inverse():
+    padded = Layout((4, 8), (1, 5))
+    inverse = left_inverse(padded)
+    assert all(inverse(padded(i)) == i for i in range(32))
 
 
 @pytest.mark.parametrize("cotarget", [0, -1, (2, 0), "24", 1.5, None, (2, "x"), 10**400])

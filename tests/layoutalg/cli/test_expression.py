@@ -133,7 +133,7 @@ def test_what_is_no_expression_is_a_notation_error(source: str, message: str) ->
         ("coalesce(S<3,4,3>)", "coalesce"),
         ("S<3,4,3>((1,2))", "S<3,4,3>"),
         ("(4,8):1", "congruent"),
-        ("complement((2,2):(1,3), 12)", "complement"),
+        ("complement((2,2):(2,3), 12)", "complement"),
     ],
 )
 def test_what_an_operation_refuses_is_a_layout_error_with_its_operands(source: str, message: str) -> None:
