@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +47,28 @@ def rows_at(path: Path) -> list[tuple[str, str]]:
     return [(row["key"], row["status"]) for row in map(json.loads, path.read_text().splitlines())]
 
 
-def begin(path: Path, *options: str) -> subprocess.Popen[bytes]:
-    """A run of the command in a process group of its own."""
-    command = [sys.executable, "-m", "descriptors", "atlas", str(path), *options, "--quiet"]
-    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+Begin = Callable[..., "subprocess.Popen[bytes]"]
 
 
-def wait_for(condition: Any, run: subprocess.Popen[bytes], seconds: float = 60) -> None:
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    """Runs of the command, each in a process group of its own, none of which outlives the test."""
+    runs: list[subprocess.Popen[bytes]] = []
+
+    def one(path: Path, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "descriptors", "atlas", str(path), *options, "--quiet"]
+        pipe = subprocess.PIPE
+        runs.append(subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=pipe, stderr=pipe))
+        return runs[-1]
+
+    yield one
+    for run in runs:
+        with suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+
+
+def wait_for(condition: Any, run: subprocess.Popen[bytes], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition() and run.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -148,11 +165,13 @@ def test_a_second_run_on_the_same_output_is_told_and_changes_nothing(kind: str, 
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(kind: str, tmp_path: Path) -> None:
+def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(
+    kind: str, tmp_path: Path, begin: Begin
+) -> None:
     needs(kind)
     path = tmp_path / f"rows.{kind}"
     runs = [begin(path, *WIDE) for _ in range(2)]
-    told = [run.communicate(timeout=120) for run in runs]
+    told = [run.communicate(timeout=300) for run in runs]
     statuses = sorted(run.returncode for run in runs)
     assert statuses in ([0, 2], [0, 0]), told  # both, where the second began after the first had ended
     if statuses == [0, 2]:
@@ -162,7 +181,7 @@ def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(kind:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_run_that_is_killed_leaves_its_rows_and_no_worker_behind(kind: str, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_leaves_its_rows_and_no_worker_behind(kind: str, tmp_path: Path, begin: Begin) -> None:
     needs(kind)
     path = tmp_path / f"rows.{kind}"
     journal = path / ".journal.jsonl" if kind == "parquet" else path
@@ -170,7 +189,7 @@ def test_a_run_that_is_killed_leaves_its_rows_and_no_worker_behind(kind: str, tm
     wait_for(lambda: journal.exists() and journal.stat().st_size > 50_000, run)
     workers = children(run.pid)
     run.kill()
-    run.communicate(timeout=60)
+    run.communicate(timeout=300)
     made = journal.read_bytes().count(b"\n")
     assert made > 50 and len(workers) >= 2
     deadline = time.monotonic() + 30
@@ -198,12 +217,12 @@ def alive(process: int) -> bool:
         return False
 
 
-def test_a_worker_that_is_killed_ends_the_run_in_a_sentence_and_the_rows_are_kept(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_ends_the_run_in_a_sentence_and_the_rows_are_kept(tmp_path: Path, begin: Begin) -> None:
     path = tmp_path / "rows.jsonl"
     run = begin(path, "--workers", "2", *WIDE)
     wait_for(lambda: path.exists() and path.stat().st_size > 20_000, run)
     os.kill(children(run.pid)[0], signal.SIGKILL)
-    _, errors = run.communicate(timeout=60)
+    _, errors = run.communicate(timeout=300)
     assert run.returncode == 2 and errors.count(b"\n") == 1
     assert b"every worker must live to the end of the run" in errors
     assert len(rows_at(path)) > 20
