@@ -54,3 +54,16 @@ class NotInjectiveError(LayoutError):
 
 class UndecidedError(LayoutError):
     """A question about the operands that could not be answered; the message names the fact that is missing."""
+
+
+def brief(value: object) -> str:
+    """``repr`` of something a caller got wrong, short enough for one line of a message.
+
+    >>> brief("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    """
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # too deep; an integer of more digits than Python prints
+        return "a value too large to print"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.debug.decode import Decoded, decode
+from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.proof import read_model
@@ -63,16 +64,18 @@ def read(
     >>> read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(64, 16)).addresses[1][:2]
     (144, 146)
     """
-    if shape[0] * shape[1] > _MOST_ELEMENTS:
+    extents = as_extents(shape, "read: shape", "read: an extent")
+    if extents[0] * extents[1] > _MOST_ELEMENTS:
         raise DescriptorError(
-            f"read: the shape must have at most {_MOST_ELEMENTS} elements, found {shape[0] * shape[1]}"
+            f"read: the shape must have at most {_MOST_ELEMENTS} elements, found {extents[0] * extents[1]}"
         )
     element, contiguous = as_element_type(dtype), as_major(major)
-    fetched = fetched_addresses([word], arch=arch, element=element, major=contiguous, shape=shape)[0]
+    found = decode(word, arch, dtype=element, major=contiguous, shape=extents)
+    fetched = fetched_addresses([found.word], arch=found.arch, element=element, major=contiguous, shape=extents)[0]
     return Fetched(
-        decoded=decode(word, arch, dtype=element, major=contiguous, shape=shape),
+        decoded=found,
         element=element,
         major=contiguous,
         addresses=tuple(map(tuple, fetched.tolist())),
-        evidence=read_model.evidence(arch=arch, dtype=element, major=contiguous),
+        evidence=read_model.evidence(arch=found.arch, dtype=element, major=contiguous),
     )

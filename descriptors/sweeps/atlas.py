@@ -27,7 +27,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from os import PathLike
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.verify import verify
@@ -80,7 +80,7 @@ class Summary:
 
 def atlas(
     points: Iterable[Point],
-    output: str | Path,
+    output: str | PathLike[str],
     *,
     prove: bool = True,
     workers: int = 1,

@@ -13,11 +13,12 @@ Law: what was written is found again when the output is opened anew, in either f
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, brief
 from descriptors.sweeps.json_lines import JsonLines, Row
 from descriptors.sweeps.parquet_parts import ParquetParts
 
@@ -40,7 +41,7 @@ class RowFile(Protocol):
     ) -> None: ...
 
 
-def open_rows(output: str | Path) -> RowFile:
+def open_rows(output: str | PathLike[str]) -> RowFile:
     """The rows at a path, by its ending: ``.jsonl`` or ``.parquet``.
 
     Raises:
@@ -50,6 +51,8 @@ def open_rows(output: str | Path) -> RowFile:
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: atlas: the output must end in .jsonl or .parquet, found 'rows.csv'
     """
+    if not isinstance(output, (str, PathLike)):
+        raise DescriptorError(f"atlas: the output must be a path, found {brief(output)}")
     path = Path(output)
     if path.suffix == ".jsonl":
         return JsonLines(path)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.derivation import Derivation
@@ -69,14 +69,29 @@ class _Question:
 
 
 def search(
-    tile: Sequence[int], dtype: str | ElementType, mma: Sequence[int], arch: Arch = "sm100", **options: Any
+    tile: Sequence[int],
+    dtype: str | ElementType,
+    mma: Sequence[int],
+    arch: Arch = "sm100",
+    *,
+    major: Major | MajorName | None = None,
+    operand: Matrix | None = None,
+    stages: int = 1,
+    smem: int = SMEM_BYTES,
+    producer: Producer = "tma",
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    pad: bool = False,
+    legality: Legality = "strict",
 ) -> tuple[Finding, ...]:
     """Every way to lay a tile out that the tensor core reads, best first; ``survey`` has the refused ones too.
 
     Law: every finding is proved, and they are sorted by ``Finding.rank``, ties in the order of enumeration.
 
     Args:
-        tile, dtype, mma, arch, options: those of ``survey``.
+        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality: those of
+            ``survey``.
 
     Raises:
         DescriptorError: as ``survey``.
@@ -87,7 +102,11 @@ def search(
     >>> hex(best[0].word), best[0].proof.ok
     ('0x4000404000010000', True)
     """
-    return survey(tile, dtype, mma, arch, **options).findings
+    found = survey(
+        tile, dtype, mma, arch, major=major, operand=operand, stages=stages, smem=smem, producer=producer, kind=kind,
+        cta_group=cta_group, sparse=sparse, pad=pad, legality=legality,
+    )  # fmt: skip
+    return found.findings
 
 
 def survey(

@@ -17,7 +17,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import LayoutKind, need_layout, through
-from layoutalg.tuples.int_tuple import flatten_tuple, safe_text, text
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.types import IntTuple, Shape, Stride
 
 
@@ -38,6 +38,7 @@ def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> Layo
     (2,6):(1,2)
     """
     need_layout(layout, "coalesce")
+    check_depth(target_profile, "coalesce: target_profile")
     if type(target_profile) is tuple and target_profile:
         return through(lambda plain: _by_profile(plain, target_profile), layout)
     return through(coalesce_plain, layout)
@@ -93,7 +94,8 @@ def _without_zeros(shape: Shape, stride: Stride, layout: Layout) -> Shape:
     if type(shape) is tuple:
         if type(stride) is not tuple or len(stride) != len(shape):
             raise LayoutError(
-                f"filter_zeros: target_profile must be congruent to the shape, found {text(stride)}; layout = {layout}"
+                f"filter_zeros: target_profile must be congruent to the shape, found {safe_text(stride)}; "
+                f"layout = {layout}"
             )
         return tuple([_without_zeros(s, d, layout) for s, d in zip(shape, stride, strict=True)])
     return 1 if stride == 0 else shape

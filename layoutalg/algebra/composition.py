@@ -22,7 +22,7 @@ from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_leaf
 
 
@@ -65,6 +65,7 @@ at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
         if b is None:
             return a
         if type(b) is tuple:
+            check_depth(b, "composition: tiler")
             return _by_mode(a, b)
         if isinstance(b, ComposedLayout):
             return ComposedLayout(a, 0, b)

@@ -19,7 +19,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import LayoutKind, at_path, modes_of, need_plain, rank, shape_of, through
-from layoutalg.tuples.int_tuple import flatten_tuple, text
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, text
 from layoutalg.tuples.leaf import as_int
 from layoutalg.tuples.types import IntTuple
 
@@ -53,6 +53,7 @@ def flatten(value: Any) -> Any:
     """
     if isinstance(value, (Layout, ComposedLayout)):
         return through(_flatten_layout, value)
+    check_depth(value, "flatten")
     return flatten_tuple(value) if type(value) is tuple else value
 
 

@@ -42,6 +42,7 @@ def recast_layout(new_bits: int, old_bits: int, layout: LayoutKind) -> LayoutKin
     >>> print(recast_layout(128, 16, Layout(((64, 16), 2), ((64, 1), 4096))))
     ((64,2),2):((8,1),512)
     """
+    need_layout(layout, "recast_layout")
     new, old = (
         as_int(bits, f"recast_layout: {name}") for bits, name in ((new_bits, "new_bits"), (old_bits, "old_bits"))
     )

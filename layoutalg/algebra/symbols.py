@@ -24,7 +24,7 @@ from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import check_depth, safe_text
 from layoutalg.tuples.leaf import Polynomial, as_leaf
 from layoutalg.tuples.types import Integer, IntTuple
 
@@ -55,6 +55,9 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     >>> print(substitute(parse_layout("(8*m,64):(64,1)"), {"m": 4}))
     (32,64):(64,1)
     """
+    if not isinstance(values, Mapping):
+        raise LayoutError(f"substitute: the values must be a mapping from symbols, found {safe_text(values)}")
+    check_depth(value, "substitute")
     given: dict[str, Any] = {}
     for symbol, replacement in values.items():
         given[str(symbol)] = as_leaf(replacement, f"substitute: the value of {symbol}")
@@ -84,6 +87,7 @@ def symbols_of(value: AnyLayout | Swizzle | IntTuple) -> list[str]:
     >>> symbols_of(parse_layout("(8*m,64*k):(64,1)"))
     ['k', 'm']
     """
+    check_depth(value, "symbols_of")
     return sorted({name for number in _polynomials(value) for name in number.symbols()})
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from layoutalg.analysis.banks import WARP
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
+from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
 
@@ -70,6 +71,8 @@ def conflicts_by_rank(
 
 def _phase_ranks(access: F2Matrix, access_bytes: int, banks: int, bank_bytes: int, store: bool) -> tuple[int, int, int]:
     """The number of phases; in each of them, log2 of the number of distinct words and of the banks that hold them."""
+    if not isinstance(access, F2Matrix):
+        raise LayoutError(f"banks: the access must be an F2Matrix, found {safe_text(access)}")
     width, count, bank_width = (
         _power_of_two(value, what)
         for value, what in ((access_bytes, "access_bytes"), (banks, "banks"), (bank_bytes, "bank_bytes"))

@@ -25,7 +25,7 @@ from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted, valid_shape
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import product, text
+from layoutalg.tuples.int_tuple import product, safe_text, text
 from layoutalg.tuples.types import Shape
 
 
@@ -46,6 +46,8 @@ def from_f2(matrix: F2Matrix, shape: Shape | None = None) -> AnyLayout:
     >>> print(from_f2(F2Matrix((4, 1, 2))), from_f2(F2Matrix((4, 1, 2)), (2, 4)), from_f2(F2Matrix((5, 1, 2)), (2, 4)))
     (2,4):(4,1) (2,4):(4,1) S<1,0,2> o 0 o (2,4):(4,1)
     """
+    if not isinstance(matrix, F2Matrix):
+        raise LayoutError(f"from_f2: the matrix must be an F2Matrix, found {safe_text(matrix)}")
     columns = matrix.columns
     shape = 1 << len(columns) if shape is None else valid_shape(shape)
     if product(shape) != 1 << len(columns):

@@ -22,7 +22,7 @@ tests compare with Triton 3.9.0 (``tests/vectors/triton.json``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.from_f2 import from_f2
@@ -32,7 +32,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
 from layoutalg.tuples.leaf import need_int
 
 
@@ -109,6 +109,8 @@ def from_linear_layout(linear: LinearLayout) -> AnyLayout:
     >>> print(from_linear_layout(tv))
     ((2,2),(2,2)):((2,8),(1,4))
     """
+    if not isinstance(linear, LinearLayout):
+        raise LayoutError(f"from_linear_layout: the operand must be a LinearLayout, found {safe_text(linear)}")
     return from_f2(linear.matrix(), tuple(linear.in_dims().values()))
 
 
@@ -142,4 +144,9 @@ def _to_coordinates(
 
 
 def _names(names: Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
+    if isinstance(names, str):
+        return [names]
+    found = list(names) if isinstance(names, Iterable) else [names]
+    if not all(isinstance(name, str) for name in found):
+        raise LayoutError(f"to_linear_layout: dimensions must be names, found {safe_text(names)}")
+    return found

@@ -16,6 +16,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
@@ -61,6 +62,8 @@ def accesses(
     >>> [sum(a.wavefronts for a in accesses(swizzled, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
     [4, 4]
     """
+    if not isinstance(layout, (Layout, ComposedLayout, Swizzle)):
+        raise LayoutError(f"banks: the tile must be a layout, found {safe_text(layout)}")
     unit = positive(element_bytes, "element_bytes")
     width = unit if access_bytes is None else as_int(access_bytes, "banks: access_bytes")
     if width < unit or width % unit:

@@ -19,6 +19,7 @@ from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout
 from layoutalg.layouts.offsets import bounds, integer_leaves, offsets
 from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +44,10 @@ def strided_view(array: NDArray[Any], layout: Layout, offset: int = 0) -> NDArra
     import numpy as np
 
     if not isinstance(layout, Layout):
-        raise LayoutError(f"strided_view: the layout must be plain, since a swizzle has no strides, found {layout}")
+        raise LayoutError(
+            f"strided_view: the layout must be plain, since a swizzle has no strides, found {safe_text(layout)}"
+        )
+    offset = as_int(offset, "strided_view: offset")
     _check_memory(array, layout, offset, "strided_view")
     leaves = integer_leaves(layout)
     step = array.strides[0]
@@ -96,7 +100,7 @@ def scatter(array: NDArray[Any], layout: AnyLayout, values: NDArray[Any]) -> Non
     where = offsets(layout)
     try:
         array[where] = values
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise LayoutError(f"scatter: the values must fit the shape {safe_text(where.shape)}, found {error}") from None
 
 

@@ -67,7 +67,7 @@ def _integer_type(dtype: Any) -> np.dtype[Any]:
 
     try:
         chosen: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         chosen = np.dtype(object)
     if chosen.kind not in "iu":
         raise LayoutError(f"offsets: dtype must be an integer type, found {safe_text(dtype)}")
@@ -99,8 +99,8 @@ def bounds(layout: AnyLayout) -> tuple[int, int]:
 def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[int, int]:
     """An interval that holds the image of an interval under a swizzle or an extended layout."""
     if isinstance(function, Swizzle):
-        mask = function.target_mask  # the only bits that change
-        return (low & ~mask), (high | mask)
+        changing = (1 << function.target_mask.bit_length()) - 1  # the highest bit that changes, and all below it
+        return (low & ~changing), (high | changing)
     if isinstance(function, ComposedLayout):
         low, high = _image_bounds(function.inner, low, high)
         shift = need_int(function.offset, "offsets: an offset")

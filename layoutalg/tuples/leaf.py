@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import index as _index
 
-from layoutalg.errors import LayoutError, UndecidedError
+from layoutalg.errors import LayoutError, UndecidedError, brief
 from layoutalg.tuples.polynomial import Integer, Polynomial, same
 
 __all__ = [
@@ -60,7 +60,7 @@ def as_int(value: object, what: str) -> int:
         try:
             value = _index(value)  # type: ignore[arg-type]  # whether it is one, it says itself
         except TypeError:
-            raise LayoutError(f"{what} must be an integer, found {_brief(value)}") from None
+            raise LayoutError(f"{what} must be an integer, found {brief(value)}") from None
     if -LIMIT <= value <= LIMIT:
         return int(value)
     raise LayoutError(f"{what} must fit 64 bits, found a number of {value.bit_length()} bits")
@@ -166,9 +166,3 @@ def is_one(extent: Integer) -> bool:
     (True, False)
     """
     return bool(extent == 1)
-
-
-def _brief(value: object) -> str:
-    """``repr`` of something a caller got wrong, short enough for one line."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

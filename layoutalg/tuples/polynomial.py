@@ -16,9 +16,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import index
 from typing import Any, TypeAlias
 
-from layoutalg.errors import LayoutError, UndecidedError
+from layoutalg.errors import LayoutError, UndecidedError, brief
 from layoutalg.tuples.deciding import divided, signs
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.terms import (
@@ -57,8 +58,18 @@ def symbol(name: str) -> Polynomial:
     8*symbol('m')+2
     """
     if not isinstance(name, str) or not name:
-        raise LayoutError(f"symbol: must have a name, found {name!r:.60}")
+        raise LayoutError(f"symbol: must have a name, found {brief(name)}")
     return _polynomial(((((name, 1),), 1),))
+
+
+def _powers(monomial: Any) -> Monomial:
+    """A product of powers in its one form: each symbol once, by name, with a positive power."""
+    powers: dict[str, int] = {}
+    for name, exponent in monomial:
+        if not isinstance(name, str) or index(exponent) < 1:
+            raise ValueError
+        powers[name] = powers.get(name, 0) + index(exponent)
+    return tuple(sorted(powers.items()))
 
 
 class Polynomial(Value):
@@ -84,8 +95,14 @@ class Polynomial(Value):
 
     def __init__(self, terms: Iterable[Term]) -> None:
         coefficients: dict[Monomial, int] = {}
-        for monomial, c in terms:
-            coefficients[monomial] = coefficients.get(monomial, 0) + c
+        try:
+            for monomial, c in terms:
+                powers = _powers(monomial)
+                coefficients[powers] = coefficients.get(powers, 0) + index(c)
+        except (TypeError, ValueError):
+            raise LayoutError(
+                f"Polynomial: terms must be pairs of a product of powers and its coefficient, found {brief(terms)}"
+            ) from None
         found = ordered(coefficients)
         if not found or not found[0][0]:
             raise LayoutError(f"Polynomial: terms must hold a symbol, found {written(found, str) or 0}")

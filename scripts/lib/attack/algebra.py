@@ -19,7 +19,7 @@ from typing import Any
 import layoutalg
 from attack import judge, plain
 from attack.laws import Broken, need
-from layoutalg.cli.output import describe
+from layoutalg.cli.values import record
 
 NAME = "algebra"
 SYMBOLS = {"m": 3, "k": 2}
@@ -306,7 +306,7 @@ def round_trips(value: Any) -> str | None:
         except Exception as error:  # noqa: BLE001  that is what is looked for
             return f"round trip: {way} of {value} raises {type(error).__name__}: {error}"
     try:
-        json.dumps(describe(value))
+        json.dumps(record(value))
     except Exception as error:  # noqa: BLE001  that is what is looked for
         return f"round trip: JSON of {value} raises {type(error).__name__}: {error}"
     return None

@@ -49,7 +49,8 @@ def callables() -> dict[str, Any]:
         for name in dir(package):
             one = getattr(package, name)
             kind = one if isinstance(one, type) else None
-            if callable(one) and not name.startswith("_") and not (kind and issubclass(kind, (Exception, enum.Enum))):
+            called = inspect.isroutine(one) or inspect.isclass(one)  # and no alias of types, which Python lets one call
+            if called and not name.startswith("_") and not (kind and issubclass(kind, (Exception, enum.Enum))):
                 found[name] = one
     return found
 

@@ -311,3 +311,36 @@ def test_an_unknown_language_is_refused(language: Any) -> None:
 def test_a_name_that_is_no_identifier_is_refused(name: Any) -> None:
     with pytest.raises(DescriptorError, match="emit: name must be an identifier"):
         emit(made("kmajor"), "python", name)
+
+
+def by_ptx(d: Derivation, name: str = "operand") -> list[int]:
+    text = emit(d, "ptx", name)
+    names = re.findall(rf"%({name}_\w+)", next(line for line in text.splitlines() if line.startswith(".reg .b32")))
+    found = []
+    for address, coordinate in questions(d):
+        machine = Machine(**dict(zip(names, (address, *coordinate), strict=True)))
+        machine.run(text)
+        found.append(machine.registers[f"%{name}_subtile"])
+    return found
+
+
+@given(derivations())
+def test_ptx_gives_the_words_of_any_tile(d: Derivation) -> None:
+    assert by_ptx(d) == expected(d)
+
+
+#: Three digits along one coordinate, whose extents are powers of two and not: a divisor and a modulus in one term.
+DIGITS = {
+    "powers": Layout(((8, 8), (64, 2, 2)), ((64, 512), (1, 8192, 4096))),
+    "thirds": Layout(((8, 8), (64, 3, 2)), ((64, 512), (1, 8192, 4096))),
+    "both": Layout(((8, 8), (64, 2, 3, 2)), ((64, 512), (1, 8192, 4096, 32768))),
+    "rows": Layout(((8, 8, 2, 3, 2), 64), ((64, 512, 16384, 4096, 8192), 1)),
+}
+
+
+@pytest.mark.parametrize("name", DIGITS)
+def test_three_digits_along_one_coordinate_are_taken_apart(name: str) -> None:
+    layout = ComposedLayout(Swizzle(3, 3, 3), 0, DIGITS[name])
+    d = derive(layout=layout, dtype="bf16", mma=(64, 16), legality="off", verify=False)
+    assert max(len(text.split(" % ")) for text in emit(d, "python").splitlines()) > 1
+    assert by_ptx(d) == by_python(d) == expected(d)
