@@ -7,6 +7,8 @@ given.
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -222,7 +224,9 @@ def test_a_wrong_value_is_shown_whole_up_to_the_limit(length: int, refuse: Any, 
         assert len(shown) <= length
 
 
-def test_a_value_too_deep_to_print_is_said_to_be() -> None:
+def test_a_value_too_deep_to_print_is_said_to_be(request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(1000)  # mypy, which another test calls, raises it for its whole process
     bottomless: Any = 4
     for _ in range(5000):
         bottomless = (bottomless,)
