@@ -2,6 +2,13 @@
 
 Messages read ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``. The numbers behind a
 message are attributes too, for a caller that wants to act on them.
+
+Law: each of them is a ``ValueError`` of the algebra's family, and a copy from another process keeps the numbers.
+
+>>> import pickle
+>>> error = pickle.loads(pickle.dumps(ChoiceError("derive: major", "X", ("K", "MN"))))
+>>> isinstance(error, LayoutError) and isinstance(error, ValueError), error.choices, str(error)
+(True, ('K', 'MN'), "derive: major must be one of K, MN, found 'X'")
 """
 
 from __future__ import annotations

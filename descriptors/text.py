@@ -1,6 +1,13 @@
 """Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be.
 
 One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands.
+
+Law: a word shows all its bits, four a digit, and reads back; a column of a table begins at one place in every line.
+
+>>> all(len(word_text(w, b)) == 2 + b // 4 and int(word_text(w, b), 16) == w for b in (32, 64) for w in range(1 << 9))
+True
+>>> {line.index("|") for line in aligned([("m", "|"), ("stages", "|"), ("", "|")])}
+{8}
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Claims of a published text beside what the algebra derives, and beside what NVIDIA's own code says."""
+"""Claims of a published text beside what the algebra derives, and beside what NVIDIA's own code says.
+
+Law: a claim holds if and only if both values are the same, a layout by its notation; its line says which.
+
+>>> values = (1024, 16, "8:1", Layout(8))
+>>> claims = [Claim("3", "a number", expected, derived) for expected in values[:3] for derived in values]
+>>> all(one.holds == (str(one.expected) == str(one.derived)) == str(one).startswith("ok") for one in claims)
+True
+"""
 
 from __future__ import annotations
 

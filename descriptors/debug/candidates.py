@@ -3,6 +3,13 @@
 A plain layout says where elements lie before a swizzle, so that any mode may fit whose rows are as the layout has them;
 a swizzled layout fits its own mode at most. Law: every candidate that fits was proved, its word read by the read model
 against the layout with that mode's swizzle, element by element.
+
+>>> from descriptors import diff
+>>> fits = [one for one in candidates("(64,16):(16,1)", "bf16", arch="sm90") if one.fit is not None]
+>>> [(str(one.major), str(one.swizzle)) for one in fits]
+[('K', '32B')]
+>>> all(diff(one.fit.descriptor.encode(), one.fit.layout, "sm90", dtype="bf16", major=one.major).ok for one in fits)
+True
 """
 
 from __future__ import annotations

@@ -3,6 +3,12 @@
 Law: the fields and the unknown bits hold every bit of the word, so that nothing of it is lost:
 ``SMEM_DESCRIPTOR.encode(fields) | unknown_bits == word``.
 Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``warnings``.
+
+>>> from descriptors.words.descriptor import WORDS
+>>> words = [0x4000404000010000 ^ 3 << bit for bit in range(63)]
+>>> found = [(arch, decode(word, arch)) for arch in WORDS for word in words]
+>>> all(WORDS[arch].encode({row.name: row.value for row in d.fields}) | d.unknown_bits == d.word for arch, d in found)
+True
 """
 
 from __future__ import annotations

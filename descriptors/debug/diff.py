@@ -2,6 +2,15 @@
 
 The layout is the claim about where the elements lie, the word what the tensor core is told. The word that would be
 right is derived from the layout by its canonical form, and proved before it is offered.
+
+Law: whatever the word, the right word reads the layout.
+
+>>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
+>>> found = [diff(1 << 62 | 16 << stride, tile, "sm90", dtype="bf16", major="K") for stride in range(32, 40)]
+>>> [one.ok for one in found]
+[False, False, True, False, False, False, False, False]
+>>> all(diff(one.right_word, tile, "sm90", dtype="bf16", major="K").ok for one in found)
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,14 @@
-"""One form tried on one operand: the descriptor that it gives, proved, or the reason why there is none."""
+"""One form tried on one operand: the descriptor that it gives, proved, or the reason why there is none.
+
+Law: the word of a fit reads the layout of the fit, swizzle and all.
+
+>>> from descriptors.debug.read import read
+>>> from descriptors.operands.operand import as_element_type
+>>> one = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100", base=1024)
+>>> found = read(one.descriptor.encode(), dtype="bf16", major="K", shape=(64, 16)).addresses
+>>> found == tuple(tuple(1024 + 2 * one.layout(i, k) for k in range(16)) for i in range(64))
+True
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,14 @@
 """From a word to what it makes the tensor core read: the address of every element of the operand.
 
 Source: the read model of :mod:`descriptors.proof.read_model`, which says how it is known.
+
+Law: what the word of a derivation reads is where its tile has the elements, in bytes.
+
+>>> from descriptors import derive
+>>> d = derive((64, 16), "bf16", "MN", "64B", (64, 16))
+>>> found = read(d.words(1024)[0][0], dtype="bf16", major="MN", shape=(64, 16)).addresses
+>>> found == tuple(tuple(1024 + 2 * d.smem_tile(i, k) for k in range(16)) for i in range(64))
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""A word with all that is known of the operand that it describes, and the three ways to number swizzles."""
+"""A word with all that is known of the operand that it describes, and the three ways to number swizzles.
+
+Law: a group of rows is what the swizzle's pattern takes before it repeats, and a numbering is what its word says.
+
+>>> all(group_bytes(mode) == mode.period_bytes for mode in SwizzleMode if mode.swizzle is not None)
+True
+>>> from descriptors.words.descriptor import WORDS
+>>> all(WORDS[arch]["swizzle"].load(code) is mode for arch in WORDS for code, mode in NUMBERINGS[arch].items())
+True
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,14 @@
 The start address is a field of 14 bits that counts 16 bytes: an 18-bit window. Adding an offset to the *word* moves the
 field, and past its end would carry into what lies above it; a descriptor of such a subtile does not exist. A thread
 block on sm90 and sm100 has 227 KB of shared memory, which ends before the window does.
+
+Law: no start address lies outside the two that are reported, and both are reached.
+
+>>> steps = Layout((2, (4, 2)), (512, (-2, 1024)))
+>>> told = advance_report(steps, base=4096, start=0, reach=8096, span=128, alignment=1024, capacity=10**5)
+>>> starts = [4096 + 16 * steps(i) for i in range(16)]
+>>> (told.lowest_start, told.highest_start) == (min(starts), max(starts))
+True
 """
 
 from __future__ import annotations

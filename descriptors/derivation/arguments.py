@@ -1,4 +1,15 @@
-"""The arguments of a derivation, checked and made one thing: a tile, and what one instruction reads of it."""
+"""The arguments of a derivation, checked and made one thing: a tile, and what one instruction reads of it.
+
+Law: a tile of atoms, and the layout that it comes to, ask for the same: all but the order, which a layout has not.
+
+>>> from descriptors.operands.atoms import canonical_atom, smem_tile
+>>> from descriptors.operands.operand import as_element_type
+>>> bf16 = as_element_type("bf16")
+>>> for major, mode in ((Major.K, SwizzleMode.B128), (Major.MN, SwizzleMode.B64)):
+...     made = smem_tile(canonical_atom(major, mode).in_elements(bf16), (128, 64), (0, 1))
+...     told = explicit(made, bf16, None, None, (64, 16), None, "elements", None)
+...     assert told[:4] == specified((128, 64), bf16, major, mode, (64, 16), None, None)[:4]
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,15 @@ No stride is written by hand: every number comes out of the algebra and the tabl
 Before the steps the operand is checked against the tables of instructions; after them the result is proved.
 Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLASS ``make_umma_desc`` and
 ``DescriptorIterator`` in ``include/cute/atom/mma_traits_sm100.hpp``.
+
+Law: in every step an operand begins at the same place, counted in the unit of that step.
+
+>>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
+>>> places = [(plain(d.partitioned)((0, 0), (i, k)), d.advance(i, k)) for i in range(2) for k in range(8)]
+>>> all(2 * elements == 16 * units for elements, units in places)
+True
+>>> [16 * units for _, units in places] == [offset for row in d.offsets_bytes() for offset in row]
+True
 """
 
 from __future__ import annotations

@@ -2,6 +2,11 @@
 
 A ``Reader`` is the instruction that reads the tile, a ``Request`` that with the tile. Law: every value in them is
 already what the steps work on, so that nothing behind this door reads a name, or checks a number, again.
+
+>>> by = reader("SM90", "BF16", [64, 16], operand="a"), reader("sm90", as_element_type("bf16"), (64, 16), operand="A")
+>>> typed = request(by[1], (128, 64), major=Major.K, swizzle=SwizzleMode.B128)
+>>> request(by[0], [128, 64], major="k", swizzle="128b", order=[0, 1]) == typed
+True
 """
 
 from __future__ import annotations

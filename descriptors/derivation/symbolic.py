@@ -4,6 +4,16 @@ The steps are those of ``derive``, on the same functions, whose layouts take sym
 out are formulas: LBO, SBO and every step of the start address in bytes, for all tiles of the family at once. Where the
 algebra cannot decide a question for all values of the symbols, it names the fact that is missing.
 Only sizes that a number decides are left out: whether a tile fits shared memory, and whether an offset fits its field.
+
+Law: with numbers for the symbols, every formula is the number that ``derive`` gives for them.
+
+>>> from descriptors.derivation.derive import derive
+>>> family = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+>>> for m, k in ((1, 1), (2, 1), (1, 2), (2, 3)):
+...     formula = family.substitute({"m": m, "k": k})
+...     number = derive((64 * m, 64 * k), "bf16", "K", "128B", (64, 16), order=(1, 0))
+...     assert formula.stride_byte_offset == number.descriptor.stride_byte_offset
+...     assert all(formula.advance(i) == number.advance(i) for i in range(4 * m * k))
 """
 
 from __future__ import annotations

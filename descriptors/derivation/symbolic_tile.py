@@ -1,4 +1,11 @@
-"""A tile whose extents hold symbols, such as ``(64*m, 64*k)``: read from values, or from one line of text."""
+"""A tile whose extents hold symbols, such as ``(64*m, 64*k)``: read from values, or from one line of text.
+
+Law: a tile in one line is the tile of its parts, whether they are text or numbers.
+
+>>> parts = ("128", "64*m", "8*max", 48)
+>>> all(parse_tile(f"{a} x {b}") == symbolic_extents((a, b)) for a in parts for b in parts)
+True
+"""
 
 from __future__ import annotations
 

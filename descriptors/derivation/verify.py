@@ -3,6 +3,15 @@
 The expected side is the tile's layout, evaluated by the algebra; the found side is the read model of the descriptor
 word of each subtile. The two meet only here, element by element. A derivation that passes is right for the operand it
 describes, as far as the read model is; ``evidence`` says how far that is known.
+
+Law: a derivation passes, and does so no longer when a field that is read holds anything else.
+
+>>> from dataclasses import replace
+>>> from descriptors import derive
+>>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
+>>> changed = [replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo)) for sbo in range(512, 2048, 256)]
+>>> [verify(one).ok for one in changed] == [one == d for one in changed]
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""CUDA C++: a struct of constants and two device functions, one for the first descriptor, one for all others."""
+"""CUDA C++: a struct of constants and two device functions, one for the first descriptor, one for all others.
+
+Law: the expression of ``offset``, read as C does, is the advance at every subtile.
+
+>>> from descriptors import derive
+>>> from descriptors.emitters.recipe import recipe
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> (said,) = (line.strip()[7:-1] for line in write(recipe(d, "a")).splitlines() if line.startswith("    return mn"))
+>>> said = said.replace("u", "").replace("/", "//")
+>>> all(eval(said, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
+True
+"""
 
 from __future__ import annotations
 

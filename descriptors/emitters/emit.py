@@ -3,6 +3,16 @@
 Each language has a module with one function, ``write``, from a `Recipe` to text. The text stands alone, names the
 derivation that it came from, and holds two functions (in PTX two blocks): ``first`` from the tile's shared-memory
 address, ``subtile`` from the first descriptor and a coordinate.
+
+Law: whatever the language, the text has the word of the derivation but for its address, and each of its steps.
+
+>>> import re
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> steps = {f"{term.factor}" for term in recipe(d, "a").terms}
+>>> texts = [emit(d, language, "a") for language in LANGUAGES]
+>>> all("0x4000404000010000" in text and steps <= set(re.findall(r"\\d+", text)) for text in texts)
+True
 """
 
 from __future__ import annotations

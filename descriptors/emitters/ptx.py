@@ -1,4 +1,23 @@
-"""PTX: registers and two scoped blocks, one for the first descriptor, one for all others."""
+"""PTX: registers and two scoped blocks, one for the first descriptor, one for all others.
+
+Law: the instructions of the advance, run one after the other, leave the advance of every subtile.
+
+>>> import re
+>>> from descriptors import derive
+>>> from descriptors.emitters.recipe import recipe
+>>> does = {"mul.lo": lambda a, b: a * b, "mad.lo": lambda a, b, c: a * b + c}
+>>> does |= {"shr": lambda a, b: a >> b, "and": lambda a, b: a & b}
+>>> def run(lines, values):
+...     for line in lines:
+...         name, target, *given = re.findall(r"[%\\w.]+", line)
+...         numbers = [int(one) if one.isdigit() else values[one] for one in given]
+...         values[target] = does[name[: name.rindex(".")]](*numbers)
+...     return values["offset"]
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> lines, at = list(_advance(recipe(d, "a"))), [(mn, k) for mn in range(2) for k in range(8)]
+>>> all(run(lines, {"%a_mn": mn, "%a_k": k}) == d.advance(mn, k) for mn, k in at)
+True
+"""
 
 from __future__ import annotations
 

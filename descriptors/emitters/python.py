@@ -1,4 +1,15 @@
-"""Python: two functions that depend on nothing, and their CuTe DSL twins for use inside a kernel."""
+"""Python: two functions that depend on nothing, and their CuTe DSL twins for use inside a kernel.
+
+Law: the two functions give the words of the derivation, wherever the tile is.
+
+>>> from descriptors import derive
+>>> from descriptors.emitters.recipe import recipe
+>>> d, made = derive((128, 128), "bf16", "MN", "64B", (64, 16)), {}
+>>> exec(write(recipe(d, "a")), made)
+>>> at = [(base, mn, k) for base in (0, 1024, 1 << 16) for mn in range(2) for k in range(8)]
+>>> all(made["a_subtile"](made["a_first"](base), mn, k) == d.words(base)[mn][k] for base, mn, k in at)
+True
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,14 @@ Each check returns the row that allows what it was asked, or raises ``IllegalErr
 ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
 and ``"off"`` checks nothing. Law: whatever passes strictly passes leniently, and whatever passes leniently passes with
 checks off.
+
+>>> from contextlib import suppress
+>>> passed = {mode: set() for mode in ("strict", "lenient", "off")}
+>>> for mode, n in ((mode, n) for mode in passed for n in range(8, 265, 8)):
+...     with suppress(IllegalError):
+...         passed[mode] |= {n} if check_shape("sm100", "f16", m=128, n=n, legality=mode) or mode == "off" else set()
+>>> passed["strict"] < passed["lenient"] < passed["off"]
+True
 """
 
 from __future__ import annotations

@@ -5,6 +5,14 @@ Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
 
     encode(decode(w)) | unknown bits of w == w
     decode_idesc(idesc(...), kind) has no unknown bits and no warnings
+
+>>> asked = [(n, major) for n in range(8, 257, 8) for major in ("K", "MN")]
+>>> read = [decode_idesc(idesc("bf16", m=64, n=n, b_major=major), "f16") for n, major in asked]
+>>> any(one.unknown_bits or one.warnings for one in read), len({one.word for one in read})
+(False, 64)
+>>> from descriptors.words.instruction import word_of
+>>> all(word_of("f16").encode(dict(one.values)) == one.word for one in read)
+True
 """
 
 from __future__ import annotations

@@ -1,6 +1,15 @@
 """One ``tcgen05.mma`` of sm100 with nothing left open: the word that describes it, and every check of its legality.
 
 ``idesc`` fills in what a caller leaves out, and reads words back.
+
+Law: the word tells the instruction again, all but its kind, its K, ``cta_group`` and ``.ws``.
+
+>>> from descriptors.instructions.idesc import decode_idesc
+>>> types = {"kind": "f16", "a_dtype": "bf16", "b_dtype": "bf16", "d_dtype": "f32"}
+>>> made = [Instruction(**types, m=m, n=n, k=16) for m in (64, 128) for n in range(16, 257, 16)]
+>>> read = [decode_idesc(one.encode(), "f16") for one in made]
+>>> [(word["m"], word["n"], word["a_dtype"]) for word in read] == [(one.m, one.n, one.a_dtype) for one in made]
+True
 """
 
 from __future__ import annotations

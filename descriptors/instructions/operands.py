@@ -1,6 +1,17 @@
 """Checks of what lies in shared memory against the rows of ``tables``: operands, and ``tcgen05.cp``.
 
 The three ways of reading the rows, and the errors, are those of ``descriptors.instructions.checks``.
+
+Law: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
+
+>>> from contextlib import suppress
+>>> from itertools import product
+>>> from descriptors.operands.canonical import form
+>>> for row, name in ((row, name) for row in tables.KINDS if row.kind != "b1" for name in row.dtypes):
+...     for major, mode in product(Major, SwizzleMode):
+...         with suppress(IllegalError):
+...             row_of_it = check_operand(row.arch, row.kind, name, major, mode)
+...             assert mode in row_of_it.swizzles and form(major, mode).mode is mode
 """
 
 from __future__ import annotations

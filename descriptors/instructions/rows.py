@@ -1,6 +1,16 @@
 """What a row of the tables of instructions says: a fact, where it is published, and who disputes it.
 
 The rows themselves are in ``tables``; ``rules`` says which of them count.
+
+Law: ``spell`` loses nothing: the ranges that it names are the numbers, each once and in order.
+
+>>> import re
+>>> from descriptors.instructions.tables import SHAPES
+>>> def named(text):
+...     found = [tuple(map(int, re.findall(r"\\d+", part))) for part in text.split(", ")]
+...     return [n for low, *rest in found for n in (range(low, rest[0] + 1, rest[1]) if rest else (low,))]
+>>> all(named(spell(row.n)) == list(row.n) for row in SHAPES)
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""How the rows of ``tables`` are read: strictly, leniently, or not at all; the rows of a kind; which row is cited."""
+"""How the rows of ``tables`` are read: strictly, leniently, or not at all; the rows of a kind; which row is cited.
+
+Law: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same order.
+
+>>> known = [(row.arch, name) for row in tables.KINDS for name in row.dtypes]
+>>> all(type_name(name) in map(type_name, kind_row(arch, kind_of(arch, name)).dtypes) for arch, name in known)
+True
+>>> [row for row in rows_read(tables.SHAPES, "lenient") if not row.disputed] == rows_read(tables.SHAPES, "strict")
+True
+"""
 
 from __future__ import annotations
 

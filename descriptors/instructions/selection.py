@@ -3,6 +3,13 @@
 Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
 ``kind``; the order is the table's.
 Source: the rows, each with its own.
+
+>>> from descriptors.instructions.rules import ARCHES
+>>> chosen = [row for arch in ARCHES for row in select_rows(arch).kinds]
+>>> chosen == list(tables.KINDS)
+True
+>>> sum(len(select_rows(row.arch, row.kind).shapes) for row in chosen) == len(tables.SHAPES)
+True
 """
 
 from __future__ import annotations

@@ -7,6 +7,13 @@ allowed by every source named here; checks read only those rows unless they are 
 
 PTX numbers its tables anew with each version; the numbers here are those of version 9.1. Nothing in the sm100 rows was
 measured on a GPU.
+
+An instruction reads the same number of bits of K of every type, so that the tables of types and of K agree.
+
+>>> from descriptors.operands.operand import ELEMENT_TYPES
+>>> rows = [(row.arch, row.kind, ELEMENT_TYPES[name]) for row in KINDS if row.kind != "b1" for name in row.dtypes]
+>>> {DENSE_K[arch, kind] * one.storage_bits for arch, kind, one in rows} == {K_BITS}
+True
 """
 
 from __future__ import annotations

@@ -3,6 +3,16 @@
 Each atom is written once, in bytes, with the swizzle on byte addresses; the atom of an element type follows by a recast
 to that element's width, which carries the swizzle along (``S<3,4,3>`` on bytes is ``S<3,3,3>`` on 16-bit elements). Any
 shared-memory tile that CuTe builds for a tensor core is one of these atoms repeated by ``tile_to_shape``.
+
+Law: an atom in elements of 4 bytes stores element j of a row where the atom in bytes stores byte 4*j of that row.
+
+>>> from descriptors.operands.operand import as_element_type
+>>> u8, tf32 = as_element_type("u8"), as_element_type("tf32")
+>>> for atom in ATOMS:
+...     bytes_, elements = atom.in_elements(u8), atom.in_elements(tf32)
+...     for i, j in ((i, j) for i in range(4) for j in range(4)):
+...         row, place = ((i, j), (i, 4 * j)) if atom.major is Major.K else ((j, i), (4 * j, i))
+...         assert 4 * elements(row) == bytes_(place), atom.name
 """
 
 from __future__ import annotations

@@ -13,6 +13,14 @@ Mind that LBO and SBO change places between MN-major "none" and MN-major swizzle
 Source: PTX ISA 9.2, section 9.7.17.3.3 (canonical layouts); CUTLASS ``include/cute/atom/mma_traits_sm100.hpp``
 (make_umma_desc, whose comment has the last form's K step as 4, where its code demands 8); article "Blackwell MMA SMEM
 Descriptor", sections 3.5.4 and 4.5.4.
+
+Law: the two free steps of a form are the two offsets, each in its place, whatever they are.
+
+>>> grid = [(lbo, sbo) for lbo in range(32, 40) for sbo in range(64, 72)]
+>>> found = [match_form(Layout(((8, 4), (1, 2)), ((1, sbo), (0, lbo))), form("K", "none")) for lbo, sbo in grid]
+>>> found += [match_form(Layout(((4, 2), (8, 2)), ((1, lbo), (4, sbo))), form("MN", "64B")) for lbo, sbo in grid]
+>>> [(one.leading_byte_offset // 16, one.stride_byte_offset // 16) for one in found] == 2 * grid
+True
 """
 
 from __future__ import annotations

@@ -10,6 +10,14 @@ swizzle may be counted in one of three units, which differ for every type that i
   128B is ``S<3,4,3>``.
 
 Source: CUTLASS ``include/cute/swizzle_layout.hpp``, ``include/cute/pointer_swizzle.hpp``.
+
+Law: one tile, written in each of the three units, is one tile.
+
+>>> from descriptors.operands.operand import as_element_type
+>>> rows = {"elements": "S<3,3,3> o 0 o (8,64):(64,1)", "cute": "S<3,4,3> o 0 o (8,64):(64,1)"}
+>>> rows["bytes"] = "S<3,4,3> o 0 o (8,64):(128,2)"
+>>> len({explicit_tile(text, as_element_type("bf16"), unit=unit) for unit, text in rows.items()})
+1
 """
 
 from __future__ import annotations

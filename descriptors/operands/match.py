@@ -1,6 +1,12 @@
 """The matcher's public door: does a layout, as it stands, have the canonical form that a descriptor can tell?
 
 ``canonical.match_form`` works on an operand in 16-byte units; this takes the layout in its own unit, swizzled or not.
+
+Law: a swizzle that the layout brings along and the same one named beside a plain layout make one match.
+
+>>> swizzled = {"32B": "S<1,3,3> o 0 o (64,16):(16,1)", "128B": "S<3,3,3> o 0 o (64,16):(64,1)"}
+>>> all(match(text, "bf16") == match(text.split(" o ")[2], "bf16", swizzle=mode) for mode, text in swizzled.items())
+True
 """
 
 from __future__ import annotations

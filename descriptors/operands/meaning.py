@@ -2,6 +2,16 @@
 
 Everything is asked of the ``Form``: where its two free steps stand, how large the piece is that the hardware knows by
 itself, and which field it passes over. So a word, a derivation and a table say the same of the same operand.
+
+Law: the step at the path of a field, in an operand's canonical layout, is that field's value; unread or not.
+
+>>> from descriptors.operands.canonical import LEADING, STRIDE, form, match_form
+>>> from layoutalg import Layout
+>>> one = match_form(Layout(((8, 4), (1, 2)), ((1, 64), (0, 32))), form("K", "none"))
+>>> [16 * one.layout.stride[i][j] for i, j in (path_of(one.form, LEADING), path_of(one.form, STRIDE))]
+[512, 1024]
+>>> one.leading_byte_offset, one.stride_byte_offset
+(512, 1024)
 """
 
 from __future__ import annotations

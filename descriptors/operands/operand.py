@@ -1,6 +1,12 @@
 """What an operand is, before any architecture: its element type, its major, its swizzle mode.
 
 No encodings here: ``sm90`` and ``sm100`` number the same swizzle modes differently, and TMA differently again.
+
+Law: a swizzle changes places within one row: the bits that it changes are the highest of the offset in a span.
+
+>>> swizzles = {mode: mode.swizzle for mode in SwizzleMode if mode.swizzle is not None}
+>>> all(mode.span_bytes == 1 << one.base + one.bits for mode, one in swizzles.items())
+True
 """
 
 from __future__ import annotations

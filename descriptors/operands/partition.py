@@ -4,6 +4,16 @@ The tensor core fetches 16 bytes at a time, so that an operand has canonical for
 units: contiguous along the major dimension, and every other step a multiple of 16 bytes. ``in_16_bytes`` checks that,
 naming the mode that fails, before it recasts; a recast alone also accepts units that are only partly used.
 Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS ``make_umma_desc``.
+
+Law: coordinates move and offsets stay: an element, or 16 bytes, of an operand lies where it lies in the tile.
+
+>>> from descriptors.operands.canonical import form
+>>> from descriptors.operands.operand import as_element_type
+>>> tile, bf16 = Layout((16, 64), (64, 1)), as_element_type("bf16")
+>>> cut = partition(tile, (8, 16))
+>>> pieces, at = in_16_bytes(cut, bf16, form("K", "128B")), [(i, j) for i in range(16) for j in range(0, 64, 8)]
+>>> all(8 * pieces((i % 8, j % 16 // 8), (i // 8, j // 16)) == tile(i, j) for i, j in at)
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""A layout and its swizzle, apart: the plain layout inside, the swizzle, and which mode of the hardware it is."""
+"""A layout and its swizzle, apart: the plain layout inside, the swizzle, and which mode of the hardware it is.
+
+Law: the swizzle of a mode on the elements of any type is recognised as that mode again.
+
+>>> from descriptors.operands.operand import ELEMENT_TYPES
+>>> kinds = [(mode, one) for mode in SwizzleMode for one in ELEMENT_TYPES.values()]
+>>> all(recognise(swizzle_on_elements(mode, one), one.storage_bits, "") is mode for mode, one in kinds)
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""Whether the CuTe DSL is there to be asked, and the errors of asking it."""
+"""Whether the CuTe DSL is there to be asked, and the errors of asking it.
+
+Law: the DSL is required quietly if and only if it is available.
+
+>>> try:
+...     require()
+... except OracleUnavailableError:
+...     asked = False
+... else:
+...     asked = True
+>>> asked == available()
+True
+"""
 
 from __future__ import annotations
 

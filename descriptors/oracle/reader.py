@@ -2,6 +2,13 @@
 
 The reader shares no code with ``layoutalg``, so that a slip in either notation shows when the two are compared.
 It accepts what the DSL prints and nothing more: no blanks inside tuples, no C++ spelling.
+
+Law: what is read is written as it was, and ``layoutalg`` writes the same.
+
+>>> from layoutalg import parse_layout
+>>> texts = ["8:1", "(8,(4,2)):(1,(8,0))", "(2,3):(1@0,2@1)", "S<3,4,3> o 16 o (8,64):(64,1)"]
+>>> [write(read(text)) for text in texts] == texts == [str(parse_layout(text)) for text in texts]
+True
 """
 
 from __future__ import annotations

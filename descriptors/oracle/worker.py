@@ -3,6 +3,17 @@
 A batch of questions runs inside a forked child, which reports each answer as soon as it has it. When a child dies (the
 DSL's native code may raise SIGFPE, SIGABRT or SIGSEGV) or falls silent, the question it was at is blamed, and the next
 child goes on after it. Run as ``python -m descriptors.oracle.worker`` by `descriptors.oracle.service`.
+
+Law: every question has one answer, in order, wherever children die and however many questions they are given.
+
+>>> def work(numbers, report):
+...     for number in numbers:
+...         os._exit(9) if number % 3 == 2 else report("ok", number)
+>>> told = [list(run_isolated(list(range(7)), work, each_s=10, batch=batch)) for batch in (1, 3, 8)]
+>>> [number if status == "ok" else status for status, number in told[0]]
+[0, 1, 'crashed', 3, 4, 'crashed', 6]
+>>> told[0] == told[1] == told[2]
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""How far the start address of a tile's subtiles moves."""
+"""How far the start address of a tile's subtiles moves.
+
+Law: the two verdicts say what the numbers beside them say.
+
+>>> from descriptors import derive
+>>> tiles = [derive((128, 64 * n), "bf16", "K", "128B", (64, 16), capacity=None, verify=False) for n in (4, 15, 17)]
+>>> told = [record(d.advance_report()) for d in tiles]
+>>> all(one["fits_field"] == (one["highest_start"] < 1 << 18) for one in told)
+True
+>>> all(one["fits_memory"] == (one["end"] <= 227 * 1024) for one in told), {one["fits_memory"] for one in told}
+(True, {False, True})
+"""
 
 from __future__ import annotations
 

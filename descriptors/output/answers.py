@@ -2,6 +2,13 @@
 
 Each kind of answer has a module here with a ``tell`` and a ``record``; this one only finds it by the type of the value.
 Law: what ``record`` returns holds dicts, sequences, texts, numbers, truth values and None alone, so that it is JSON.
+
+>>> import json
+>>> from descriptors import candidates, decode, derive, select_rows
+>>> d = derive((128, 64), "bf16", "K", "128B", (64, 16))
+>>> answers = [d, d.advance_report(), d.match, decode(0), select_rows("sm90"), candidates("(64,16):(64,1)", "bf16")]
+>>> all(json.loads(json.dumps(record(one))) and tell(one) for one in answers)
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Every major and swizzle mode tried on a layout: the descriptor, or the reason why it does not fit."""
+"""Every major and swizzle mode tried on a layout: the descriptor, or the reason why it does not fit.
+
+Law: a line and a row for each, in one order; a word in the row is in the line.
+
+>>> from descriptors import candidates
+>>> found = candidates("(64,16):(64,1)", "bf16", arch="sm90")
+>>> for line, row in zip(tell(found).splitlines(), record(found), strict=True):
+...     assert line.startswith(f"{row['major']}-major {row['swizzle']}: ") and row.get("word", "") in line
+"""
 
 from __future__ import annotations
 

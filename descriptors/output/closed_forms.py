@@ -2,6 +2,16 @@
 
 The Python form is a module of plain functions without imports; each takes the symbols by keyword. The LaTeX form is one
 ``align*`` environment (amsmath).
+
+Law: the Python form, run, gives the numbers of ``derive``.
+
+>>> from descriptors import derive, derive_symbolic
+>>> made = {}
+>>> exec(write_formulas(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16)), "python"), made)
+>>> for m, k in ((1, 1), (2, 1), (1, 3)):
+...     number = derive((64 * m, 64 * k), "bf16", "K", "128B", (64, 16))
+...     found = tuple(tuple(made["start_offset"](i, j, m=m, k=k) for j in range(4 * k)) for i in range(m))
+...     assert found == number.offsets_bytes()
 """
 
 from __future__ import annotations

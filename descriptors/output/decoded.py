@@ -1,4 +1,14 @@
-"""A decoded descriptor word: its fields, and the remarks on it."""
+"""A decoded descriptor word: its fields, and the remarks on it.
+
+Law: the stored numbers, put back at their bits, and the unknown bits are the word.
+
+>>> from descriptors import decode
+>>> from descriptors.words.descriptor import WORDS
+>>> for word in (0x4000404000010000 ^ 3 << bit for bit in range(63)):
+...     told = record(decode(word, "sm90"))
+...     put = sum(stored << WORDS["sm90"][name].low for name, stored in told["stored"].items())
+...     assert word_text(put | int(told["unknown_bits"], 16)) == told["word"] == word_text(word)
+"""
 
 from __future__ import annotations
 

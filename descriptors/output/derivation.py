@@ -2,6 +2,16 @@
 
 ``tell`` explains every step in words: the layout in CuTe notation, what each of its modes is, then the descriptor field
 by field and the offset of every subtile. ``record`` holds the same facts as plain data.
+
+Law: every word, layout and offset that the data has stands in the text too.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> told, story = record(d), tell(d)
+>>> all(str(step) in story for step in (d.atom, d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance))
+True
+>>> told["descriptor"]["word"] in story and all(str(offset) in story for row in d.offsets_bytes() for offset in row)
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""A word compared with a layout: what is read from elsewhere, a picture of it, and the right word."""
+"""A word compared with a layout: what is read from elsewhere, a picture of it, and the right word.
+
+Law: the text says that all is the same if and only if the data does, and has a line for each mismatch of the data.
+
+>>> from descriptors import diff
+>>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
+>>> found = [diff(1 << 62 | sbo << 32, tile, "sm90", dtype="bf16", major="K") for sbo in (16, 32, 64, 128)]
+>>> [tell(one).count("is stored at") for one in found] == [len(record(one)["mismatches"]) for one in found]
+True
+>>> [record(one)["same"] for one in found]
+[False, False, True, False]
+"""
 
 from __future__ import annotations
 

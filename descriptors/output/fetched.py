@@ -1,4 +1,13 @@
-"""What a descriptor word makes the tensor core read: a table of addresses, or the address of every element."""
+"""What a descriptor word makes the tensor core read: a table of addresses, or the address of every element.
+
+Law: a cell of the table is the address of the first of its elements.
+
+>>> from descriptors.debug.read import read
+>>> found = read(0x4000404000010000, dtype="bf16", major="K", shape=(16, 32))
+>>> table = [line.split()[1:] for line in tell(found, everything=True).splitlines()[2:-1]]
+>>> [[int(cell, 16) for cell in row] for row in table] == [list(row[::8]) for row in record(found)["addresses"]]
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""A field of a descriptor word, as answers write it down."""
+"""A field of a descriptor word, as answers write it down.
+
+Law: a number in the word times the unit is the value beside it.
+
+>>> field = Field("stride_byte_offset", low=32, bits=14, unit=16)
+>>> cells = [field_cells(field, stored, field.load(stored)) for stored in range(64)]
+>>> all(int(value.split()[0]) == 16 * int(stored.split()[0]) for value, stored in cells)
+True
+"""
 
 from __future__ import annotations
 

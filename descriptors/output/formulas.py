@@ -1,4 +1,13 @@
-"""The table of formulas: for a person, for a page in Markdown, for LaTeX and for a program (JSON)."""
+"""The table of formulas: for a person, for a page in Markdown, for LaTeX and for a program (JSON).
+
+Law: in every row of the table, and in every format, there are as many columns as in its head.
+
+>>> rows = formulas()[:48:16]
+>>> {line.count("|") - 1 for line in write_table(rows, "markdown").splitlines()} == {len(_HEAD)}
+True
+>>> len(tell(rows).split("\\n\\n")[0].splitlines()) == 1 + len(rows) == 1 + len(record(rows))
+True
+"""
 
 from __future__ import annotations
 

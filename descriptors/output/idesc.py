@@ -1,4 +1,14 @@
-"""A decoded instruction descriptor: the word, its fields, and what is wrong with it."""
+"""A decoded instruction descriptor: the word, its fields, and what is wrong with it.
+
+Law: a line for every field of the word, and the fields of the data, written again, are the word.
+
+>>> from descriptors import decode_idesc, idesc
+>>> told = decode_idesc(idesc("bf16", m=128, n=256, b_major="MN"), "f16")
+>>> all(name in tell(told) for name in record(told)["fields"])
+True
+>>> word_text(word_of("f16").encode(dict(told.values)), 32) == record(told)["word"]
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""The legal instructions of an architecture, or of one kind: types, shapes, operands, scale factors, with sources."""
+"""The legal instructions of an architecture, or of one kind: types, shapes, operands, scale factors, with sources.
+
+Law: the data of an architecture's kinds, put together, are all rows of the tables.
+
+>>> from descriptors.instructions import tables
+>>> from descriptors.instructions.selection import select_rows
+>>> told = [record(select_rows(row.arch, row.kind)) for row in tables.KINDS]
+>>> counts = {name: sum(len(one[name]) for one in told) for name in ("TYPES", "SHAPES", "OPERANDS", "SCALES")}
+>>> all(count == len(getattr(tables, name)) for name, count in counts.items())
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""An operand in its canonical form: the form, its layout, LBO and SBO."""
+"""An operand in its canonical form: the form, its layout, LBO and SBO.
+
+Law: text and data have the same two offsets.
+
+>>> from descriptors import match
+>>> told = match("(64,16):(64,1)", "bf16", swizzle="128B")
+>>> [int(line.split()[1]) for line in tell(told).splitlines()[2:]] == [record(told)[LEADING], record(told)[STRIDE]]
+True
+"""
 
 from __future__ import annotations
 

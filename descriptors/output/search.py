@@ -1,4 +1,13 @@
-"""What a search found: a table of the ways to lay a tile out, the command that derives each, and what was refused."""
+"""What a search found: a table of the ways to lay a tile out, the command that derives each, and what was refused.
+
+Law: a line for every finding, best first, numbered from 1.
+
+>>> from descriptors.sweeps.search import survey
+>>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16)).findings
+>>> listed = [[str(number), str(one.major), str(one.swizzle)] for number, one in enumerate(found, 1)]
+>>> [line.split()[:3] for line in table(found)[1:]] == listed
+True
+"""
 
 from __future__ import annotations
 

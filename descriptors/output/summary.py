@@ -1,4 +1,11 @@
-"""What a run of the atlas did."""
+"""What a run of the atlas did.
+
+Law: a run is well if and only if nothing is disproved, in this run or before.
+
+>>> runs = [Summary({"proved": 1, "disproved": now}, 0, 9, 0.1, before) for now in (0, 1) for before in (0, 1)]
+>>> [record(one)["ok"] for one in runs]
+[True, False, False, False]
+"""
 
 from __future__ import annotations
 

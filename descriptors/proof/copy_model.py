@@ -13,6 +13,12 @@ Codes 0 to 3 are measured on an H200, byte for byte, with boxes of rank 2 to 4 t
 Source: CUDA Driver API, ``cuTensorMapEncodeTiled`` (pieces and spans); CUDA C++ Programming Guide, tensor memory
 access, swizzle modes (the pattern, and that it follows the address of an unaligned buffer); CUTLASS
 ``include/cute/atom/copy_traits_sm90_tma_swizzle.hpp`` (code 4 is ``Swizzle<2,5,2>`` on bytes).
+
+Law: a box lands in the bytes that it takes up, each once, whatever the swizzle; every swizzle puts them elsewhere.
+
+>>> landed = [landing_bits((64, 8), [1024], bits=16, swizzle=code)[0].tolist() for code in range(5)]
+>>> all(sorted(one) == landed[0] for one in landed), len(set(map(tuple, landed)))
+(True, 5)
 """
 
 from __future__ import annotations

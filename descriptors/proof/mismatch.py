@@ -1,4 +1,15 @@
-"""Elements that are read from elsewhere than where they are stored."""
+"""Elements that are read from elsewhere than where they are stored.
+
+Law: the mismatches of a report are the elements that differ, each once, in the order of their coordinates.
+
+>>> import numpy as np
+>>> stored = 16 * np.arange(32).reshape(4, 8)
+>>> fetched = (stored ^ (stored & 64) * 2).astype(np.uint32)
+>>> found = first_mismatches(stored, fetched, unit="byte", most=32)
+>>> wrong = mismatched(stored, fetched)
+>>> [one.coordinate for one in found] == [(i, k) for i in range(4) for k in range(8) if wrong[i, k]]
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""A picture of an operand for the terminal: which of its elements are right and which are wrong."""
+"""A picture of an operand for the terminal: which of its elements are right and which are wrong.
+
+Law: a cell is a dot if and only if none of its elements is wrong, and a large X if all are.
+
+>>> import numpy as np
+>>> wrong = (np.arange(64)[:, None] & 6) * np.arange(128) % 12 == 0
+>>> cells = wrong.reshape(32, 2, 64, 2).sum(axis=(1, 3))  # how many of the four are wrong
+>>> picture(wrong).rows == tuple("".join(".xxxX"[count] for count in row) for row in cells)
+True
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,13 @@ modulo the 18-bit window of the start address: there is nothing to read beyond s
 Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on sm100 documented, not measured.
 Source: PTX ISA 9.1, "Asynchronous warpgroup level matrix shared memory layout" (wgmma) and "Shared memory layout and
 canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's.
+
+Law: whatever the swizzle, a group of 8 rows is read byte by byte, each once.
+
+>>> for code, width in ((0, 16), (1, 128), (2, 64), (3, 32)):
+...     word = code << 62 | 8 * width >> 4 << 32
+...     read = read_addresses(word, "sm90", dtype="u8", major="K", shape=(8, width))
+...     assert sorted(read.ravel().tolist()) == list(range(8 * width)), code
 """
 
 from __future__ import annotations

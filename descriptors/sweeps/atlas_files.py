@@ -1,4 +1,15 @@
-"""Where the rows of an atlas are kept: a file of JSON Lines, or a folder of Parquet parts. Both can be added to."""
+"""Where the rows of an atlas are kept: a file of JSON Lines, or a folder of Parquet parts. Both can be added to.
+
+Law: what was written is found again when the output is opened anew, in either form.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     for output in ("rows.jsonl", "rows.parquet"):
+...         with open_rows(f"{folder}/{output}") as rows:
+...             rows.write([{"key": f"tile=8x{k}", "status": "refused"} for k in (8, 16)])
+...         with open_rows(f"{folder}/{output}") as rows:
+...             assert rows.statuses() == {"tile=8x8": "refused", "tile=8x16": "refused"}, output
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,14 @@
 Each row is one ``derive_symbolic`` of a tile of ``a*m`` by ``b*k`` elements, with ``a`` and ``b`` the least numbers for
 which everything is decided: whole atoms and whole operands. Written with the extents of the tile itself, MN = a*m and
 K = b*k in elements, the formulas no longer depend on that choice.
+
+Law: written in the extents of the tile or in multiples of its unit, a formula gives the same number.
+
+>>> from layoutalg import substitute
+>>> for row in formulas()[::16]:
+...     formula, (a, b) = row.derivation.stride_byte_offset, row.unit
+...     number = substitute(formula, {"m": 3, "k": 5})
+...     assert substitute(row.in_extents(formula), {"MN": 3 * a, "K": 5 * b}) == number, row
 """
 
 from __future__ import annotations

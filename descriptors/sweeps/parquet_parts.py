@@ -4,6 +4,16 @@ A part is there whole or not at all. Rows on their way to the next part stand in
 parts (a hidden file, which readers of data sets pass over), so that a run that is killed at any moment loses none; who
 holds the journal holds the folder. Law: a row is in one part, or in the journal, and after a run that ended in good
 order every row is in a part.
+
+>>> import tempfile, pathlib
+>>> folder = tempfile.TemporaryDirectory()
+>>> path = pathlib.Path(folder.name, "rows.parquet")
+>>> with ParquetParts(path) as rows:
+...     rows.write([{"key": f"tile=8x{k}", "status": "refused"} for k in (8, 16)])
+...     held = path.joinpath(".journal.jsonl").read_text().count("tile="), len(list(path.glob("*.parquet")))
+>>> held, len(list(path.glob("*.parquet"))), path.joinpath(".journal.jsonl").read_text()
+((2, 0), 1, '')
+>>> folder.cleanup()
 """
 
 from __future__ import annotations

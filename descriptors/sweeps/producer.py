@@ -11,6 +11,13 @@ A producer is one of three names, or a layout:
 
 A thread stores the widest of 16, 8, 4, 2 or 1 bytes at which all of its values lie side by side and aligned. Elements
 that share a byte cannot be stored alone, nor can those of the 16-byte containers (e2m1_unpacksmem, e2m3, e3m2).
+
+Law: whoever fills a tile writes every element of it once.
+
+>>> from descriptors.operands.operand import as_element_type
+>>> sets = [moves(who, (48, 40), Major.K, as_element_type("bf16")).ravel() for who in ("tma", "rows", "columns")]
+>>> all(sorted(one[one >= 0].tolist()) == list(range(48 * 40)) for one in sets)
+True
 """
 
 from __future__ import annotations

@@ -5,6 +5,12 @@ of instructions, derived, and *proved* (``verify``) at the address of every stag
 refused with the reason. Those that are left are measured: ``COLUMNS`` says what each number means.
 
 Law: every finding is proved; findings are sorted by ``Finding.rank``, and ties keep the order of enumeration.
+
+>>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16), major="K")
+>>> all(one.proof.ok for one in found.findings)
+True
+>>> [one.rank for one in found.findings] == sorted(one.rank for one in found.findings)
+True
 """
 
 from __future__ import annotations

@@ -2,6 +2,15 @@
 
 The names and codes are those of CUDA 13.0's ``cuda.h``. The swizzles of a tensor map are numbered a third way, unlike
 the descriptors of either architecture.
+
+The types with a rule of their own are those that are padded in shared memory, and sm100 alone copies them.
+
+>>> from descriptors.operands.operand import ELEMENT_TYPES
+>>> from descriptors.words.tensor_map import DATA_TYPES, SM100_DATA_TYPES
+>>> {DATA_TYPES[name][1] for name, one in ELEMENT_TYPES.items() if one.bits != one.storage_bits} == PADDED
+True
+>>> PADDED < SM100_DATA_TYPES
+True
 """
 
 from __future__ import annotations

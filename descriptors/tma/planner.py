@@ -2,6 +2,14 @@
 
 A copy writes a dense box. So the box is a dense prefix of the layout: its strides in increasing order, as long as each
 is the product of the extents before it, cut where a limit demands it. The strides left over are the loop over boxes.
+
+Law: whatever the rank, every element is copied to where the layout has it; a higher rank needs no more boxes.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
+>>> plans = [tma_plan(d, rank) for rank in (2, 3, 4)]
+>>> [plan.verify() for plan in plans], [len(plan.boxes) for plan in plans]
+([16384, 16384, 16384], [4, 1, 1])
 """
 
 from __future__ import annotations

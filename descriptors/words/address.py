@@ -1,4 +1,11 @@
-"""What a start address can name, and what a thread block has of shared memory."""
+"""What a start address can name, and what a thread block has of shared memory.
+
+Law: the window is what the field of either architecture can name, and all shared memory lies in it.
+
+>>> from descriptors.words.descriptor import WORDS
+>>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
+True
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,13 @@ Laws, for every word ``w`` and every map of legal values ``v``::
 
     word.decode(word.encode(v)) == v          (names left out of v get their defaults)
     word.encode(word.decode(w)) | word.unknown_bits(w) == w
+
+>>> word = Word("example", 10, (Field("rows", 0, 3), Field("address", 4, 5, unit=16)))
+>>> values = [{"rows": rows, "address": 16 * step} for rows in range(8) for step in range(32)]
+>>> all(word.decode(word.encode(v)) == v for v in values)
+True
+>>> all(word.encode(word.decode(w)) | word.unknown_bits(w) == w for w in range(1 << 10))
+True
 """
 
 from __future__ import annotations

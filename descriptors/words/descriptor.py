@@ -1,4 +1,11 @@
-"""The shared-memory descriptor of either architecture, its fields in bytes."""
+"""The shared-memory descriptor of either architecture, its fields in bytes.
+
+Law: the word of another start differs in that field alone, where it is 16-byte units added to the word.
+
+>>> one = SmemDescriptor("sm100", 16, 1024, SwizzleMode.B128)
+>>> all(one.at(16 * step).encode() == one.encode() + step for step in range(0, 1 << 14, 99))
+True
+"""
 
 from __future__ import annotations
 

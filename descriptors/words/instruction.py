@@ -6,6 +6,13 @@ its own way (code 1 is bf16, e5m2, s8, or e2m1). Law: fields do not overlap, and
 Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44); CuTe DSL 4.8.1
 ``experimental/primitives/descriptors.py`` (Tcgen05InstrDesc, Tcgen05MxInstrDesc, Tcgen05MxOmmaInstrDesc), which give
 some bits that PTX reserves on sm100 to later architectures.
+
+The types that a kind has codes for are those that the table of instructions lets it multiply.
+
+>>> from descriptors.instructions.tables import TYPES
+>>> allowed = {kind: {name for row in TYPES if row.kind == kind for name in row.a} for kind in INSTRUCTION_DESCRIPTORS}
+>>> all({name for name, _ in word_of(kind)["a_dtype"].codes} == names for kind, names in allowed.items())
+True
 """
 
 from __future__ import annotations

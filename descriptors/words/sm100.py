@@ -3,6 +3,16 @@
 Law: every field position is that of PTX ISA 9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS
 ``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe DSL's ``Tcgen05SmemDesc``. CUTLASS draws ``version`` two bits
 wide where PTX and the DSL draw three; the value 1 reads the same in both.
+
+A code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
+
+>>> from descriptors.proof.read_model import read_addresses
+>>> from layoutalg import Swizzle
+>>> for mode, _ in SWIZZLE_CODES:
+...     word = SMEM_DESCRIPTOR.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes, version=1)
+...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
+...     read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(32, 16))
+...     assert read[:, 0].tolist() == [swizzle(row) for row in rows], mode
 """
 
 from __future__ import annotations

@@ -2,6 +2,13 @@
 
 The names and codes are those of CUDA 13.0's ``cuda.h``. The swizzles are numbered a third way, unlike the
 descriptors of either architecture.
+
+Law: the copy model, which has codes of its own, lets every byte land where the swizzle of the code's mode says.
+
+>>> from descriptors.proof.copy_model import landing_bits
+>>> for mode, (_, code) in SWIZZLES.items():
+...     landed = landing_bits((1024,), [0], bits=8, swizzle=code)[0] // 8
+...     assert landed.tolist() == [mode.swizzle(i) if mode.swizzle else i for i in range(1024)], mode
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from descriptors.derivation.symbolic import symbolic_extents
 from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import tile_of_partition
 from descriptors.proof.read_model import read_addresses
-from descriptors.sweeps import atlas, atlas_files, parquet_parts, producer
+from descriptors.sweeps import atlas
 from descriptors.sweeps.search import survey
 from layoutalg import ComposedLayout, Layout, Swizzle, UndecidedError, offsets, size
 
@@ -141,20 +140,6 @@ def test_a_field_that_a_decoded_word_does_not_have_is_a_choice_error() -> None:
 # Limits
 
 
-def test_a_producer_may_move_as_many_values_as_the_limit_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(producer, "_MOST_VALUES", 256)
-    assert producer.as_producer("(32,8):(1,32)", (64, 64)) == Layout((32, 8), (1, 32))
-    with pytest.raises(DescriptorError, match="search: producer must move at most 256 values, found 264"):
-        producer.as_producer("(33,8):(1,33)", (64, 64))
-
-
-def test_a_producer_may_reach_the_last_element_and_none_beyond() -> None:
-    assert producer.as_producer("(32,2):(1,32)", (8, 8)) == Layout((32, 2), (1, 32))
-    for layout in ("(32,2):(1,33)", "(32,2):(1,-1)"):
-        with pytest.raises(DescriptorError, match=r"search: producer must stay in \[0,64\), found"):
-            producer.as_producer(layout, (8, 8))
-
-
 @pytest.mark.parametrize(("digits", "complaint"), [(16, "tile extents|must fit|at most"), (17, "must be numbers like")])
 def test_an_extent_has_sixteen_digits_at_most(digits: int, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = "--dtype bf16 --major K --swizzle 128B --mma 64x16".split()
@@ -165,35 +150,6 @@ def test_an_extent_has_sixteen_digits_at_most(digits: int, complaint: str, capsy
 
 
 # A run that is interrupted
-
-
-def test_a_part_is_written_when_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    monkeypatch.setattr(parquet_parts, "PART_ROWS", 2)
-    row = atlas.row_of({**K_128, "arch": "sm100"}, prove=False)
-    parts: list[int] = []
-    with atlas_files.open_rows(tmp_path / "rows.parquet") as rows:
-        for n in range(5):
-            rows.write([{**row, "key": f"{row['key']} {n}"}])
-            parts.append(len(list((tmp_path / "rows.parquet").glob("part-*.parquet"))))
-    assert parts == [0, 1, 1, 2, 2]
-    assert len(list((tmp_path / "rows.parquet").glob("part-*.parquet"))) == 3
-    with atlas_files.open_rows(tmp_path / "rows.parquet") as rows:
-        assert rows.statuses() == {f"{row['key']} {n}": "derived" for n in range(5)}
-
-
-def test_rows_are_on_the_disk_as_soon_as_they_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    with atlas_files.open_rows(path) as rows:
-        rows.write([atlas.row_of({**K_128, "arch": "sm100"}, prove=False)])
-        assert json.loads(path.read_text())["status"] == "derived"
-
-
-def test_parquet_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    (tmp_path / "rows.parquet").write_text("")
-    with pytest.raises(DescriptorError, match="atlas: Parquet output must be a folder of parts, found a file"):
-        atlas.atlas([], tmp_path / "rows.parquet")
 
 
 def test_a_worker_leaves_an_interrupt_to_the_process_that_gave_the_work() -> None:

@@ -1,17 +1,19 @@
 """The last branch of each decision: where every rule that answers early has failed, and where a limit is reached.
 
-Random input practically never comes here (the first case below is one in 270,000 random pairs), so each branch has a
-case that was made for it. These lines keep the promise that an answer is right or is not given.
+Random input practically never comes here (the carry that only the exhaustive search finds is one in 270,000 random
+pairs), so each branch has a case that was made for it. These lines keep the promise that an answer is right or is not
+given.
 """
 
 from __future__ import annotations
 
-from itertools import product as cartesian
+import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import layoutalg as la
@@ -22,16 +24,11 @@ from layoutalg import (
     Layout,
     LayoutError,
     NotationError,
-    NotDivisibleError,
     Swizzle,
     UndecidedError,
     parse_layout,
 )
-from layoutalg.layouts import cosize, jumps
-from layoutalg.layouts.jumps import ExtendedLayout
-from layoutalg.tuples.polynomial import Polynomial, same
 
-M, N = Polynomial.symbol("m"), Polynomial.symbol("n")
 NOTHING = Swizzle(0, 0, 0)
 
 
@@ -40,94 +37,7 @@ def after_nothing(layout: str) -> ComposedLayout:
     return la.make_composed_layout(NOTHING, 0, parse_layout(layout))  # type: ignore[arg-type]
 
 
-# Composition: do the jumps cancel?
-
-
-def test_a_carry_that_only_the_exhaustive_search_finds_is_found() -> None:
-    with pytest.raises(NotDivisibleError, match=r"found a\(25\) = 2 at coordinate \(2,3\) instead of 5"):
-        la.composition(parse_layout("(2,4,5):(-1,1,1)"), parse_layout("(4,4):(5,5)"))
-
-
-FUNCTIONS = st.lists(st.tuples(st.integers(2, 5), st.integers(-6, 6)), min_size=2, max_size=4)
-
-
-def prepared(modes: list[tuple[int, int]]) -> ExtendedLayout:
-    return ExtendedLayout([n for n, _ in modes], [d for _, d in modes])
-
-
-@given(FUNCTIONS, st.integers(1, 40), st.integers(1, 60))
-def test_the_first_jump_is_the_first_index_that_leaves_the_line(
-    modes: list[tuple[int, int]], step: int, count: int
-) -> None:
-    f = prepared(modes)
-    leaves = [x for x in range(count) if f(step * x) != x * f(step)]
-    assert f.first_jump(step, count) == f.first_jump(-step, count) == (leaves[0] if leaves else None)
-
-
-@given(FUNCTIONS, st.lists(st.tuples(st.integers(2, 6), st.integers(-12, 12)), min_size=2, max_size=3))
-def test_a_carry_is_found_exactly_where_the_modes_do_not_add_up(
-    modes: list[tuple[int, int]], index: list[tuple[int, int]]
-) -> None:
-    f = prepared(modes)
-    assume(all(f.first_jump(t, n) is None for n, t in index))
-
-    def differs(where: tuple[int, ...]) -> bool:
-        return bool(
-            f(sum(x * t for x, (_, t) in zip(where, index, strict=True)))
-            != sum(x * f(t) for x, (_, t) in zip(where, index, strict=True))
-        )
-
-    carry = f.first_carry(index)
-    if carry is None:
-        assert not any(map(differs, cartesian(*(range(n) for n, _ in index))))
-    else:
-        assert differs(carry) and all(x < n for x, (n, _) in zip(carry, index, strict=True))
-
-
-def test_jumps_are_followed_up_to_the_limit_and_not_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
-    f = ExtendedLayout([2, 3, 4], [1, 5, 12])
-    assert f.first_jump(1, 8) == 2
-    f = ExtendedLayout([2, 2, 2], [1, 3, 5])  # by steps of 3 the jumps of two boundaries cancel before one stays
-    jump = f.first_jump(3, 100)
-    assert jump is not None
-    monkeypatch.setattr(jumps, "MAX_STEPS", 0)
-    with pytest.raises(UndecidedError, match="more than 0 jumps cancel along steps of 3"):
-        f.first_jump(3, 100)
-
-
-def test_coordinates_are_searched_up_to_the_limit_and_not_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = parse_layout("(2,4,5):(-1,1,1)"), parse_layout("(4,4):(5,5)")
-    monkeypatch.setattr(jumps, "MAX_STEPS", 16)
-    with pytest.raises(NotDivisibleError):
-        la.composition(a, b)
-    monkeypatch.setattr(jumps, "MAX_STEPS", 15)
-    with pytest.raises(UndecidedError, match=r"more than 15 coordinates would have to be compared .* 4:5,4:5 of"):
-        la.composition(a, b)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "because"),
-    [
-        ("(4,m):(1,100)", "(2,2):(1,m)", "whether 4 divides m; give it as 4*m"),
-        ("(m,4):(1,100)", "(3,2):(2,3)", "whether m divides 2"),
-        ("(6,m):(1,7)", "(3,2):(2,3)", "whether the modes of b add up without a carry"),
-    ],
-)
-def test_a_composition_that_the_symbols_leave_open_is_not_decided(a: str, b: str, because: str) -> None:
-    with pytest.raises(UndecidedError) as refused:
-        la.composition(parse_layout(a), parse_layout(b))
-    assert because in str(refused.value)
-
-
 # Inverses
-
-
-def test_a_swizzled_range_is_searched_up_to_the_limit_and_not_beyond() -> None:
-    swizzle = Swizzle(1, 30, 1)  # reads bit 31
-    found = la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22)))
-    assert la.size(found) == 2**31
-    with pytest.raises(UndecidedError, match="right_inverse: must look at 4194305 offsets, more than 4194304"):
-        la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22 + 1)))
 
 
 @pytest.mark.parametrize("operation", ["right_inverse", "left_inverse", "max_common_layout"])
@@ -193,50 +103,6 @@ def test_equal_functions_of_other_forms_are_proved_where_all_offsets_can_be_comp
 def test_equal_functions_of_other_forms_with_symbols_are_not_decided(layout: str, told: str) -> None:
     with pytest.raises(UndecidedError, match=f"prove: no difference was found {told}, yet the coalesced forms are"):
         la.prove(after_nothing(layout), parse_layout(layout))
-
-
-@pytest.mark.parametrize(
-    ("a", "b"), [(1, M), (M, 1), (2, M + 1), (M, N), (2 - M, 1), (M * N, M), (1, 2 - M), (0, M - 1)]
-)
-def test_numbers_that_are_equal_for_some_values_only_are_not_decided(a: Any, b: Any) -> None:
-    with pytest.raises(UndecidedError, match="cannot decide whether"):
-        same(a, b)
-
-
-@pytest.mark.parametrize(
-    ("a", "b"), [(1, 1 - M), (1 - M, 1), (0, M), (M, 0), (1, 2 * M), (M, M + 1), (M + N, 1), (0, 1)]
-)
-def test_numbers_that_are_never_equal_are_different(a: Any, b: Any) -> None:
-    assert same(a, b) is False
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "less"),
-    [(0, M, True), (M, 0, False), (1, M + 1, True), (M, M, False), (M, 1, False), (1, M, None), (M, N, None)],
-)
-def test_an_order_is_told_where_all_values_have_it(a: Any, b: Any, less: bool | None) -> None:
-    if less is None:
-        with pytest.raises(UndecidedError, match="cannot decide whether"):
-            assert bool(a < b)
-        return
-    assert (a < b) is less and (b > a) is less
-    assert (a >= b) is not less and (b <= a) is not less
-
-
-SUMS = [M + 1, 2 * M + 1, M + N, M * N + 1, M * M + M + 1, 3 * N + 2, M * N + N + 1]
-
-
-@pytest.mark.parametrize("divisor", SUMS, ids=str)
-@pytest.mark.parametrize("quotient", [1, 2, M, M + 2, 2 * N, M * N + 3], ids=str)
-def test_a_multiple_of_a_sum_is_divided_by_it(divisor: Any, quotient: Any) -> None:
-    assert divmod(quotient * divisor, divisor) == (quotient, 0)
-    assert divmod(quotient * divisor + 1, divisor) == (quotient, 1)
-
-
-def test_the_division_by_a_sum_begins_at_its_leading_term() -> None:
-    assert divmod(M * N + N, M + 1) == (N, 0)
-    with pytest.raises(UndecidedError, match=r"whether m\+1 divides m\*n; give it as m\*\*2\*n\+m\*n if it does"):
-        divmod(M * N, M + 1)
 
 
 # Refusals that another check would make too, with words that mislead
@@ -315,13 +181,6 @@ def test_offsets_are_of_any_type_that_holds_them() -> None:
             la.offsets(Layout(2, stride), np.int8)
 
 
-def test_a_composed_layout_is_measured_up_to_the_limit_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cosize, "_MOST_OFFSETS", 8)
-    assert la.cosize(ComposedLayout(Swizzle(1, 0, 1), 1, Layout(8, 3))) == 24
-    with pytest.raises(LayoutError, match="must have at most 8 elements to be enumerated, found 9"):
-        la.cosize(ComposedLayout(Swizzle(1, 0, 1), 1, Layout(9, 3)))
-
-
 def nested(text: str, levels: int) -> str:
     return "(" * levels + text + ")" * levels
 
@@ -365,7 +224,9 @@ def test_a_wrong_value_is_shown_whole_up_to_the_limit(length: int, refuse: Any, 
         assert len(shown) <= length
 
 
-def test_a_value_too_deep_to_print_is_said_to_be() -> None:
+def test_a_value_too_deep_to_print_is_said_to_be(request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(1000)  # mypy, which another test calls, raises it for its whole process
     bottomless: Any = 4
     for _ in range(5000):
         bottomless = (bottomless,)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from descriptors.cli.search import commands
 from descriptors.errors import DescriptorError
-from descriptors.output.search import command, record, table
+from descriptors.output.search import command, record
 from descriptors.sweeps.finding import COLUMNS, KEYS
 from descriptors.sweeps.search import search, survey
 
@@ -123,10 +123,6 @@ def test_options_that_are_no_numbers_are_usage_errors(arguments: list[str]) -> N
 def test_the_help_shows_commands_and_explains_the_producer() -> None:
     text = CliRunner().invoke(COMMAND, ["--help"]).output
     assert "descriptors search --tile 128x64" in text and "--producer" in text and "Exit status 1" in text
-
-
-def test_a_table_of_nothing_is_its_heading() -> None:
-    assert len(table(())) == 1
 
 
 def test_json_has_the_box_of_the_tensor_copies_or_none(capsys: pytest.CaptureFixture[str]) -> None:

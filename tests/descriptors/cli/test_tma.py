@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from places import ROOT
@@ -13,7 +12,6 @@ from places import ROOT
 from descriptors import derive, tma_plan
 from descriptors.cli.command import main
 from descriptors.emitters.emit import LANGUAGES, emit
-from descriptors.output.plan import record as as_data
 
 TILE = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "128x128"]
 
@@ -143,9 +141,3 @@ def test_planning_loads_neither_the_dsl_nor_a_symbol() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_record_is_plain_data() -> None:
-    plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)))
-    record: dict[str, Any] = as_data(plan, plan.verify())
-    assert json.loads(json.dumps(record))["layout"] == str(plan.layout)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from derived import K_128, MN_64, derivations, leaves, unproved
 from hypothesis import given
@@ -15,7 +14,6 @@ from descriptors.debug.diff import Diff, diff
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.proof.addresses import stored_addresses
-from descriptors.proof.picture import picture
 from descriptors.words.bitfield import UnknownCode
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
 
@@ -161,26 +159,6 @@ def test_two_elements_of_a_byte_are_told_apart() -> None:
     assert diff(word, "S<3,5,3> o 0 o (64,64):(256,1)", **named).ok
     swapped = diff(word, "(64,(2,32)):(256,(1,2))", **named, shape=(8, 64))
     assert swapped.mismatches[0].unit == "bit"
-
-
-def test_the_first_mismatches_are_one_for_each_run_that_moves_together() -> None:
-    found = diff(1 << 62 | 64 << 32, "S<2,3,3> o 0 o (64,16):(32,1)", **BF16_K)
-    assert [one.coordinate for one in found.mismatches[:4]] == [(1, 0), (1, 8), (2, 0), (2, 8)]
-
-
-def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
-    wrong = np.zeros((64, 128), dtype=bool)
-    wrong[0, 1] = wrong[63, 126:] = wrong[62, 126:] = True
-    drawn = picture(wrong)
-    assert drawn.block == (2, 2)
-    assert (len(drawn.rows), {len(row) for row in drawn.rows}) == (32, {64})
-    assert drawn.rows[0] == "x" + "." * 63
-    assert drawn.rows[31] == "." * 63 + "X"
-    assert set("".join(drawn.rows[1:31])) == {"."}
-    text = str(drawn).splitlines()
-    assert text[0] == "mn \\ k  0       16      32      48      64      80      96      112"
-    assert text[1] == "     0  " + drawn.rows[0]
-    assert text[-1] == "a character is 2x2 elements: . right, x some wrong, X wrong"
 
 
 def test_the_answer_is_told_in_lines() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
@@ -12,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalError, derive
-from descriptors.cli.command import main
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
-from descriptors.derivation.symbolic_tile import parse_tile
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.output.closed_forms import WRITERS, write_formulas
+from descriptors.output.closed_forms import write_formulas
 from layoutalg import LayoutError, UndecidedError, coalesce, size
 
 ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
@@ -149,15 +146,6 @@ def test_a_tile_without_symbols_is_derived_as_by_numbers() -> None:
     agree(closed, derive(tile=(128, 128), **ONE))  # type: ignore[arg-type]
 
 
-def test_sympy_expressions_text_and_polynomials_are_the_same_extent() -> None:
-    m, k = sympy.symbols("m k", positive=True, integer=True)
-    made = derive_symbolic((64 * m, 64 * k), **ONE)  # type: ignore[arg-type]
-    assert made == derive_symbolic(("64*m", "64*k"), **ONE) == derive_symbolic(made.tile, **ONE)  # type: ignore[arg-type]
-    assert hash(made) == hash(derive_symbolic(made.tile, **ONE))  # type: ignore[arg-type]
-    assert sympy.sympify(made.steps[-1].bytes) == 8192 * m
-    assert made.substitute({m: 2}).symbols == ("k",)
-
-
 @pytest.mark.parametrize(
     ("changes", "kind", "message"),
     [
@@ -190,79 +178,3 @@ def test_an_operand_without_canonical_form_for_any_values_is_refused_outright() 
     family = {**ONE, "major": "MN", "swizzle": "128B_BASE32B", "order": (0, 1), "legality": "off"}
     with pytest.raises(NotCanonicalError, match=r"mode \(1,1\) must have a single stride, has \(2,2\):\(32,128\*m\)"):
         derive_symbolic(("128*m", "32*k"), **family)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("text", ["64*m x 64*k", "64*mx64*k", "(64*m,64*k)", " 64*m , 64*k ", "64*m  x  64*k"])
-def test_a_tile_is_read_from_a_command_line(text: str) -> None:
-    assert tuple(map(str, parse_tile(text))) == ("64*m", "64*k")
-
-
-def test_spaces_or_commas_allow_symbols_with_an_x_in_their_name() -> None:
-    assert tuple(map(str, parse_tile("64*max x 64*x"))) == ("64*max", "64*x")
-    assert tuple(map(str, parse_tile("64*x,64*k,stages"))) == ("64*x", "64*k", "stages")
-
-
-COMMAND = ["derive", "--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--symbolic"]
-
-
-def test_the_command_prints_the_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
-    tile = derive_symbolic(("64*m", "64*k"), **ONE)  # type: ignore[arg-type]
-    for name in WRITERS:
-        assert main([*COMMAND, "--tile", "64*m x 64*k", "--format", name]) == 0
-        assert capsys.readouterr().out == write_formulas(tile, name) + "\n"
-
-
-def test_the_text_has_every_step() -> None:
-    text = write_formulas(derive_symbolic(("64*m", "64*k", "s"), **ONE, order=(1, 0, 2)))  # type: ignore[arg-type]
-    for line in (
-        "advance      (m,(4,k),(1,s)):(512*k,(2,64),(0,512*k*m))   (16-byte units)",
-        "LBO  16 bytes  (changes nothing)",
-        "SBO  1024*k bytes",
-        "   MN: m subtiles, 8192*k bytes apart",
-        "   stage: s subtiles, 8192*k*m bytes apart",
-        "Atoms are stacked along K, then along MN, then along stages.",
-    ):
-        assert line in text.splitlines()
-
-
-def test_latex_and_json_hold_the_same_formulas() -> None:
-    made = derive_symbolic(("64*m", "64*k"), **ONE, order=(1, 0))  # type: ignore[arg-type]
-    assert r"\mathrm{SBO} &= 1024 k" in write_formulas(made, "latex")
-    assert r"\Delta_{\mathrm{MN},0} &= 8192 k, \quad 0 \le i < m" in write_formulas(made, "latex")
-    record = json.loads(write_formulas(made, "json"))
-    assert record["stride_byte_offset"] == "1024*k"
-    assert record["leading_byte_offset"] == 16
-    assert record["steps"][1] == {"dimension": "K", "extent": 4, "bytes": 32}
-
-
-def test_a_symbol_that_python_reserves_is_refused_for_python_only() -> None:
-    made = derive_symbolic(("64*lambda", "64*k"), **ONE)  # type: ignore[arg-type]
-    assert "8192*lambda" in write_formulas(made)
-    with pytest.raises(DescriptorError, match="a symbol must be able to name a parameter in Python, found lambda"):
-        write_formulas(made, "python")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--tile", "8*m x 64*k"], "cannot decide whether 64 divides 8*m; give it as 64*m if it does"),
-        (["--tile", "64*m x 64*k", "--emit", "cuda"], "--emit goes not with --symbolic"),
-        (["--tile", "64*m x 64*k", "--base", "1024"], "--base goes not with --symbolic"),
-        (["--tile", "64*m x 64*k", "--format", "word"], "formulas: format must be one of text, latex, python, json"),
-        (["--tile", "64*m x ("], "derive: tile extent 1 must be a positive number or expression; notation: "),
-        ([], "derive: tile must be (MN, K) or (MN, K, stages), found "),
-    ],
-)
-def test_the_command_refuses_in_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*COMMAND, *arguments]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert message in shown.err
-    assert shown.err.count("\n") == 1
-
-
-def test_a_format_needs_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*COMMAND[:-1], "--tile", "64x64", "--format", "json"]) == 2
-    assert "--format goes only with --symbolic" in capsys.readouterr().err

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import random
 from itertools import product
 from typing import Any
 
-import click
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from seeds import seeds_of
 
-from descriptors.cli.instructions import commands
 from descriptors.errors import ChoiceError, DescriptorError, FieldError
 from descriptors.instructions import tables as shapes
 from descriptors.instructions.idesc import decode_idesc, idesc
 from descriptors.instructions.instruction import Instruction
-from descriptors.instructions.rules import IllegalError, kind_row, type_name
+from descriptors.instructions.rules import IllegalError, kind_row
 from descriptors.operands.operand import Major
-from descriptors.words.bitfield import UnknownCode, span
-from descriptors.words.instruction import INSTRUCTION_DESCRIPTORS, word_of
-
-PLAIN = ("f16", "tf32", "f8f6f4", "i8")
-KINDS = tuple(INSTRUCTION_DESCRIPTORS)
-
+from descriptors.words.instruction import word_of
 
 # Examples: words on which independent tools agree
 
@@ -54,100 +45,7 @@ def test_known_words(word: int, types: tuple[str, ...], options: dict[str, Any])
     assert hex(idesc(*types, **options)) == hex(word)
 
 
-# Examples: the tables of the PTX ISA
-
-
-@pytest.mark.parametrize("kind", PLAIN)
-def test_fields_of_the_plain_kinds_are_where_the_ptx_isa_has_them(kind: str) -> None:
-    bits = {field.name: span(field) for field in word_of(kind).fields}
-    assert bits == {
-        "sparsity_selector": "[0,2)",
-        "sparse": "[2,3)",
-        "saturate": "[3,4)",
-        "d_dtype": "[4,6)",
-        "a_dtype": "[7,10)",
-        "b_dtype": "[10,13)",
-        "negate_a": "[13,14)",
-        "negate_b": "[14,15)",
-        "a_major": "[15,16)",
-        "b_major": "[16,17)",
-        "n": "[17,23)",
-        "m": "[24,29)",
-        "max_shift": "[30,32)",
-    }
-
-
-@pytest.mark.parametrize("kind", ["mxf8f6f4", "mxf4", "mxf4nvf4"])
-def test_fields_of_the_block_scaled_kinds_are_where_the_ptx_isa_has_them(kind: str) -> None:
-    bits = {field.name: span(field) for field in word_of(kind).fields}
-    assert bits.pop("k_is_96", None) == (None if kind == "mxf8f6f4" else "[31,32)")
-    assert bits == {
-        "sparse": "[2,3)",
-        "sfb_id": "[4,6)",
-        "a_dtype": "[7,10)",
-        "b_dtype": "[10,13)" if kind == "mxf8f6f4" else "[10,12)",
-        "negate_a": "[13,14)",
-        "negate_b": "[14,15)",
-        "a_major": "[15,16)",
-        "b_major": "[16,17)",
-        "n": "[17,23)",
-        "scale_dtype": "[23,24)",
-        "m": "[27,29)",
-        "sfa_id": "[29,31)",
-    }
-
-
-@pytest.mark.parametrize(
-    ("kind", "codes"),
-    [
-        ("f16", {"f16": 0, "bf16": 1}),
-        ("tf32", {"tf32": 2}),
-        ("f8f6f4", {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}),
-        ("i8", {"u8": 0, "s8": 1}),
-        ("mxf8f6f4", {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}),
-        ("mxf4", {"e2m1": 1}),
-        ("mxf4nvf4", {"e2m1": 1}),
-    ],
-)
-def test_type_codes_are_those_of_the_kind(kind: str, codes: dict[str, int]) -> None:
-    assert dict(word_of(kind)["a_dtype"].codes) == dict(word_of(kind)["b_dtype"].codes) == codes
-    assert set(codes) == set(map(type_name, kind_row("sm100", kind).dtypes))
-
-
-@pytest.mark.parametrize(("columns", "code"), [(0, 0), (8, 1), (16, 2), (32, 3)])
-def test_the_shift_of_the_weight_stationary_form_is_given_in_columns(columns: int, code: int) -> None:
-    assert idesc("f16", m=32, n=64, ws=True, max_shift=columns) >> 30 == code
-
-
 # Laws
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_code_of_every_field_survives_the_round_trip(kind: str) -> None:
-    word = word_of(kind)
-    for field in word.fields:
-        for code in range(1 << field.bits):
-            raw = code << field.low
-            assert word.encode(word.decode(raw)) == raw
-            assert word.unknown_bits(raw) == 0
-
-
-@given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
-def test_decoding_loses_no_bit(kind: str, raw: int) -> None:
-    read = decode_idesc(raw, kind)
-    assert word_of(kind).encode(dict(read.values)) | read.unknown_bits == raw
-    assert bool(read.unknown_bits) == any("reserved bits" in warning for warning in read.warnings)
-    for name, value in read.values:
-        assert isinstance(value, UnknownCode) == (f"{name} has {value}" in read.warnings)
-
-
-def test_bits_of_no_field_are_the_reserved_ones() -> None:
-    def reserved(kind: str) -> list[int]:
-        return [bit for bit in range(32) if word_of(kind).unknown_bits(1 << bit)]
-
-    assert reserved("f16") == reserved("i8") == [6, 23, 29]
-    assert reserved("mxf8f6f4") == [0, 1, 3, 6, 24, 25, 26, 31]
-    assert reserved("mxf4") == [0, 1, 3, 6, 12, 24, 25, 26]
 
 
 @st.composite
@@ -376,60 +274,3 @@ def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) ->
         options |= scaled if one.kind.startswith("mx") else {"saturate": one.kind == "i8"}  # the DSL's i8 always does
         ours = idesc(one.a, one.b, one.d, m=one.m, n=one.n, k=one.k, **options)
         assert (found.status, found.word) == ("ok", ours), (one, found)
-
-
-# The commands
-
-
-def run(*arguments: str) -> Any:
-    group = click.Group("descriptors", commands={str(command.name): command for command in commands})
-    return CliRunner().invoke(group, arguments)
-
-
-def test_the_command_builds_a_word_and_names_its_fields() -> None:
-    done = run("idesc", "--a", "bf16", "--m", "128", "--n", "256", "--b-major", "mn")
-    assert done.exit_code == 0, done.output
-    assert done.output.splitlines()[0] == "0x08410490  sm100 instruction descriptor of kind f16"
-    assert [line.split() for line in done.output.splitlines() if " n " in line] == [["[17,23)", "n", "256"]]
-
-
-def test_the_command_reads_a_word_as_json() -> None:
-    record = json.loads(run("decode-idesc", "0x10401480", "--kind", "mxf4nvf4", "--json").output)
-    assert record["fields"]["m"] == 256 and record["fields"]["scale_dtype"] == "ue4m3"
-    assert record["unknown_bits"] == "0x00001000" and record["warnings"]
-
-
-@pytest.mark.parametrize(
-    "arguments", [("--arch", "sm100", "--kind", "f16"), ("--arch", "sm90"), ("--kind", "mxf4nvf4")]
-)
-def test_the_command_shows_the_tables_and_every_row_in_json(arguments: tuple[str, ...]) -> None:
-    done = run("shapes", *arguments)
-    assert done.exit_code == 0, done.output
-    assert all(len(line) > 5 for line in done.output.splitlines())
-    record = json.loads(run("shapes", *arguments, "--json").output)
-    assert record["SHAPES"] and all(row["source"] for rows in record.values() for row in rows)
-
-
-@pytest.mark.parametrize("kind", [row.kind for row in shapes.KINDS if row.arch == "sm100"])
-def test_the_printed_table_has_a_line_for_every_row_and_a_text_for_every_source(kind: str) -> None:
-    lines = run("shapes", "--kind", kind).output.splitlines()
-    tables = (shapes.TYPES, shapes.SHAPES, shapes.TRANSPOSED_B, shapes.OPERANDS, shapes.SCALES)
-    rows = [row for table in tables for row in table if (row.arch, row.kind) == ("sm100", kind)]
-    sources = {row.disputed or row.source for row in rows} | {kind_row("sm100", kind).source}
-    assert len(lines) == 2 + len(rows) + len(sources)
-    assert sum("lenient only" in line for line in lines) == sum(bool(row.disputed) for row in rows)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("decode-idesc", "0xzz", "--kind", "f16"),
-        ("decode-idesc", "1" * 5000, "--kind", "f16"),
-        ("decode-idesc", "1", "--kind", "f32"),
-        ("idesc", "--a", "bf16", "--m", "128", "--n", "24"),
-        ("shapes", "--kind", "fp4"),
-        ("shapes", "--arch", "sm80"),
-    ],
-)
-def test_bad_input_to_a_command_is_an_error_of_the_family(arguments: tuple[str, ...]) -> None:
-    assert isinstance(run(*arguments).exception, DescriptorError)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from descriptors.instructions import tables as shapes
-from descriptors.instructions.rows import spell
 from descriptors.instructions.tables import KINDS, SHAPES
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 
@@ -73,20 +72,6 @@ def test_what_all_sources_allow_is_within_what_some_source_allows() -> None:
                 if not one.disputed and (one.arch, one.kind, one.ws) == (row.arch, row.kind, row.ws)
             ]
             assert agreed
-
-
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ((8,), "8"),
-        ((64, 128), "64, 128"),
-        (tuple(range(8, 257, 8)), "8..256 step 8"),
-        ((8, 16, 24, *range(32, 257, 16)), "8..32 step 8, 48..256 step 16"),
-        ((), ""),
-    ],
-)
-def test_numbers_are_spelled_in_runs(values: tuple[int, ...], text: str) -> None:
-    assert spell(values) == text
 
 
 # Examples: the documents' figures

@@ -10,17 +10,16 @@ from derived import ALGEBRA, derive_or_none, tiles
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, FieldError, NotCanonicalError, SmemDescriptor, derive, match, plain
+from descriptors import DescriptorError, FieldError, NotCanonicalError, SmemDescriptor, derive, plain
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import contiguous_major
-from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
-from descriptors.operands.swizzled import recognise, swizzle_on_elements
+from descriptors.operands.operand import SwizzleMode, as_element_type
+from descriptors.operands.swizzled import swizzle_on_elements
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from layoutalg import (
     ComposedLayout,
     Layout,
-    Swizzle,
     local_tile,
     make_layout,
     offsets,
@@ -120,62 +119,6 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
     d = derive(layout="S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)", unit="cute", dtype="bf16", operand="A")
     assert (d.mma, d.tile, hex(d.descriptor.encode())) == ((128, 16), (128, 64, 6), "0x4000404000010000")
     assert d.offsets_bytes(stage=5)[0][3] == 96 + 5 * 16384
-
-
-@pytest.mark.parametrize("element", ELEMENT_TYPES.values(), ids=str)
-@pytest.mark.parametrize("mode", SwizzleMode)
-def test_every_swizzle_is_recognised_in_every_unit(mode: SwizzleMode, element: Any) -> None:
-    assert recognise(swizzle_on_elements(mode, element), element.storage_bits, "") is mode
-    assert recognise(mode.swizzle or Swizzle(0, 4, 3), 8, "") is mode
-
-
-@pytest.mark.parametrize(
-    ("text", "unit", "form", "expected"),
-    [
-        (
-            "S<3,4,3> o 0 o (64,64):(64,1)",
-            "elements",
-            "128B, S<3,4,3> on bytes",
-            "S<3,3,3> on units of 16 bits (S<3,4,3> ",
-        ),
-        ("S<3,4,4> o 0 o (64,64):(64,1)", "cute", "128B, S<3,4,3> on bytes", "S<3,4,3> on units of 8 bits"),
-        ("S<2,3,4> o 0 o (64,64):(64,1)", "elements", "64B, S<2,4,3> on bytes", "S<2,3,3> on units of 16 bits"),
-        ("S<1,2,3> o 0 o (64,64):(64,1)", "bytes", "32B, S<1,4,3> on bytes", "S<1,4,3> on units of 8 bits"),
-        ("S<3,3,-3> o 0 o (64,64):(64,1)", "elements", "128B, S<3,4,3> on bytes", "S<3,3,3> on units of 16 bits"),
-        ("S<2,5,3> o 0 o (64,64):(64,1)", "bytes", "64B, S<2,4,3> on bytes", "S<2,4,3> on units of 8 bits"),
-    ],
-)
-def test_another_swizzle_is_refused_with_the_nearest_mode(text: str, unit: str, form: str, expected: str) -> None:
-    with pytest.raises(NotCanonicalError) as caught:
-        derive(layout=text, unit=unit, **BF16)
-    assert caught.value.mode is None
-    assert caught.value.form == form
-    assert caught.value.expected.startswith(expected)
-
-
-@pytest.mark.parametrize(
-    ("layout", "mode", "found"),
-    [
-        ("(64,64):(64,2)", (1,), "16:2"),
-        ("(64,64):(68,1)", (0,), "a step of 68 elements"),
-        ("(64,64):(1,64)", (1,), "16:64"),
-        ("(64,(4,16)):(4,(1,256))", (1,), "(4,4):(1,256)"),
-        ("(64,(8,8)):(8,(1,516))", (1,), "a step of 516 elements"),
-        ("(64,(12,8)):(48,(1,516))", (1,), "(12,4):(1,516)"),
-        ("(64,64):(64,1)", (0, 0), "stride 8"),
-    ],
-)
-def test_an_operand_that_does_not_fill_16_byte_units_is_refused(layout: str, mode: Any, found: str) -> None:
-    with pytest.raises(NotCanonicalError) as caught:
-        derive(layout=layout, major="K", **{**BF16, "mma": (64, 48 if "12" in layout else 16)}, **ALGEBRA)
-    assert (caught.value.mode, caught.value.found) == (mode, found)
-
-
-def test_a_contiguous_run_may_be_written_as_any_modes() -> None:
-    arguments = {"swizzle": "64B", "dtype": "bf16", "mma": (8, 48), **ALGEBRA}
-    whole, split = (derive(layout=layout, **arguments) for layout in ("(64,48):(32,1)", "(64,(12,4)):(32,(1,12))"))
-    assert split.words() == whole.words()
-    assert split.canonical == whole.canonical
 
 
 @pytest.mark.parametrize(
@@ -293,20 +236,3 @@ def test_the_contiguous_dimension_is_told_by_the_layout() -> None:
     bf16 = as_element_type("bf16")
     assert str(contiguous_major(Layout((64, 16), (16, 1)), bf16)) == "K"
     assert str(contiguous_major(Layout(((8, 8), 16), ((1, 128), 8)), bf16)) == "MN"
-
-
-def test_match_takes_a_layout_in_any_unit() -> None:
-    told = [
-        match("(64,16):(64,1)", "bf16", "K", "128B"),
-        match("S<3,3,3> o 0 o (64,16):(64,1)", "bf16"),
-        match("S<3,4,3> o 0 o (64,16):(64,1)", "bf16", unit="cute"),
-        match("S<3,4,3> o 0 o (64,32):(128,1)", "bf16", unit="bytes"),
-    ]
-    assert all(found == told[0] for found in told)
-    assert (told[0].leading_byte_offset, told[0].stride_byte_offset) == (16, 1024)
-
-
-@pytest.mark.parametrize("layout", ["(64,16,2):(64,1,0)", "64:1", "((64,16),2):((64,1),16)"])
-def test_match_wants_one_operand(layout: str) -> None:
-    with pytest.raises(DescriptorError):
-        match(layout, "bf16", "K", "128B")

@@ -74,47 +74,6 @@ def wait_for(condition: Any, run: subprocess.Popen[bytes], seconds: float = 300)
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "my notes 1\nmy notes 2\nprecious last line",
-        '{"user":"data","precious":true}',
-        '{"user":"data"}\n',
-        '{"key": "mine", "user": "data"}',
-        '{"key": "a=b", "status": "proved"}\nand a remark',
-        "x",
-        "\n",
-        '{"key": [1], "status": "proved"}\n',
-        '{"key": "a=b", "status": 2}\n',
-        "[" * 100_000,
-        "[" * 100_000 + "\n",
-        "9" * 3_000_000,
-        "\x00\xff",
-    ],
-    ids=lambda text: text[:20],
-)
-def test_a_file_that_is_no_atlas_is_refused_as_it_was_found(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "foreign.jsonl"
-    path.write_text(text)
-    assert main(["atlas", str(path), *OPTIONS]) == 2
-    assert path.read_text() == text
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert "every line must be a row of an atlas" in told.err and len(told.err) < 500
-
-
-def test_a_cut_line_is_taken_away_only_when_the_next_row_is_written(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    atlas(points(), path)
-    cut = path.read_bytes()[:-30]
-    path.write_bytes(cut)
-    with open_rows(path):
-        pass
-    assert path.read_bytes() == cut
-
-
 @pytest.mark.parametrize("name", ["notes.txt", "part-abc.parquet", "part-00000.csv", "table.parquet"])
 def test_a_folder_that_holds_something_else_is_refused(name: str, tmp_path: Path) -> None:
     needs("parquet")

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from itertools import pairwise
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from descriptors import TmaError, derive, tma_plan
 from descriptors.cli.command import main
 from descriptors.derivation.verify import verify
 from descriptors.errors import ChoiceError, DescriptorError
-from descriptors.operands.operand import Major, SwizzleMode, as_element_type
+from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.output.search import command as derive_command
-from descriptors.sweeps.finding import COLUMNS, KEYS, Finding
-from descriptors.sweeps.producer import stores
+from descriptors.sweeps.finding import Finding
 from descriptors.sweeps.search import search, survey
-from layoutalg import Layout, accesses, wavefronts
+from layoutalg import Layout, wavefronts
 
 CASES = [
     {"tile": (128, 64), "dtype": "bf16", "mma": (64, 16)},
@@ -109,47 +105,6 @@ def test_two_orders_are_one_finding_exactly_where_they_store_every_element_at_th
         assert (len(one.orders) == 2) == (places[0] == places[1])
 
 
-@given(
-    st.sampled_from(["bf16", "e4m3", "tf32"]),
-    st.sampled_from([64, 128, 192]),
-    st.sampled_from([32, 64, 128]),
-    st.integers(1, 20),
-    st.sampled_from([1000, 40000, 232448]),
-    st.sampled_from(PRODUCERS),
-)
-@settings(max_examples=15)
-def test_findings_are_sorted_by_the_documented_columns_and_ties_keep_the_order_of_enumeration(
-    dtype: str, mn: int, k: int, stages: int, smem: int, producer: str
-) -> None:
-    reads = (64, 256 // as_element_type(dtype).storage_bits)
-    found = survey(tile=(mn, k), dtype=dtype, mma=reads, stages=stages, smem=smem, producer=producer)
-    assert found.key == KEYS["tma" if producer == "tma" else "stores"] and set(found.key) <= set(COLUMNS)
-    first = [Major.K, Major.MN]
-    widest = [SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE]
-
-    def cost(one: Finding) -> list[float]:
-        costs = [not one.fits if name == "fits" else getattr(one, name) for name in found.key]
-        return [float("inf") if value is None else value for value in costs]
-
-    def place(one: Finding) -> tuple[int, int, bool]:
-        return first.index(one.major), widest.index(one.swizzle), (one.order == (0, 1)) != (one.major is Major.K)
-
-    for one, other in pairwise(found.findings):
-        assert (cost(one), place(one)) < (cost(other), place(other))
-
-
-@pytest.mark.parametrize(("stages", "smem"), [(1, 16384), (2, 32767), (6, 232448), (15, 232448), (16, 262144)])
-def test_memory_is_stages_times_the_tile_and_fits_says_whether_it_is_there(stages: int, smem: int) -> None:
-    for one in search(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=stages, smem=smem):
-        assert one.stage_bytes == 128 * 64 * 2
-        assert one.total_bytes == stages * one.stage_bytes + one.padding_bytes
-        assert one.fits == (one.total_bytes <= smem)
-        assert one.alignment_bytes == max(128, one.swizzle.alignment_bytes)
-        assert one.waste_bytes == one.slack_bytes == one.alignment_bytes - 16
-        assert not one.carries
-        assert one.proof.bases == tuple(range(0, stages * 16384, 16384))
-
-
 def test_a_start_carries_exactly_from_the_first_stage_that_lies_past_the_window() -> None:
     for stages in (15, 16, 17, 40):
         for one in search(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=stages, major="K"):
@@ -193,42 +148,6 @@ def test_a_padded_tile_is_rounded_up_to_atoms_and_operands_and_its_own_elements_
 def test_padding_changes_nothing_that_needs_none() -> None:
     plain = search(tile=(128, 64), dtype="bf16", mma=(64, 16))
     assert search(tile=(128, 64), dtype="bf16", mma=(64, 16), pad=True) == plain
-
-
-def test_a_thread_value_layout_costs_what_its_accesses_cost() -> None:
-    rows, columns = "((8,4),8):((512,1),64)", "(32,8):(1,64)"
-    for text, tv in ((rows, Layout(((8, 4), 8), ((512, 1), 64))), (columns, Layout((32, 8), (1, 64)))):
-        for producer in (text, tv):
-            for one in search(tile=(64, 64), dtype="bf16", mma=(64, 16), producer=producer, major="K"):
-                made = accesses(one.derivation.smem_tile, tv, 2, 16, store=True)
-                assert one.wavefronts == sum(each.wavefronts for each in made)
-                assert one.conflicts == sum(each.conflicts for each in made)
-                assert one.store_bytes == 16
-
-
-@pytest.mark.parametrize(
-    ("values", "strides", "width"), [(8, 1, 16), (4, 1, 8), (6, 1, 4), (2, 1, 4), (3, 1, 2), (8, 2, 2)]
-)
-def test_stores_are_as_wide_as_the_values_lie_side_by_side_and_aligned(values: int, strides: int, width: int) -> None:
-    flat = np.arange(1024, dtype=np.int64)[:, None] * 16
-    moves = np.arange(32)[:, None] * (values * strides) + np.arange(values) * strides
-    made = stores(flat, moves, as_element_type("bf16"))
-    assert made is not None and made.store_bytes == width
-
-
-def test_stores_of_several_warps_and_idle_lanes_add_up() -> None:
-    flat = np.arange(4096, dtype=np.int64)[:, None] * 32
-    moves = np.arange(40)[:, None] * 32  # 128 bytes apart: one bank
-    moves[3] = -1
-    assert stores(flat, moves, as_element_type("tf32")) == (4, 31 + 8, 30 + 7)
-
-
-def test_elements_in_containers_are_stored_by_the_container_only() -> None:
-    (by_row, by_column) = (
-        search(tile=(64, 64), dtype="e2m3", mma=(64, 32), major="K", producer=producer)
-        for producer in ("rows", "columns")
-    )
-    assert {one.store_bytes for one in by_row} == {16} and {one.store_bytes for one in by_column} == {None}
 
 
 def test_what_has_no_tma_boxes_is_ranked_after_what_has() -> None:
@@ -306,18 +225,3 @@ def test_bad_arguments_are_refused_in_one_typed_line(changes: dict[str, object],
 def test_a_tile_beyond_the_address_window_is_refused_and_not_measured() -> None:
     found = survey(tile=(1 << 40, 64), dtype="bf16", mma=(64, 16), major="K")
     assert not found.findings and all(one.reason for one in found.refusals)
-
-
-def test_stores_that_do_not_start_aligned_are_as_narrow_as_their_alignment() -> None:
-    flat = np.arange(1024, dtype=np.int64)[:, None] * 16
-    for start, width in ((0, 8), (1, 2), (2, 4), (4, 8)):
-        made = stores(flat, start + np.arange(128).reshape(32, 4), as_element_type("bf16"))
-        assert made is not None and made.store_bytes == width
-
-
-def test_stores_have_no_share_in_the_exception_for_loads() -> None:
-    flat = np.arange(1024, dtype=np.int64)[:, None] * 16
-    in_pairs = np.arange(32)[:, None] // 2 * 8 + np.arange(8)
-    made = stores(flat, in_pairs, as_element_type("bf16"))
-    assert made == (16, 4, 0)
-    assert made.wavefronts == 2 * wavefronts([lane // 2 * 16 for lane in range(32)], 16)

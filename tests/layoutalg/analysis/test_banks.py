@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import VECTORS
 
-from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
-from layoutalg.analysis.banks import Access, access, wavefronts
-from layoutalg.analysis.warp_accesses import accesses
+from layoutalg import LayoutError, Swizzle
+from layoutalg.analysis.banks import access, wavefronts
 
 HOPPER = VECTORS / "hopper"
 WIDTHS = (1, 2, 4, 8, 16)
@@ -166,59 +165,6 @@ class TestArticle:
         # which holds for rows as wide as all banks.
         assert wavefronts([32 * i for i in range(8)], 4) == 2
         assert wavefronts([128 * i for i in range(8)], 4) == 8
-
-
-class TestLayouts:
-    tile = Layout((64, 64), (64, 1))
-    by_column = Layout((32, 8), (1, 64))  # a row a lane, 8 elements along it
-
-    def test_a_swizzle_takes_the_conflicts_out_of_a_column(self) -> None:
-        swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, self.tile)
-        costs = [sum(a.wavefronts for a in accesses(one, self.by_column, 2, 16)) for one in (self.tile, swizzled)]
-        assert costs == [32, 4]
-
-    def test_the_accesses_are_those_of_the_addresses(self) -> None:
-        for found in accesses(self.tile, self.by_column, 2, 4, base=256):
-            want = [256 + 2 * self.tile(self.by_column(t, found.value)) for t in range(32)]
-            assert found == Access(
-                tuple(want), access(want, 4).phases, access(want, 4).phase_wavefronts, 0, found.value
-            )
-
-    def test_warps_and_values_are_numbered(self) -> None:
-        two_warps = Layout((64, 4), (1, 64))
-        found = accesses(self.tile, two_warps, 2, 4)
-        assert [(one.warp, one.value) for one in found] == [(0, 0), (0, 2), (1, 0), (1, 2)]
-
-    def test_fewer_threads_than_a_warp_are_fewer_lanes(self) -> None:
-        (found,) = accesses(Layout(8), Layout((8, 1), (1, 0)), 4)
-        assert len(found.addresses) == 8
-
-    def test_values_that_do_not_lie_side_by_side_are_refused(self) -> None:
-        with pytest.raises(LayoutError, match="must lie side by side, found offsets"):
-            accesses(Layout((64, 64)), self.by_column, 2, 4)
-
-    def test_a_misaligned_vector_is_refused(self) -> None:
-        shifted = Layout((8, 2), (2, 1))
-        with pytest.raises(LayoutError, match="a non-negative multiple of the access's 4 bytes, found 2"):
-            accesses(Layout(16), shifted, 2, 4, base=2)
-
-    def test_a_map_beyond_the_tile_is_refused(self) -> None:
-        with pytest.raises(LayoutError):
-            accesses(Layout(16), Layout((32, 1), (1, 0)), 4)
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            ((Layout(64), 2, 4), "must have two modes"),
-            ((by_column, 2, 3), "must be a multiple of the element's 2, found 3"),
-            ((by_column, 2, 1), "must be a multiple of the element's 2, found 1"),
-            ((by_column, 2, 12), "must be a multiple of the 6 of one access"),
-            ((by_column, 0, 4), "element_bytes must be positive"),
-        ],
-    )
-    def test_bad_input_is_refused_with_the_reason(self, arguments: tuple[Any, ...], message: str) -> None:
-        with pytest.raises(LayoutError, match=message):
-            accesses(self.tile, *arguments)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from layoutalg import (
     crd2idx,
     depth,
     idx2crd,
-    make_composed_layout,
     make_layout,
     rank,
     size,
@@ -49,12 +48,6 @@ def test_a_layout_is_the_sum_of_its_modes(layout):
     for index in range(size(layout)):
         digits = judge.digits(index, extents)
         assert layout(index) == sum(mode(digit) for mode, digit in zip(modes, digits, strict=True))
-
-
-@given(composed_layouts)
-def test_a_composed_layout_applies_inner_then_offset_then_outer(layout):
-    for index in range(size(layout)):
-        assert layout(index) == judge.swizzled(layout.outer, layout.offset + layout.inner(index))
 
 
 @given(any_layouts)
@@ -92,13 +85,6 @@ def test_concatenation_adds_the_offsets_of_its_parts(case):
     both = make_layout(a, b)
     assert rank(both) == 2 and both[0] == a and both[1] == b
     assert judge.values(both) == [x + y for y in judge.values(b) for x in judge.values(a)]
-
-
-def test_make_composed_layout_takes_the_function_applied_last_first():
-    tile = make_composed_layout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
-    assert tile == ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
-    assert tile.outer == Swizzle(3, 4, 3) and tile.inner == Layout((8, 64), (64, 1)) and tile.offset == 0
-    assert str(tile) == "S<3,4,3> o 0 o (8,64):(64,1)"
 
 
 def test_a_layout_of_one_mode_is_told_apart_from_its_mode():

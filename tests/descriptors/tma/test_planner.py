@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
 from dataclasses import replace
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seeds import seeds_of
 
-from descriptors import Derivation, DescriptorError, TmaError, TmaPlan, derive, tma_plan
+from descriptors import Derivation, DescriptorError, TmaError, derive, tma_plan
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.oracle import available
-from descriptors.proof.copy_model import landing_bits
-from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SWIZZLES
-from layoutalg import ComposedLayout, Layout, Swizzle, offsets
+from layoutalg import Layout, offsets
 
 ALGEBRA: dict[str, Any] = {"legality": "off", "verify": False}
 
@@ -185,64 +180,12 @@ def test_a_higher_rank_never_needs_more_boxes(d: Derivation) -> None:
     assert counts == sorted(counts, reverse=True)
 
 
-def test_where_the_tile_may_begin_in_the_tensor() -> None:
-    assert tma_plan(tile((128, 128), "bf16", "MN", "64B")).origin_multiples == (8, 1)
-    assert tma_plan(tile((128, 128), "bf16", "MN", "64B"), rank=3).origin_multiples == (32, 1)
-    assert tma_plan(tile((128, 128), "bf16", "K", "none", (1, 0)), rank=4).origin_multiples == (8, 8)
-    assert tma_plan(tile((128, 256), "e2m1", "K", "128B")).origin_multiples == (1, 32)
-    assert tma_plan(tile((128, 256), "e2m3", "K", "128B"), rank=3).origin_multiples == (1, 128)
-
-
-def test_padding_is_not_counted_by_the_barrier() -> None:
-    for dtype, moved in (("bf16", 16), ("e2m1", 4), ("e2m1_unpacksmem", 4), ("e2m3", 6)):
-        plan = tma_plan(tile((64, 256), dtype, "K", "128B"))
-        assert plan.transaction_bytes * 8 == prod(plan.box) * moved
-        assert plan.box_bytes == 64 * 128
-    assert tma_plan(tile((64, 256), "e2m3", "K", "128B")).global_alignment_bytes == 32
-
-
 @pytest.mark.parametrize(("dtype", "swizzle"), [("e2m1", "128B"), ("e2m3", "128B"), ("e2m1_unpacksmem", "128B")])
 def test_what_hoppers_driver_refuses_is_refused(dtype: str, swizzle: str) -> None:
     d = derive((64, 256), dtype, "K", swizzle, (8, 32), arch="sm90", **ALGEBRA)
     with pytest.raises(TmaError, match="a tensor map of sm90 must have another type and swizzle"):
         tma_plan(d)
     assert tma_plan(replace(d, descriptor=replace(d.descriptor, arch="sm100"))).evidence.startswith("documented")
-
-
-def plans() -> list[TmaPlan]:
-    return [
-        tma_plan(tile((128, 128), "bf16", "K", "128B")),
-        tma_plan(tile((128, 128), "bf16", "MN", "64B")),
-        tma_plan(tile((64, 64, 2), "tf32", "MN", "128B_BASE32B"), rank=3),
-    ]
-
-
-@pytest.mark.parametrize("plan", plans(), ids=str)
-def test_the_proof_finds_a_wrong_plan(plan: TmaPlan) -> None:
-    first, last = plan.boxes[0], plan.boxes[-1]
-    others = [mode for mode in SWIZZLES if mode is not plan.swizzle and mode.alignment_bytes <= plan.alignment_bytes]
-    wrong = [
-        replace(plan, boxes=plan.boxes[:-1]),
-        replace(plan, boxes=(*plan.boxes, first)),
-        replace(plan, boxes=(*plan.boxes[:-1], replace(last, offset_bytes=last.offset_bytes + 1024))),
-        replace(plan, boxes=(*plan.boxes[:-1], first)),
-        replace(plan, boxes=(replace(first, offset_bytes=last.offset_bytes), *plan.boxes[1:])),
-        *(replace(plan, swizzle=mode) for mode in others),
-    ]
-    for one in wrong:
-        with pytest.raises(TmaError, match=r"tma: (every element must be copied once|element .* must land at byte)"):
-            one.verify()
-    with pytest.raises(TmaError, match=f"must be a multiple of {plan.alignment_bytes}, found 64"):
-        plan.verify(64)
-
-
-def test_a_place_that_two_elements_share_is_found() -> None:
-    d = derive(layout=Layout((64, 16, 2), (16, 1, 1024)), dtype="bf16", swizzle="32B", mma=(64, 16))
-    shared = Layout((64, 16, 2), (16, 1, 0))
-    twice = replace(tma_plan(d), layout=ComposedLayout(Swizzle(1, 3, 3), 0, shared))
-    boxes = tuple(replace(box, offset_bytes=0) for box in twice.boxes)
-    with pytest.raises(TmaError, match="no two elements may share a place"):
-        replace(twice, boxes=boxes).verify()
 
 
 @pytest.mark.parametrize(
@@ -287,33 +230,6 @@ def test_a_contiguous_dimension_that_is_not_the_tensors_is_refused() -> None:
 def test_a_rank_that_no_tensor_map_has_is_refused(rank: Any) -> None:
     with pytest.raises(DescriptorError, match="tma: rank must be"):
         tma_plan(tile((64, 64), "bf16", "K", "none"), rank)
-
-
-def test_the_model_permutes_pieces_within_rows_of_128_bytes() -> None:
-    """Against `Swizzle` on byte addresses, at destinations on and off the pattern."""
-    for mode, (_, code) in SWIZZLES.items():
-        swizzle = mode.swizzle or Swizzle(0, 4, 3)
-        for start in (0, 128, 896, 1024, 4224):
-            found = landing_bits((mode.span_bytes, 64), [start], bits=8, swizzle=code)[0]
-            assert found.tolist() == [8 * swizzle(start + i) for i in range(mode.span_bytes * 64)]
-
-
-def _toolkit() -> Path | None:
-    nvcc = shutil.which("nvcc")
-    folders = [Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
-    return next((one for one in (*folders, Path("/usr/local/cuda/include")) if (one / "cuda.h").is_file()), None)
-
-
-@pytest.mark.skipif(shutil.which("g++") is None or _toolkit() is None, reason="no g++ or no cuda.h")
-def test_names_and_codes_are_those_of_the_drivers_header(tmp_path: Path) -> None:
-    rows = {*DATA_TYPES.values(), *SWIZZLES.values(), INTERLEAVE}
-    source = tmp_path / "codes.cpp"
-    source.write_text(
-        "#include <cuda.h>\n" + "".join(f'static_assert({name} == {code}, "{name}");\n' for name, code in sorted(rows))
-    )
-    command = ["g++", "-std=c++14", "-fsyntax-only", f"-I{_toolkit()}", str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not available(), reason="the CuTe DSL is not installed")

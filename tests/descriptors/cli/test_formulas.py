@@ -1,0 +1,47 @@
+"""The command that prints the closed forms of a tile with symbols."""
+
+from __future__ import annotations
+
+import pytest
+
+from descriptors.cli.command import main
+from descriptors.derivation.symbolic import derive_symbolic
+from descriptors.output.closed_forms import WRITERS, write_formulas
+
+ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
+
+
+COMMAND = ["derive", "--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--symbolic"]
+
+
+def test_the_command_prints_the_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = derive_symbolic(("64*m", "64*k"), **ONE)  # type: ignore[arg-type]
+    for name in WRITERS:
+        assert main([*COMMAND, "--tile", "64*m x 64*k", "--format", name]) == 0
+        assert capsys.readouterr().out == write_formulas(tile, name) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tile", "8*m x 64*k"], "cannot decide whether 64 divides 8*m; give it as 64*m if it does"),
+        (["--tile", "64*m x 64*k", "--emit", "cuda"], "--emit goes not with --symbolic"),
+        (["--tile", "64*m x 64*k", "--base", "1024"], "--base goes not with --symbolic"),
+        (["--tile", "64*m x 64*k", "--format", "word"], "formulas: format must be one of text, latex, python, json"),
+        (["--tile", "64*m x ("], "derive: tile extent 1 must be a positive number or expression; notation: "),
+        ([], "derive: tile must be (MN, K) or (MN, K, stages), found "),
+    ],
+)
+def test_the_command_refuses_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*COMMAND, *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_a_format_needs_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*COMMAND[:-1], "--tile", "64x64", "--format", "json"]) == 2
+    assert "--format goes only with --symbolic" in capsys.readouterr().err

@@ -1,0 +1,104 @@
+"""What a derivation gives: tables of offsets and words, stage by stage, and a value."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import product
+from operator import mul
+from pathlib import Path
+from typing import Any
+
+import pytest
+from derived import derive_or_none, tiles
+from hypothesis import given
+from places import ROOT
+
+from descriptors import DescriptorError, derive
+from layoutalg import Layout
+
+GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
+
+
+@given(arguments=tiles())
+def test_only_the_start_address_differs_between_subtiles(arguments: dict[str, Any]) -> None:
+    d = derive_or_none(arguments)
+    if d is None:
+        return
+    first = d.descriptor.encode()
+    for row, words in zip(d.offsets_bytes(), d.words(), strict=True):
+        assert [word - first for word in words] == [offset // 16 for offset in row]
+
+
+def test_equal_derivations_are_equal_and_frozen() -> None:
+    assert derive(**GOOD) == derive(**GOOD)
+    assert hash(derive(**GOOD)) == hash(derive(**GOOD))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        derive(**GOOD).tile = (1, 1)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("stages", [(3,), (2, 3)])
+def test_a_chosen_stage_has_the_table_of_a_tile_without_stages(stages: tuple[int, ...]) -> None:
+    steps = (8192, 16384)[-len(stages) :]
+    text = ",".join(map(str, stages)), ",".join(map(str, steps))
+    d = derive(layout=f"S<3,3,3> o 0 o (128,64,{text[0]}):(64,1,{text[1]})", dtype="bf16", mma=(64, 16))
+    whole: Any = d.words(0x400)
+    for number, at in enumerate(product(*map(range, reversed(stages)))):
+        at = at[::-1]  # the first mode runs fastest
+
+        def of(cell: Any, at: tuple[int, ...] = at) -> Any:
+            for i in at:
+                cell = cell[i]
+            return cell
+
+        chosen = d.words(0x400, stage=at)
+        assert chosen == tuple(tuple(of(cell) for cell in row) for row in whole) == d.words(0x400, stage=number)
+        assert d.offsets_bytes(stage=at)[1][2] == 8192 + 64 + 2 * sum(map(mul, at, steps))
+
+
+STAGES = [
+    ((), 0),
+    ((), ()),
+    ((3,), 3),
+    ((3,), -1),
+    ((3,), "1"),
+    ((3,), True),
+    ((3,), 1.5),
+    ((2, 3), (0,)),
+    ((2, 3), (2, 0)),
+    ((2, 3), 6),
+]
+
+
+@pytest.mark.parametrize(("stages", "stage"), STAGES)
+def test_a_stage_that_a_tile_does_not_have_is_refused(stages: tuple[int, ...], stage: Any) -> None:
+    rows = Layout((64, 64, *stages), (64, 1, 4096, 8192)[: 2 + len(stages)])
+    d = derive(layout=rows, dtype="bf16", swizzle="128B", mma=(64, 16))
+    with pytest.raises(
+        DescriptorError, match=r"derive: a stage must be (one of the tile's|at least 0|an integer), found "
+    ):
+        d.words(stage=stage)
+
+
+def test_every_word_decodes_to_the_descriptor_of_its_subtile() -> None:
+    for arch in ("sm90", "sm100"):
+        d = derive(**{**GOOD, "arch": arch})
+        first = d.descriptor_at(0x1080)
+        for words, row in zip(d.words(0x1080), d.offsets_bytes(), strict=True):
+            for word, offset in zip(words, row, strict=True):
+                assert word == first.at(first.start_address + offset).encode()
+                assert d.descriptor.word.decode(word)["start_address"] == 0x1080 + offset
+                assert d.descriptor.word.decode(word)["base_offset"] == first.base_offset == 1
+
+
+def test_a_reader_of_types_understands_the_tables(tmp_path: Path) -> None:
+    mypy = pytest.importorskip("mypy.api")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from descriptors import derive\n"
+        'd = derive(tile=(128, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))\n'
+        "word: int = d.words()[0][2] | d.offsets_bytes(stage=1)[0][2]\n"
+        'derive(tile=(128, 64), dtype="bf16", major="M", swizzle="128B", mma=(64, 16))\n'
+    )
+    told, failed, status = mypy.run(["--config-file", str(ROOT / "pyproject.toml"), "--no-error-summary", str(program)])
+    assert (failed, status) == ("", 1)
+    assert [line.split(": ")[0].rpartition(":")[2] for line in told.splitlines()] == ["4"], told

@@ -1,0 +1,22 @@
+"""The picture of an operand: a cell is right, wrong or mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descriptors.proof.picture import picture
+
+
+def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
+    wrong = np.zeros((64, 128), dtype=bool)
+    wrong[0, 1] = wrong[63, 126:] = wrong[62, 126:] = True
+    drawn = picture(wrong)
+    assert drawn.block == (2, 2)
+    assert (len(drawn.rows), {len(row) for row in drawn.rows}) == (32, {64})
+    assert drawn.rows[0] == "x" + "." * 63
+    assert drawn.rows[31] == "." * 63 + "X"
+    assert set("".join(drawn.rows[1:31])) == {"."}
+    text = str(drawn).splitlines()
+    assert text[0] == "mn \\ k  0       16      32      48      64      80      96      112"
+    assert text[1] == "     0  " + drawn.rows[0]
+    assert text[-1] == "a character is 2x2 elements: . right, x some wrong, X wrong"

@@ -1,0 +1,64 @@
+"""Pictures show the offsets of the layout, each in its place, and say what they leave out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, draw, size
+from layoutalg.drawing import text
+from layoutalg.drawing.grid import drawing
+
+extents = st.recursive(
+    st.integers(1, 4), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=4
+)
+small_layouts = (
+    st.lists(extents, min_size=1, max_size=3).map(lambda modes: Layout(tuple(modes))).filter(lambda x: size(x) <= 256)
+)
+
+
+@given(small_layouts)
+def test_every_offset_stands_in_its_row_and_column(layout: Layout) -> None:
+    picture = drawing(layout)
+    cells = [cell for grid in picture.grids for row in zip(*grid.cells, strict=True) for cell in row]
+    assert cells == [layout(index) for index in range(size(layout))]
+
+
+def test_basis_strides_show_coordinates() -> None:
+    assert "(1,2)" in text.table(Layout((2, 3), (E(0), E(1))))
+
+
+def test_a_swizzled_layout_shows_the_swizzled_offsets() -> None:
+    tile = ComposedLayout(Swizzle(1, 0, 1), 0, Layout((2, 2), (2, 1)))
+    assert drawing(tile).grids[0].cells == ((0, 1), (3, 2))
+
+
+def test_a_large_layout_is_cut_and_says_so() -> None:
+    drawn = text.table(Layout((1000, 10**12)), max_rows=4, width=60)
+    assert drawn.splitlines()[-1] == "shown: 4 of 1000 rows, 8 of 1000000000000 columns"
+    assert max(map(len, drawn.splitlines())) <= 60
+
+
+def test_many_slices_are_cut_without_walking_through_them() -> None:
+    assert "8 of 1000000000000 tables" in text.table(Layout((2, 2, 10**12)))
+
+
+def test_what_is_no_layout_is_refused() -> None:
+    with pytest.raises(LayoutError, match="draw: the operand must be a layout, found S<3,4,3>"):
+        draw(Swizzle(3, 4, 3))  # type: ignore[arg-type]
+
+
+def test_any_function_on_a_shape_can_be_drawn() -> None:
+    class Squares:
+        shape = (2, 3)
+
+        def __call__(self, *coord: tuple[int, int]) -> int:
+            return (coord[0][0] + 2 * coord[0][1]) ** 2
+
+        def __str__(self) -> str:
+            return "squares"
+
+    assert str(draw(Squares())).splitlines() == [
+        *("squares", "", "[1]     0  1  2", "[0]  +---------", "  0  |  0  4 16", "  1  |  1  9 25")
+    ]

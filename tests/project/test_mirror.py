@@ -1,0 +1,63 @@
+"""Tests mirror the rooms: each module has the file of its name, or a row here with the file that covers it, and why."""
+
+from __future__ import annotations
+
+import pytest
+from places import ROOT
+from rooms import ROOMS
+
+COMMAND = "a command is tried from its program, as a person calls it"
+ANSWER = "the answers are held beside one another, each as its command prints it"
+LANGUAGE = "all languages have to give the same words of the same cases"
+WORKER = "imported by the oracle's own process alone"
+SMALL = "fields advance proof match fetched candidates diff idesc summary"
+
+#: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
+SHARED = [
+    ("layoutalg.tuples", "project/test_values.py", "the base of every value, tried on each of them", "frozen"),
+    ("layoutalg.tuples", "layoutalg/algebra/test_symbols.py", "a leaf decides as its integers do, or not", "leaf"),
+    ("layoutalg.tuples", "project/test_users_types.py", "types alone: the judge is a type checker", "types"),
+    ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
+    ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
+    ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),
+    ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
+    ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
+    ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
+    ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
+    ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
+    ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
+    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
+    ("descriptors.oracle", "descriptors/emitters/test_emit.py", "what was emitted, run by the DSL", "emitted"),
+    ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_algebra.py", WORKER, "names algebra"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "words"),
+    ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
+    ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
+    (
+        "descriptors.cli",
+        "descriptors/cli/test_completion.py",
+        "names are offered as they are checked",
+        "options command",
+    ),
+    ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
+    ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words"),
+]
+COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}
+MODULES = [(room, name) for room, names in ROOMS.items() for name in names.split()]
+
+
+@pytest.mark.parametrize(("room", "name"), MODULES)
+def test_a_module_has_the_file_of_its_name_or_else_a_row(room: str, name: str) -> None:
+    own = ROOT / "tests" / room.replace(".", "/") / f"test_{name}.py"
+    assert own.exists() != (f"{room}.{name}" in COVERED), "a file of its name, or a row in SHARED: one of the two"
+
+
+@pytest.mark.parametrize("module", COVERED)
+def test_a_row_names_a_module_and_a_file_of_tests(module: str) -> None:
+    room, _, name = module.rpartition(".")
+    assert (room, name) in MODULES
+    assert "def test_" in (ROOT / "tests" / COVERED[module]).read_text(encoding="utf-8")
+
+
+def test_no_module_has_two_rows() -> None:
+    assert len(COVERED) == sum(len(names.split()) for *_, names in SHARED)
