@@ -33,13 +33,19 @@ def limit(seconds: float) -> float:
     return 10 + 6 * seconds
 
 
+def _only_hands_out(config: pytest.Config) -> bool:
+    """Whether this process hands the tests out to others: it runs none, and waits as long as they take."""
+    return bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Random tests stop at the first counterexample: its smallest form interests nobody here."""
     if TESTS:
         from hypothesis import Phase, settings
 
-        faulthandler.dump_traceback_later(_BETWEEN, exit=True)
+        if not _only_hands_out(config):
+            faulthandler.dump_traceback_later(_BETWEEN, exit=True)
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
         settings.register_profile(
             "mutation", parent=settings.get_profile("default"), phases=[Phase.explicit, Phase.generate], database=None

@@ -193,3 +193,19 @@ def test_the_command_draws_a_sample_and_leaves_the_tree_alone() -> None:
     nothing = subprocess.run([*command, "docs"], capture_output=True, text=True, check=False)
     assert (nothing.returncode, nothing.stdout) == (2, "no mutants in docs\n")
     assert before == {path: (ROOT / path).stat().st_mtime_ns for path in listed()}
+
+
+def test_the_watchdog_leaves_the_process_alone_that_only_hands_tests_out() -> None:
+    import mutation_plugin
+
+    class Config:
+        def __init__(self, workers: int | None, is_worker: bool) -> None:
+            self.workers = workers
+            if is_worker:
+                self.workerinput = {"workerid": "gw0"}
+
+        def getoption(self, name: str, default: object) -> object:
+            return self.workers if name == "numprocesses" else default
+
+    found = [mutation_plugin._only_hands_out(Config(n, worker)) for n, worker in ((2, False), (2, True), (None, False))]
+    assert found == [True, False, False]
