@@ -36,6 +36,8 @@ KINDS = tuple(INSTRUCTION_DESCRIPTORS)
     [
         (0x08200490, ("bf16",), {"m": 128, "n": 128}),
         (0x08200010, ("f16",), {"m": 128, "n": 128}),
+        (0x08200010, ("f16",), {"m": 128, "n": 128, "a_source": "tmem"}),
+        (0x08020490, ("bf16",), {"m": 128, "n": 8}),
         (0x08410490, ("bf16",), {"m": 128, "n": 256, "b_major": "MN"}),
         (0x08200910, ("tf32",), {"m": 128, "n": 128}),
         (0x08200010, ("e4m3",), {"m": 128, "n": 128}),
@@ -166,6 +168,7 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
         "cta_group": row.cta_group,
         "sparse": row.sparse,
         "ws": row.ws,
+        "a_source": draw(st.sampled_from(row.a_source)),
         "negate_a": known.negate and draw(st.booleans()),
         "saturate": known.saturate and draw(st.booleans()),
         "sparsity_selector": draw(st.sampled_from(known.selectors)) if row.sparse and known.selectors else 0,
@@ -179,7 +182,7 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
             "scale_vector": scale.vector,
             "sfa_id": draw(st.sampled_from(scale.ids)),
         }
-    if not row.kind.startswith("mxf4"):
+    if not row.kind.startswith("mxf4") and options["a_source"] == "smem":
         options["a_major"] = draw(st.sampled_from(list(Major)))
     return row.kind, options
 
@@ -229,7 +232,9 @@ def test_what_is_wrong_with_a_word_is_told(word: int, kind: str, warning: str) -
 @pytest.mark.parametrize(
     ("types", "options", "rule"),
     [
-        (("bf16",), {"m": 128, "n": 8}, "N must be"),
+        (("bf16",), {"m": 128, "n": 4}, "N must be"),
+        (("bf16",), {"m": 128, "n": 8, "a_source": "tmem"}, "N must be 16..256 step 16"),
+        (("bf16",), {"m": 128, "n": 16, "a_source": "tmem", "a_major": "MN"}, "major must be K"),
         (("bf16",), {"m": 256, "n": 128}, "M must be"),
         (("bf16", "e4m3"), {"m": 128, "n": 128}, "types must be of one kind"),
         (("bf16", "bf16", "f16"), {"m": 128, "n": 128}, "types must be"),
@@ -258,6 +263,7 @@ def test_an_illegal_instruction_is_refused_with_its_row(types: Any, options: Any
         (("bf16",), {"m": 128, "n": 128, "kind": "bf16"}, ChoiceError),
         (("bf16",), {"m": 128, "n": 128, "legality": "lax"}, ChoiceError),
         (("bf16",), {"m": 128, "n": 128, "a_major": "row"}, ChoiceError),
+        (("bf16",), {"m": 128, "n": 128, "a_source": "gmem"}, ChoiceError),
         (("bf16",), {"m": 128, "n": 128, "transpose": True}, ChoiceError),
         (("bf16",), {"m": 128, "n": "128"}, DescriptorError),
         ((7,), {"m": 128, "n": 128}, DescriptorError),
@@ -426,7 +432,8 @@ def test_the_printed_table_has_a_line_for_every_row_and_a_text_for_every_source(
         ("decode-idesc", "0xzz", "--kind", "f16"),
         ("decode-idesc", "1" * 5000, "--kind", "f16"),
         ("decode-idesc", "1", "--kind", "f32"),
-        ("idesc", "--a", "bf16", "--m", "128", "--n", "24"),
+        ("idesc", "--a", "bf16", "--m", "128", "--n", "24", "--a-source", "tmem"),
+        ("idesc", "--a", "bf16", "--m", "128", "--n", "20"),
         ("shapes", "--kind", "fp4"),
         ("shapes", "--arch", "sm80"),
     ],
