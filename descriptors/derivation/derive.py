@@ -63,7 +63,8 @@ def derive(
         dtype: name of the element type: f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 e2m1_unpacksmem s8 u8.
         major: ``"K"`` or ``"MN"``: the contiguous dimension. An explicit layout tells it by itself.
         swizzle: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``. An explicit layout that is
-            composed with a swizzle tells it by itself; for a plain one the default is none.
+            composed with a swizzle tells it by itself; for a plain one the default is none, or the mode that is read
+            where the layout's elements lie (a slice whose swizzle folded into its strides).
         mma: extents (MN, K) that one instruction reads from this shared memory, in elements: (M, K) of an A operand,
             (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Without it, ``layout`` must be partitioned:
             ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
