@@ -82,7 +82,7 @@ def derive(
         legality: ``"strict"`` takes the operands that every source allows, ``"lenient"`` those that any does, ``"off"``
             any operand that divides the tile.
         capacity: bytes of shared memory that the tile must fit; None to derive tiles of any size, whose
-            ``advance_report`` then says how far they reach.
+            ``advance_report`` then says how far they reach; what words can name is proved.
         verify: whether to prove the result: every address of every subtile by the read model. Needs numpy.
 
     Raises:

@@ -24,4 +24,5 @@ def record(report: Report) -> dict[str, Any]:
         "elements": report.elements,
         "subtiles": report.subtiles,
         "evidence": report.evidence,
+        "beyond": report.beyond,
     }
