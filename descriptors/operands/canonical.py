@@ -33,6 +33,10 @@ Path = tuple[int, int]
 LEADING = "leading_byte_offset"
 STRIDE = "stride_byte_offset"
 
+#: The field that says where the swizzle pattern starts: without a swizzle nothing depends on it, and Triton writes it
+#: all the same.
+BASE = "base_offset"
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -100,11 +104,11 @@ def form(major: Major | MajorName, mode: SwizzleMode | SwizzleName) -> Form:
         # LBO is the step to the next 16 bytes of a row. Inside a swizzled row that is 1 by the pattern itself: PTX
         # calls the field unused, and an H200 ignores it; CUTLASS writes the 1.
         across: tuple[tuple[Path, int], ...] = (((1, 1), 1),) if swizzled else ()
-        unread = (LEADING,) if swizzled else ()
+        unread = (LEADING,) if swizzled else (BASE,)
         return Form(major, mode, (8, 1), (((0, 0), width), *across), leading=(1, 1), stride=(0, 1), unread=unread)
     rows = 4 if mode is SwizzleMode.B128_BASE32B else 8
     if not swizzled:
-        return Form(major, mode, (1, rows), (((1, 0), 1),), leading=(1, 1), stride=(0, 1))
+        return Form(major, mode, (1, rows), (((1, 0), 1),), leading=(1, 1), stride=(0, 1), unread=(BASE,))
     return Form(major, mode, (width, rows), (((0, 0), 1), ((1, 0), width)), leading=(0, 1), stride=(1, 1))
 
 
@@ -129,7 +133,7 @@ class Match:
     @property
     def dont_care(self) -> tuple[str, ...]:
         """The fields that change nothing: not read for this form, or of a step that is never taken."""
-        return tuple(name for name in (LEADING, STRIDE) if name in self.idle or name in self.form.unread)
+        return tuple(name for name in (LEADING, STRIDE, BASE) if name in self.idle or name in self.form.unread)
 
 
 def match_form(operand: Layout, wanted: Form) -> Match:
