@@ -25,6 +25,7 @@ class TileSpec(NamedTuple):
         extents: extents of the tile, in elements.
         order: position of each mode in the stacking order of the atoms; () for an explicit layout.
         layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
+        atom: name of the atom; None for the canonical one.
     """
 
     major: Major
@@ -33,6 +34,7 @@ class TileSpec(NamedTuple):
     extents: tuple[int, ...]
     order: tuple[int, ...]
     layout: Tile | None
+    atom: str | None = None
 
 
 def specified(

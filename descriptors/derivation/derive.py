@@ -52,6 +52,7 @@ def derive(
     legality: Legality = "strict",
     capacity: int | None = SMEM_BYTES,
     verify: bool = True,
+    atom: str | None = None,
 ) -> Derivation:
     """Derive the shared-memory descriptor of a tile, and every step towards it.
 
@@ -83,6 +84,8 @@ def derive(
             any operand that divides the tile.
         capacity: bytes of shared memory that the tile must fit; None to derive tiles of any size, whose
             ``advance_report`` then says how far they reach; what words can name is proved.
+        atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
+            ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
         verify: whether to prove the result: every address of every subtile by the read model. Needs numpy.
 
     Raises:
@@ -107,7 +110,10 @@ def derive(
     by = reader(
         arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
-    made = derived(request(by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity))
+    asked = request(
+        by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
+    )
+    made = derived(asked)
     if proved:
         prove(made)
     return made
@@ -126,7 +132,7 @@ def derived(asked: Request) -> Derivation:
     """
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
-    atom = canonical_atom(spec.major, spec.swizzle).in_elements(by.element)
+    atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
     tile = smem_tile(atom, spec.extents, spec.order) if spec.layout is None else spec.layout
     partitioned = partition(tile, spec.reads)
     recast = in_16_bytes(partitioned, by.element, wanted)

@@ -13,6 +13,7 @@ from descriptors.derivation.arguments import TileSpec, explicit, instruction_ext
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
+from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.canonical import form, match_form
 from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
@@ -157,12 +158,13 @@ def request(
     order: Sequence[int] | None = None,
     unit: Unit = "elements",
     capacity: int | None = None,
+    atom: str | None = None,
 ) -> Request:
     """The tile that these arguments of ``derive`` name, as a reader reads it.
 
     Args:
         by: what reads it.
-        tile, layout, major, swizzle, order, unit, capacity: as ``derive`` has them.
+        tile, layout, major, swizzle, order, unit, capacity, atom: as ``derive`` has them.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, or the tile exceeds the capacity.
@@ -183,6 +185,10 @@ def request(
     )
     if spec.layout is not None and swizzle is None and spec.swizzle is SwizzleMode.NONE:
         spec = _told(spec, spec.layout, by)
+    if atom is not None:
+        if layout is not None:
+            raise DescriptorError(f"derive: an explicit layout must come without an atom, found {brief(atom)}")
+        spec = spec._replace(atom=canonical_atom(spec.major, spec.swizzle, atom).name)
     by.check(spec)
     return Request(by, spec, limit)
 

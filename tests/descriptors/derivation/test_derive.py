@@ -267,7 +267,7 @@ junk = st.one_of(
 
 
 NAMES = (
-    "tile dtype major swizzle mma order arch layout unit operand cp kind cta_group sparse legality capacity verify"
+    "tile dtype major swizzle mma order arch layout unit operand cp kind cta_group sparse legality capacity verify atom"
 ).split()
 
 
