@@ -188,7 +188,7 @@ def _matched(operand: Layout, wanted: Form) -> Match:
     for path, expected in wanted.fixed:
         extent, found = steps[path]
         if extent > 1 and found != expected:
-            raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}")
+            raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}{_padded(found, wanted, path)}")
     idle = tuple(name for name, path in wanted.steps if steps[path][0] == 1)
     for name, path in wanted.steps:
         if steps[path][1] < 0:
@@ -216,6 +216,15 @@ def _single_step(divided: Layout, path: Path, operand: Layout, wanted: Form) -> 
         raise _failure(operand, wanted, path, "a single stride", str(part))
     stride: Any = part.stride  # a leaf, as the shape is one
     return part.shape, 0 if part.shape == 1 else stride
+
+
+def _padded(stride: int, wanted: Form, path: Path) -> str:
+    """What is wrong with rows that no mode has, as padding makes them: no field tells the step from row to row."""
+    widths = sorted({mode.span_bytes for mode in SwizzleMode})
+    if path != (1 - wanted.major.contiguous_mode, 0) or 16 * stride in widths:
+        return ""
+    known = f"{', '.join(map(str, widths[:-1]))} or {widths[-1]}"
+    return f" (rows {16 * stride} bytes apart, where the hardware steps by {known})"
 
 
 def _shown(operand: object) -> str:
