@@ -42,6 +42,11 @@ from layoutalg.cli.console import say
     callback=numbers(","),
     help="Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
 )
+@click.option(
+    "--atom",
+    shell_complete=complete,
+    help="Name of the atom, where there are two: MN_SW128_32B_4ROWS.  [default: the canonical one]",
+)
 @arch_option
 @which_option
 @instruction_options

@@ -17,6 +17,7 @@ from layoutalg.cli.console import say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
+_SOURCE = click.Choice(["smem", "tmem"])
 
 #: What decides the kind of an instruction.
 _KIND_OPTIONS = ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector")
@@ -74,6 +75,7 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 @click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
 @click.option("--a-major", type=_MAJOR, default="K", show_default=True)
 @click.option("--b-major", type=_MAJOR, default="K", show_default=True)
+@click.option("--a-source", type=_SOURCE, default="smem", show_default=True, help="Where A lies.")
 @click.option("--negate-a", is_flag=True)
 @click.option("--negate-b", is_flag=True)
 @click.option("--saturate", is_flag=True, help="Clamp integer results.")

@@ -73,6 +73,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
     from descriptors.emitters.emit import LANGUAGES
     from descriptors.instructions.rules import ARCHES, MODES
     from descriptors.instructions.selection import select_rows
+    from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.output.closed_forms import WRITERS
@@ -95,6 +96,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "cp": (row.shape for row in rows.copies),
         "kind": (row.kind for row in rows.kinds),
         "legality": MODES,
+        "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
         "emit": LANGUAGES,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }

@@ -19,7 +19,7 @@ from typing import Any
 from descriptors.debug.reading import Reading, as_extents, elsewhere
 from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
-from descriptors.operands.canonical import LEADING, STRIDE, form
+from descriptors.operands.canonical import BASE, LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.text import word_text
@@ -156,7 +156,9 @@ def decode(
 def _field(field: Field, reading: Reading) -> DecodedField:
     stored = (reading.word & field.mask) >> field.low
     idle, meaning = field.name in _dont_care(reading), _meaning(field.name, reading)
-    if idle:
+    if idle and field.name == BASE:
+        meaning += "; there is no pattern without a swizzle"
+    elif idle:
         unread = field.name == LEADING and reading.leading_is_read is False
         meaning += "; CUTLASS writes 16 bytes, others 0" if unread else "; never taken, the operand ends before it"
     return DecodedField(field, stored, reading.values[field.name], meaning, idle)

@@ -15,12 +15,17 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from descriptors.text import tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import Layout, flatten, size
+
+#: The most subtiles that a table lists; a tile in shared memory has fewer.
+MOST_SUBTILES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class AdvanceReport:
         end: the first address after everything that is read, in bytes.
         capacity: bytes of shared memory that a thread block has.
         highest_base: the highest aligned address of a tile that fits, in bytes; None where none does.
+        named: how many of the subtiles lie where a start address can name them, counted up to 2**18.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -51,6 +57,7 @@ class AdvanceReport:
     end: int
     capacity: int
     highest_base: int | None
+    named: int
 
     @property
     def fits_field(self) -> bool:
@@ -69,7 +76,8 @@ class AdvanceReport:
         elif self.fits_field:
             verdict = f"within the 14-bit field but OUT of the {self.capacity} bytes of shared memory"
         else:
-            verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES}, and of {self.capacity} bytes"
+            verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES} after {self.named} subtiles"
+            verdict += f", and of {self.capacity} bytes"
         return f"{self.subtiles} subtiles {starts} and end at {self.end}: {verdict}"
 
 
@@ -105,6 +113,8 @@ def advance_report(
         last.append(index)
     end = -(-(highest + reach) // span) * span
     room = (capacity - (end - base)) // alignment * alignment
+    fits = lowest >= 0 and highest + reach <= WINDOW_BYTES
+    within = size(advance) if fits else sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach))
     return AdvanceReport(
         base=base,
         subtiles=size(advance),
@@ -114,4 +124,52 @@ def advance_report(
         end=end,
         capacity=capacity,
         highest_base=room if room >= 0 else None,
+        named=within,
     )
+
+
+def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Coordinate and start, in bytes, of every subtile that lies in the window of the start address; 2**18 at most.
+
+    Law: those are the coordinates c with ``0 <= first + 16 * advance(c)`` and the end ``reach`` bytes on in the window;
+    what lies beyond is never walked, so that a tile may have any size.
+
+    Args:
+        advance: from subtile to offset of its start, in 16-byte units.
+        first: start of the first subtile, in bytes.
+        reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
+
+    >>> list(named_subtiles(Layout((2, 2**40), (2**13, 2**12)), first=0, reach=16))
+    [((0, 0), 0), ((0, 1), 65536), ((0, 2), 131072), ((0, 3), 196608), ((1, 0), 131072), ((1, 1), 196608)]
+    """
+    leaves = []
+    for index, mode in enumerate(advance):
+        below = 1
+        for leaf in flatten(mode):
+            stride: Any = leaf.stride
+            leaves.append((index, below, size(leaf), 16 * stride))
+            below *= size(leaf)
+    leaves.sort(key=lambda leaf: -abs(leaf[3]))
+    found = _walk(leaves, (0,) * len(advance), first, WINDOW_BYTES - reach)
+    yield from islice(found, MOST_SUBTILES)
+
+
+def _walk(
+    leaves: list[tuple[int, int, int, int]], at: tuple[int, ...], start: int, limit: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The subtiles that the leaves (mode, weight in its coordinate, extent, step) lead to, starts in [0, limit]."""
+    if not leaves:
+        if 0 <= start <= limit:
+            yield at, start
+        return
+    (mode, below, extent, step), *rest = leaves
+    least = start + sum(min((n - 1) * d, 0) for _, _, n, d in rest)
+    most = start + sum(max((n - 1) * d, 0) for _, _, n, d in rest)
+    low, high = 0, extent - 1
+    if step > 0:
+        low, high = max(low, -(most // step)), min(high, (limit - least) // step)
+    elif step < 0:
+        low, high = max(low, -((limit - least) // -step)), min(high, most // -step)
+    for i in range(low, high + 1):
+        moved = (*at[:mode], at[mode] + i * below, *at[mode + 1 :])
+        yield from _walk(rest, moved, start + i * step, limit)

@@ -36,6 +36,7 @@ class TileSpec(NamedTuple):
         extents: extents of the tile, in elements.
         order: position of each mode in the stacking order of the atoms; () for an explicit layout.
         layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
+        atom: name of the atom; None for the canonical one.
     """
 
     major: Major
@@ -44,6 +45,7 @@ class TileSpec(NamedTuple):
     extents: tuple[int, ...]
     order: tuple[int, ...]
     layout: Tile | None
+    atom: str | None = None
 
 
 def specified(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias, cast
 
-from descriptors.derivation.advance import AdvanceReport, advance_report
+from descriptors.derivation.advance import MOST_SUBTILES, AdvanceReport, advance_report
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.canonical import Match
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
@@ -24,9 +24,6 @@ from descriptors.text import tuple_text
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize, make_layout, size
-
-#: The most subtiles that a table lists; a tile in shared memory has fewer.
-_MOST_SUBTILES = 1 << 18
 
 #: A number for each subtile: ``grid[mn][k]``.
 Grid: TypeAlias = tuple[tuple[int, ...], ...]
@@ -112,8 +109,8 @@ class Derivation:
         >>> staged.offsets_bytes()[0][1], staged.offsets_bytes(stage=2)[0][1]
         ((32, 16416, 32800), 32800)
         """
-        if size(self.advance) > _MOST_SUBTILES:
-            raise DescriptorError(f"derive: a table must list at most {_MOST_SUBTILES} subtiles, found {self.advance}")
+        if size(self.advance) > MOST_SUBTILES:
+            raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {self.advance}")
         modes, start = tuple(self.advance), 0
         if stage is not None:
             modes, start = modes[:2], _stage_bytes(modes[2:], stage)

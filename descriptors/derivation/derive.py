@@ -61,6 +61,7 @@ def derive(
     legality: Legality = "strict",
     capacity: int | None = SMEM_BYTES,
     verify: bool = True,
+    atom: str | None = None,
 ) -> Derivation:
     """Derive the shared-memory descriptor of a tile, and every step towards it.
 
@@ -72,7 +73,8 @@ def derive(
         dtype: name of the element type: f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 e2m1_unpacksmem s8 u8.
         major: ``"K"`` or ``"MN"``: the contiguous dimension. An explicit layout tells it by itself.
         swizzle: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``. An explicit layout that is
-            composed with a swizzle tells it by itself; for a plain one the default is none.
+            composed with a swizzle tells it by itself; for a plain one the default is none, or the mode that is read
+            where the layout's elements lie (a slice whose swizzle folded into its strides).
         mma: extents (MN, K) that one instruction reads from this shared memory, in elements: (M, K) of an A operand,
             (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Without it, ``layout`` must be partitioned:
             ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
@@ -90,7 +92,9 @@ def derive(
         legality: ``"strict"`` takes the operands that every source allows, ``"lenient"`` those that any does, ``"off"``
             any operand that divides the tile.
         capacity: bytes of shared memory that the tile must fit; None to derive tiles of any size, whose
-            ``advance_report`` then says how far they reach.
+            ``advance_report`` then says how far they reach; what words can name is proved.
+        atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
+            ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
         verify: whether to prove the result: every address of every subtile by the read model. Needs numpy.
 
     Raises:
@@ -115,7 +119,10 @@ def derive(
     by = reader(
         arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
-    made = derived(request(by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity))
+    asked = request(
+        by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
+    )
+    made = derived(asked)
     if proved:
         prove(made)
     return made
@@ -134,7 +141,7 @@ def derived(asked: Request) -> Derivation:
     """
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
-    atom = canonical_atom(spec.major, spec.swizzle).in_elements(by.element)
+    atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
     tile = smem_tile(atom, spec.extents, spec.order) if spec.layout is None else spec.layout
     partitioned = partition(tile, spec.reads)
     recast = in_16_bytes(partitioned, by.element, wanted)

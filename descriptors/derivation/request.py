@@ -18,6 +18,9 @@ from descriptors.derivation.arguments import TileSpec, explicit, instruction_ext
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
+from descriptors.operands.atoms import canonical_atom
+from descriptors.operands.canonical import form, match_form
+from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
 from descriptors.operands.operand import (
     MATRICES,
@@ -30,7 +33,10 @@ from descriptors.operands.operand import (
     as_element_type,
     choose,
 )
+from descriptors.operands.partition import Tile, in_16_bytes, partition
+from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch, architecture
+from layoutalg import LayoutError
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +163,13 @@ def request(
     order: Sequence[int] | None = None,
     unit: Unit = "elements",
     capacity: int | None = None,
+    atom: str | None = None,
 ) -> Request:
     """The tile that these arguments of ``derive`` name, as a reader reads it.
 
     Args:
         by: what reads it.
-        tile, layout, major, swizzle, order, unit, capacity: as ``derive`` has them.
+        tile, layout, major, swizzle, order, unit, capacity, atom: as ``derive`` has them.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, or the tile exceeds the capacity.
@@ -181,5 +188,40 @@ def request(
         if layout is None
         else explicit(layout, by.element, major, swizzle, by.extents, order, counted, limit)
     )
+    if spec.layout is not None and swizzle is None and spec.swizzle is SwizzleMode.NONE:
+        spec = _told(spec, spec.layout, by)
+    if atom is not None:
+        if layout is not None:
+            raise DescriptorError(f"derive: an explicit layout must come without an atom, found {brief(atom)}")
+        spec = spec._replace(atom=canonical_atom(spec.major, spec.swizzle, atom).name)
     by.check(spec)
     return Request(by, spec, limit)
+
+
+def _told(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
+    """A plain tile with the swizzle mode whose canonical form it has, none first: a slice hides its mode in strides.
+
+    The mode that an instruction reads goes before one that no instruction does.
+    """
+    readings = [spec]
+    if not _fits(spec, by, checked=True):
+        readings += [spec._replace(layout=layout, swizzle=mode) for layout, mode in swizzled_readings(tile, by.element)]
+    for checked in (True, False):
+        for reading in readings:
+            if _fits(reading, by, checked=checked):
+                return reading
+    return spec
+
+
+def _fits(spec: TileSpec, by: Reader, *, checked: bool) -> bool:
+    """Whether the tile's first operand has the canonical form of its mode, and an instruction that reads it."""
+    if spec.layout is None:
+        return True
+    try:
+        if checked:
+            by.check(spec)
+        wanted = form(spec.major, spec.swizzle)
+        match_form(plain(in_16_bytes(partition(spec.layout, spec.reads), by.element, wanted))[0], wanted)
+    except (DescriptorError, LayoutError):
+        return False
+    return True

@@ -20,13 +20,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from descriptors.derivation.advance import named_subtiles
 from descriptors.derivation.derivation import Derivation, Table
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.operands.decayed import layout_of
+from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
 from descriptors.text import tuple_text
 from descriptors.words.address import WINDOW_BYTES
+from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +47,8 @@ class Report:
         differing: comparisons that failed, over all bases.
         mismatches: the first of those.
         evidence: how the read model of this operand is known.
+        beyond: subtiles of a tile of any size (``capacity`` None) that lie beyond what a start address can name at one
+            of the bases: they have no word, and were not compared there.
 
     >>> from descriptors import derive
     >>> report = verify(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90"))
@@ -56,6 +62,7 @@ class Report:
     differing: int
     mismatches: tuple[Mismatch, ...]
     evidence: str
+    beyond: int = 0
 
     @property
     def ok(self) -> bool:
@@ -66,14 +73,15 @@ class Report:
         places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
         counted = f"{self.elements} elements in {self.subtiles} subtiles{places}"
         if self.ok:
-            return f"proved: {counted}"
+            return f"proved: {counted}" + (f"; {self.beyond} subtiles lie beyond every word" if self.beyond else "")
         return f"disproved: {self.differing} of {counted} are read from elsewhere; {self.mismatches[0]}"
 
 
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     """Compare where the tensor core reads every element of a derivation's tile with where the tile stores it.
 
-    Law: for each subtile s and element e of it, ``read_addresses(word of s)[e] == base + tile layout (s, e)``.
+    Law: for each subtile s and element e of it, ``read_addresses(word of s)[e] == base + tile layout (s, e)``. Of a
+    derivation without a capacity, those subtiles are compared that a start address can name.
 
     Args:
         derivation: what ``derive`` returned.
@@ -96,10 +104,15 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     import numpy as np
 
     d, places = derivation, _bases(bases)
-    words, differing, mismatches, elements = list[int](), 0, list[Mismatch](), 0
+    words, differing, mismatches, elements, beyond = list[int](), 0, list[Mismatch](), 0, 0
     for base in places:
-        words = list(_flat(d.words(base)))
-        stored = _by_subtile(d, base, len(words))
+        reached = d.advance_report(base).named if d.capacity is None else size(d.advance)
+        if reached < size(d.advance):
+            words, stored = _named(d, base)
+            beyond = max(beyond, size(d.advance) - len(words))
+        else:
+            words = list(_flat(d.words(base)))
+            stored = _by_subtile(d, base, len(words))
         fetched = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
         fetched = fetched.reshape(stored.shape)
         wrong = mismatched(stored, fetched)
@@ -111,7 +124,7 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
                 stored[where], fetched[where], unit=address_unit(d.element), most=room, subtile=where, base=base
             )
     evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major)
-    return Report(elements, len(words), places, differing, tuple(mismatches), evidence)
+    return Report(elements, len(words), places, differing, tuple(mismatches), evidence, beyond)
 
 
 def prove(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
@@ -152,6 +165,37 @@ def _by_subtile(d: Derivation, base: int, subtiles: int) -> NDArray[Any]:
         raise DescriptorError(f"verify: a word must stand for each operand, found {found}; smem_tile = {d.smem_tile}")
     blocks = stored.reshape(rows // mn, mn, columns // k, k, *stages)
     return np.moveaxis(blocks, (1, 3), (-2, -1))
+
+
+def _named(d: Derivation, base: int) -> tuple[list[int], NDArray[Any]]:
+    """The words of the subtiles that a start address can name, and the addresses of their stored elements.
+
+    Each subtile is a layout of its own, from the tile evaluated at its coordinates: again without the divide.
+    """
+    import numpy as np
+
+    rows, swizzle, offset = parts(d.smem_tile)
+    first, words, stored = d.descriptor_at(base), list[int](), list[Any]()
+    reach = 16 * cosize(d.canonical)
+    for at, start in named_subtiles(d.advance, first=first.start_address, reach=reach):
+        moved, modes = offset, list[Layout]()
+        for index, (mode, where) in enumerate(zip(rows, at, strict=True)):
+            extent = d.mma[index] if index < 2 else 1
+            offsets = [mode(where * extent + x) for x in range(extent)]
+            part = layout_of([one - offsets[0] for one in offsets])
+            if part is None:
+                raise DescriptorError(f"verify: every operand must be a layout, found {brief(offsets)}; at {at}")
+            moved += offsets[0]
+            modes.append(part)
+        block = ComposedLayout(swizzle or Swizzle(0, 4, 3), moved, make_layout(*modes[:2]))
+        words.append(first.at(start).encode())
+        stored.append(stored_addresses(block, d.element, base=base, pattern_start=base))
+    if not words:
+        raise DescriptorError(
+            f"verify: a subtile must lie in the {WINDOW_BYTES} bytes that a start address can name, found none; "
+            f"base = {base}, smem_tile = {d.smem_tile}"
+        )
+    return words, np.stack(stored)
 
 
 def _flat(table: Table) -> Iterator[int]:

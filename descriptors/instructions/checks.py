@@ -22,7 +22,7 @@ from descriptors.errors import as_integer
 from descriptors.instructions import tables
 from descriptors.instructions.rows import ScaleRow, ShapeRow, TypeRow, spell
 from descriptors.instructions.rules import IllegalError, Legality, as_mode, decide, kind_row, rows_read, type_name
-from descriptors.operands.operand import ElementType, Major, as_major
+from descriptors.operands.operand import ElementType, Major, as_major, choose
 
 
 def check_types(
@@ -66,6 +66,7 @@ def check_shape(
     cta_group: int = 1,
     sparse: bool = False,
     ws: bool = False,
+    a_source: str = "smem",
     legality: Legality = "strict",
 ) -> ShapeRow | None:
     """Check the extents of an instruction.
@@ -79,16 +80,19 @@ def check_shape(
         cta_group: 1 or 2.
         sparse: whether A is stored without its zeros; K then counts them all the same.
         ws: whether the weight-stationary form is meant.
+        a_source: where A lies: ``smem``, ``tmem`` (sm100) or ``rmem`` (sm90).
         legality: how to read the rows.
 
     Raises:
         IllegalError: if there is no such instruction.
-        ChoiceError: for an unknown architecture, kind or way of reading.
+        ChoiceError: for an unknown architecture, kind, place of A or way of reading.
 
     >>> print(check_shape("sm100", "mxf4", m=256, n=256, cta_group=2))
     sm100 mxf4 dense, cta_group 2: M 128, 256, N 16..256 step 16, K 64
+    >>> print(check_shape("sm100", "f16", m=128, n=48, a_source="tmem"))
+    sm100 f16 dense, cta_group 1: M 128, N 16..256 step 16, K 16, A in tmem
     """
-    nearest = kind_row(arch, kind)
+    nearest, place = kind_row(arch, kind), choose("legality: a_source", a_source, tables.A_SOURCES)
     if k is None:
         k = tables.DENSE_K[arch, kind] * (1 + bool(sparse))
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
@@ -96,10 +100,14 @@ def check_shape(
     rows = [row for row in rows if row.sparse == bool(sparse) and row.ws == bool(ws)]
     if not rows and as_mode(legality) != "off":
         raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
+    held = [row for row in rows if place in row.a_source]
+    if not held and as_mode(legality) != "off":
+        raise IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])
+    about += f", A in {place}" if place != "smem" else ""
     found = {"cta_group": cta_group, "M": m, "K": k, "N": n}
     for what, value in found.items():
         as_integer(value, f"legality: {what}")
-    return _narrow(rows, found, about, as_mode(legality))
+    return _narrow(held, found, about, as_mode(legality))
 
 
 def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: Legality) -> ShapeRow | None:
@@ -144,10 +152,11 @@ def check_transposed_b(
     bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
     if as_mode(legality) == "off" or as_major(b_major) is Major.K or not bits8:
         return
-    for row in tables.TRANSPOSED_B:
-        if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group) and n not in row.n:
-            about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
-            raise IllegalError(f"N must be {spell(row.n)}", n, about, row)
+    rows = [row for row in tables.TRANSPOSED_B if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
+    if rows:
+        about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
+        rule = f"N must be {spell(sorted({one for row in rows_read(rows, legality) for one in row.n}))}"
+        decide(rows, lambda row: n in row.n, rule, n, about, legality)
 
 
 def check_scale(

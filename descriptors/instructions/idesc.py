@@ -36,7 +36,8 @@ class Options(TypedDict, total=False):
     ``cta_group``: 1 or 2. ``sparse``: A is stored without its zeros. ``ws``: the weight-stationary form.
     ``negate_a``, ``negate_b``: of the elements. ``saturate``: clamp integer results. ``sparsity_selector``: which
     columns of metadata a sparse instruction reads. ``max_shift``: 8, 16 or 32, of B's reuse in the ``.ws`` form.
-    ``sfa_id``, ``sfb_id``: which bytes of a tensor-memory word hold the scale factors.
+    ``sfa_id``, ``sfb_id``: which bytes of a tensor-memory word hold the scale factors. ``a_source``: where A lies,
+    ``smem`` unless given, or ``tmem``; the word is the same.
     """
 
     cta_group: int
@@ -49,6 +50,7 @@ class Options(TypedDict, total=False):
     max_shift: int
     sfa_id: int
     sfb_id: int
+    a_source: str
 
 
 @dataclass(frozen=True, slots=True)

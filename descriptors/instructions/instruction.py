@@ -43,6 +43,7 @@ class Instruction:
     cta_group: int = 1
     sparse: bool = False
     ws: bool = False
+    a_source: str = "smem"
     negate_a: bool = False
     negate_b: bool = False
     saturate: bool = False
@@ -76,9 +77,10 @@ def checks_of(one: Instruction, legality: Legality) -> Iterator[Callable[[], obj
     kind, pair, major = one.kind, one.cta_group, one.b_major
     yield lambda: check_types("sm100", kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality)
     yield lambda: check_shape(
-        "sm100", kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws, legality=legality
-    )
-    yield lambda: check_major("sm100", kind, one.a_dtype, one.a_major, legality=legality)
+        "sm100", kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
+        a_source=one.a_source, legality=legality,
+    )  # fmt: skip
+    yield lambda: check_major("sm100", kind, one.a_dtype, one.a_major, a_source=one.a_source, legality=legality)
     yield lambda: check_major("sm100", kind, one.b_dtype, one.b_major, legality=legality)
     yield lambda: check_transposed_b(
         "sm100", kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality

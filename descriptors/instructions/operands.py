@@ -76,7 +76,9 @@ def check_operand(
     return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, found, about, legality)
 
 
-def check_major(arch: str, kind: str, dtype: str, major: Major, *, legality: Legality = "strict") -> OperandRow | None:
+def check_major(
+    arch: str, kind: str, dtype: str, major: Major, *, a_source: str = "smem", legality: Legality = "strict"
+) -> OperandRow | None:
     """Check that an operand may have this major, whatever its swizzle.
 
     Args:
@@ -84,6 +86,7 @@ def check_major(arch: str, kind: str, dtype: str, major: Major, *, legality: Leg
         kind: as in ``KindRow``.
         dtype: as the instruction names it.
         major: K or MN.
+        a_source: where the operand lies, if it is A: ``smem`` or ``tmem``.
         legality: how to read the rows.
 
     Raises:
@@ -93,12 +96,14 @@ def check_major(arch: str, kind: str, dtype: str, major: Major, *, legality: Leg
     MN
     """
     kind_row(arch, kind)
-    rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind)]
+    held = tables.TMEM_OPERANDS if a_source == "tmem" else tables.OPERANDS
+    rows = [row for row in held if (row.arch, row.kind) == (arch, kind)]
     rows = [row for row in rows if dtype in map(type_name, row.dtypes)]
     if not rows:  # no operand of this type at all is for check_types to say
         return None
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     rule, about = f"major must be {', '.join(majors)}", f"{arch} {kind} {dtype}"
+    about += ", A in tmem" if a_source == "tmem" else ""
     return decide(rows, lambda row: row.major is major, rule, str(major), about, legality)
 
 
@@ -143,7 +148,8 @@ def check_operand_tile(
     kind = kind or kind_of(arch, dtype)
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
     rows = [row for row in tables.SHAPES if (row.arch, row.kind, row.sparse) == (arch, kind, bool(sparse))]
-    rows = [row for row in rows if cta_group in (None, row.cta_group)]
+    # With A elsewhere no B is read that would not be with A in shared memory.
+    rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
     if not rows:
         raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}", kind_row(arch, kind))
     matrices = ("A", "B") if matrix is None else (matrix,)

@@ -89,6 +89,7 @@ class ShapeRow:
         ws: whether this is the weight-stationary form.
         source: where it is published.
         disputed: who says otherwise; empty where the sources agree.
+        a_source: where A may lie: ``smem``, ``tmem`` (tensor memory) or ``rmem`` (registers).
 
     >>> print(ShapeRow("sm90", "f16", 1, (64,), tuple(range(8, 257, 8)), 16, False, False, "a book"))
     sm90 f16 dense, cta_group 1: M 64, N 8..256 step 8, K 16
@@ -104,11 +105,13 @@ class ShapeRow:
     ws: bool
     source: str
     disputed: str = ""
+    a_source: tuple[str, ...] = ("smem", "tmem")
 
     def __str__(self) -> str:
         form = f"{'sparse' if self.sparse else 'dense'}{' .ws' if self.ws else ''}"
         extents = f"M {spell(self.m)}, N {spell(self.n)}, K {self.k}"
-        return f"{self.arch} {self.kind} {form}, cta_group {self.cta_group}: {extents}"
+        place = f", A in {self.a_source[0]}" if len(self.a_source) == 1 else ""
+        return f"{self.arch} {self.kind} {form}, cta_group {self.cta_group}: {extents}{place}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from descriptors.instructions.rows import (
     CopyRow,
@@ -115,14 +116,19 @@ DENSE_K = {
     ("sm100", "mxf4nvf4"): 64,
 }
 
-_M128 = (
-    f"{_SHAPE} and, with A in shared memory, later versions of {_UMMA} have N in steps of 8; its earlier versions, "
-    f"its instructions with A in tensor memory, and {_OPS}, SparseMmaOp have steps of 16"
+#: Where A may lie.
+A_SOURCES = {name: name for name in ("smem", "tmem", "rmem")}
+_SMEM, _TMEM, _EITHER = ("smem",), ("tmem",), ("smem", "tmem")
+
+_WIDE = f"{_SHAPE}; {_UMMA}, *_SS; {_OPS}, MmaOp"
+_NARROW_TMEM = f"{_SHAPE}; {_UMMA}, *_TS"
+_M128_TMEM = f"{_SHAPE} and {_OPS}, MmaOp have N in steps of 8 wherever A lies; {_UMMA}, *_TS have steps of 16"
+_PAIR_TMEM = f"{_SHAPE} and {_OPS}, MmaOp have N in steps of 16 wherever A lies; {_UMMA}, *_TS have steps of 32"
+_M128_SPARSE = f"{_SHAPE} has N in steps of 8; {_OPS}, SparseMmaOp and {_UMMA}, SM100_MMA_F8F6F4_SS_SPARSE have 16"
+_PAIR_SPARSE = (
+    f"{_SHAPE} has N in steps of 16; {_OPS}, SparseMmaOp and {_UMMA}, SM100_MMA_F8F6F4_2x1SM_SS_SPARSE have 32"
 )
-_PAIR = (
-    f"{_SHAPE} and, with A in shared memory, later versions of {_UMMA} have N in steps of 16; its earlier versions, "
-    f"its instructions with A in tensor memory, and {_OPS}, SparseMmaOp have steps of 32"
-)
+_MX8_PAIR = f"{_SHAPE} and {_OPS}, MmaMXF8F6F4Op have M = 128; {_UMMA}, SM100_MMA_MXF8F6F4_2x1SM_SS has M = 256 only"
 _I8_24 = f"{_SHAPE} and {_OPS}, MmaI8Op have N = 24; {_UMMA}, SM100_MMA_S8_SS has it not"
 _I8_PAIR = f"{_OPS}, MmaI8Op has N in steps of 16; {_SHAPE} and {_UMMA} have steps of 32"
 _SPARSE_PAIR = f"{_OPS}, BlockScaledSparseMmaOp has M = 128; {_SHAPE} has M = 256 only"
@@ -134,7 +140,36 @@ def _wgmma() -> Iterable[ShapeRow]:
     for kind, n in (("f16", _N8), ("tf32", _N8), ("f8", _N8), ("i8", _N_INTEGER), ("b1", _N_INTEGER)):
         for sparse in (False, True) if kind != "b1" else (False,):
             k = DENSE_K["sm90", kind] * (1 + sparse)
-            yield ShapeRow("sm90", kind, 1, (64,), n, k, sparse, False, _WGMMA)
+            yield ShapeRow("sm90", kind, 1, (64,), n, k, sparse, False, _WGMMA, a_source=("smem", "rmem"))
+
+
+# cta_group, M, N, where A may lie, source, who disputes it
+_Part: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], tuple[str, ...], str, str]
+_INTEGER: tuple[_Part, ...] = (
+    (1, _ALL_M[1], (8, *_N16), _EITHER, _SHAPE, ""),
+    (1, _ALL_M[1], _N_INTEGER, _EITHER, _SHAPE, _I8_24),
+    (2, _ALL_M[2], _N32, _EITHER, _SHAPE, ""),
+    (2, _ALL_M[2], _N16, _EITHER, _SHAPE, _I8_PAIR),
+)
+#: Of dense and of sparse instructions.
+_FLOAT: tuple[tuple[_Part, ...], tuple[_Part, ...]] = (
+    (
+        (1, (64,), _N8, _EITHER, _SHAPE, ""),
+        (1, (128,), _N8, _SMEM, _WIDE, ""),
+        (2, _ALL_M[2], _N16, _SMEM, _WIDE, ""),
+        (1, (128,), _N16, _TMEM, _NARROW_TMEM, ""),
+        (1, (128,), _N8, _TMEM, _SHAPE, _M128_TMEM),
+        (2, _ALL_M[2], _N32, _TMEM, _NARROW_TMEM, ""),
+        (2, _ALL_M[2], _N16, _TMEM, _SHAPE, _PAIR_TMEM),
+    ),
+    (
+        (1, (64,), _N8, _EITHER, _SHAPE, ""),
+        (1, (128,), _N16, _EITHER, _SHAPE, ""),
+        (1, (128,), _N8, _EITHER, _SHAPE, _M128_SPARSE),
+        (2, _ALL_M[2], _N32, _EITHER, _SHAPE, ""),
+        (2, _ALL_M[2], _N16, _EITHER, _SHAPE, _PAIR_SPARSE),
+    ),
+)
 
 
 def _tcgen05() -> Iterable[ShapeRow]:
@@ -142,23 +177,8 @@ def _tcgen05() -> Iterable[ShapeRow]:
     for kind in _PLAIN:
         for sparse in (False, True):
             k = DENSE_K["sm100", kind] * (1 + sparse)
-            if kind == "i8":
-                parts: list[tuple[int, tuple[int, ...], tuple[int, ...], str]] = [
-                    (1, _ALL_M[1], (8, *_N16), ""),
-                    (1, _ALL_M[1], _N_INTEGER, _I8_24),
-                    (2, _ALL_M[2], _N32, ""),
-                    (2, _ALL_M[2], _N16, _I8_PAIR),
-                ]
-            else:
-                parts = [
-                    (1, (64,), _N8, ""),
-                    (1, (128,), _N16, ""),
-                    (1, (128,), _N8, _M128),
-                    (2, _ALL_M[2], _N32, ""),
-                    (2, _ALL_M[2], _N16, _PAIR),
-                ]
-            for cta_group, m, n, disputed in parts:
-                yield ShapeRow("sm100", kind, cta_group, m, n, k, sparse, False, _SHAPE, disputed)
+            for cta_group, m, n, places, source, disputed in _INTEGER if kind == "i8" else _FLOAT[sparse]:
+                yield ShapeRow("sm100", kind, cta_group, m, n, k, sparse, False, source, disputed, places)
             yield ShapeRow(
                 "sm100", kind, 1, (32, 64, 128), (64, 128) if sparse else (64, 128, 256), k, sparse, True, _SHAPE
             )
@@ -168,7 +188,11 @@ def _block_scaled() -> Iterable[ShapeRow]:
     for kind in _SCALED:
         k = DENSE_K["sm100", kind]
         yield ShapeRow("sm100", kind, 1, (128,), _N8, k, False, False, _SHAPE)
-        yield ShapeRow("sm100", kind, 2, (128, 256), _N16, k, False, False, _SHAPE)
+        if kind == "mxf8f6f4":
+            yield ShapeRow("sm100", kind, 2, (256,), _N16, k, False, False, _SHAPE)
+            yield ShapeRow("sm100", kind, 2, (128,), _N16, k, False, False, _SHAPE, _MX8_PAIR)
+        else:
+            yield ShapeRow("sm100", kind, 2, (128, 256), _N16, k, False, False, _SHAPE)
         yield ShapeRow("sm100", kind, 1, (128,), _N8, 2 * k, True, False, _SHAPE)
         yield ShapeRow("sm100", kind, 2, (256,), _N16, 2 * k, True, False, _SHAPE)
         yield ShapeRow("sm100", kind, 2, (128,), _N16, 2 * k, True, False, _OPS, _SPARSE_PAIR)
@@ -183,11 +207,16 @@ def _block_scaled() -> Iterable[ShapeRow]:
 #: Every instruction shape.
 SHAPES = (*_wgmma(), *_tcgen05(), *_block_scaled())
 
+_ANY_MAJOR = (
+    f"{_TRANSPOSE} and {_OPS}, MmaOp have twice the step of a K-major B; {_UMMA}, SM100_MMA_F8F6F4_SS, S8_SS and "
+    "MXF8F6F4_SS bound N alike for both majors"
+)
+
 #: N of an 8-bit MN-major B.
 TRANSPOSED_B = tuple(
-    TransposedRow("sm100", kind, cta_group, n, f"{_TRANSPOSE}; {_OPS}, MmaOp")
+    TransposedRow("sm100", kind, cta_group, n, f"{_TRANSPOSE}; {_OPS}, MmaOp", disputed)
     for kind in ("f8f6f4", "i8", "mxf8f6f4")
-    for cta_group, n in ((1, _N16), (2, _N32))
+    for cta_group, n, disputed in ((1, _N16, ""), (1, _N8, _ANY_MAJOR), (2, _N32, ""), (2, _N16, _ANY_MAJOR))
 )
 
 _FOUR = (SwizzleMode.NONE, SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)
@@ -224,6 +253,13 @@ def _operand_rows() -> Iterable[OperandRow]:
 
 #: Majors and swizzles of operands in shared memory.
 OPERANDS = tuple(_operand_rows())
+
+#: A in tensor memory has one major.
+TMEM_OPERANDS = tuple(
+    OperandRow("sm100", row.kind, row.dtypes, Major.K, (), f"{_UMMA}, *_TS; {_OPS}, OperandSource.TMEM")
+    for row in KINDS
+    if row.arch == "sm100"
+)
 
 _IDS_96 = f"{_SCALE} shows ids 1 and 3 for block32 with K = 96; {_IDESC} has 0 or 2"
 

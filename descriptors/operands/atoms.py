@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, choose
 from descriptors.operands.swizzled import plain
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
@@ -32,6 +32,7 @@ _UMMA = (
     "CuTe DSL tcgen05.make_smem_layout_atom (MN_SW128_32B: 8 rows); CUTLASS include/cute/atom/mma_traits_sm100.hpp, "
     "Layout_MN_SW128_32B_Atom_Bits, has 4 rows, the same tile unless atoms are stacked MN first"
 )
+_UMMA_4 = "CUTLASS include/cute/atom/mma_traits_sm100.hpp, Layout_MN_SW128_32B_Atom_Bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,9 @@ class Atom:
         return in_elements
 
 
-def _atom(name: str, major: Major, mode: SwizzleMode, source: str = "") -> Atom:
+def _atom(name: str, major: Major, mode: SwizzleMode, source: str = "", height: int = 8) -> Atom:
     span = mode.span_bytes
-    rows = Layout((8, span), (span, 1)) if major is Major.K else Layout((span, 8), (1, span))
+    rows = Layout((height, span), (span, 1)) if major is Major.K else Layout((span, height), (1, span))
     return Atom(name, major, mode, rows, source or _GMMA.format(name))
 
 
@@ -89,19 +90,41 @@ ATOMS = (
     _atom("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
 )
 
+#: Atoms that another source has for a mode, under names of ours. The pattern of 32-byte pieces repeats after 4 rows, so
+#: that CUTLASS C++ has an atom of 4, where the CuTe DSL has 8; stacked along MN first they make other tiles.
+OTHER_ATOMS = (_atom("MN_SW128_32B_4ROWS", Major.MN, SwizzleMode.B128_BASE32B, _UMMA_4, height=4),)
 
-def canonical_atom(major: Major, mode: SwizzleMode) -> Atom:
-    """The canonical atom of a major and a swizzle mode.
+
+def atoms_of(major: Major, mode: SwizzleMode) -> tuple[Atom, ...]:
+    """Every atom of a major and a swizzle mode, the canonical one first.
+
+    >>> [atom.name for atom in atoms_of(Major.MN, SwizzleMode.B128_BASE32B)]
+    ['MN_SW128_32B', 'MN_SW128_32B_4ROWS']
+    """
+    return tuple(atom for atom in ATOMS + OTHER_ATOMS if atom.major is major and atom.mode is mode)
+
+
+def canonical_atom(major: Major, mode: SwizzleMode, name: str | None = None) -> Atom:
+    """The canonical atom of a major and a swizzle mode, or another one by its name.
 
     Raises:
         DescriptorError: if none is defined.
+        ChoiceError: if none at all has that name.
 
     >>> canonical_atom(Major.MN, SwizzleMode.B64).name
     'MN_SW64'
+    >>> print(canonical_atom(Major.MN, SwizzleMode.B128_BASE32B, "MN_SW128_32B_4ROWS").rows)
+    (128,4):(1,128)
     """
-    for atom in ATOMS:
-        if atom.major is major and atom.mode is mode:
-            return atom
+    found = atoms_of(major, mode)
+    if found and name is not None:
+        chosen = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})
+        if chosen not in found:
+            rule = " or ".join(atom.name for atom in found)
+            raise DescriptorError(f"derive: a {major}-major {mode} atom must be {rule}, found {chosen.name}")
+        return chosen
+    if found:
+        return found[0]
     known = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
     raise DescriptorError(f"atom: a {major}-major operand must have swizzle {known}, found {mode}")
 

@@ -41,6 +41,10 @@ Path = tuple[int, int]
 LEADING = "leading_byte_offset"
 STRIDE = "stride_byte_offset"
 
+#: The field that says where the swizzle pattern starts: without a swizzle nothing depends on it, and Triton writes it
+#: all the same.
+BASE = "base_offset"
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -108,11 +112,11 @@ def form(major: Major | MajorName, mode: SwizzleMode | SwizzleName) -> Form:
         # LBO is the step to the next 16 bytes of a row. Inside a swizzled row that is 1 by the pattern itself: PTX
         # calls the field unused, and an H200 ignores it; CUTLASS writes the 1.
         across: tuple[tuple[Path, int], ...] = (((1, 1), 1),) if swizzled else ()
-        unread = (LEADING,) if swizzled else ()
+        unread = (LEADING,) if swizzled else (BASE,)
         return Form(major, mode, (8, 1), (((0, 0), width), *across), leading=(1, 1), stride=(0, 1), unread=unread)
     rows = 4 if mode is SwizzleMode.B128_BASE32B else 8
     if not swizzled:
-        return Form(major, mode, (1, rows), (((1, 0), 1),), leading=(1, 1), stride=(0, 1))
+        return Form(major, mode, (1, rows), (((1, 0), 1),), leading=(1, 1), stride=(0, 1), unread=(BASE,))
     return Form(major, mode, (width, rows), (((0, 0), 1), ((1, 0), width)), leading=(0, 1), stride=(1, 1))
 
 
@@ -137,7 +141,7 @@ class Match:
     @property
     def dont_care(self) -> tuple[str, ...]:
         """The fields that change nothing: not read for this form, or of a step that is never taken."""
-        return tuple(name for name in (LEADING, STRIDE) if name in self.idle or name in self.form.unread)
+        return tuple(name for name in (LEADING, STRIDE, BASE) if name in self.idle or name in self.form.unread)
 
 
 def match_form(operand: Layout, wanted: Form) -> Match:
@@ -192,7 +196,7 @@ def _matched(operand: Layout, wanted: Form) -> Match:
     for path, expected in wanted.fixed:
         extent, found = steps[path]
         if extent > 1 and found != expected:
-            raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}")
+            raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}{_padded(found, wanted, path)}")
     idle = tuple(name for name, path in wanted.steps if steps[path][0] == 1)
     for name, path in wanted.steps:
         if steps[path][1] < 0:
@@ -220,6 +224,15 @@ def _single_step(divided: Layout, path: Path, operand: Layout, wanted: Form) -> 
         raise _failure(operand, wanted, path, "a single stride", str(part))
     stride: Any = part.stride  # a leaf, as the shape is one
     return part.shape, 0 if part.shape == 1 else stride
+
+
+def _padded(stride: int, wanted: Form, path: Path) -> str:
+    """What is wrong with rows that no mode has, as padding makes them: no field tells the step from row to row."""
+    widths = sorted({mode.span_bytes for mode in SwizzleMode})
+    if path != (1 - wanted.major.contiguous_mode, 0) or 16 * stride in widths:
+        return ""
+    known = f"{', '.join(map(str, widths[:-1]))} or {widths[-1]}"
+    return f" (rows {16 * stride} bytes apart, where the hardware steps by {known})"
 
 
 def _shown(operand: object) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation, Table
 from descriptors.derivation.verify import Report
-from descriptors.operands.atoms import canonical_atom
+from descriptors.operands.atoms import atoms_of, canonical_atom
 from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
@@ -133,7 +133,9 @@ def _tile(d: Derivation) -> Iterator[str]:
     if d.order:
         tile = extents_text(d.tile)
         yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
-        name, width = canonical_atom(d.major, d.swizzle).name, _bits(d.element.storage_bits)
+        known = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
+        name = known.get(d.atom, canonical_atom(d.major, d.swizzle).name)
+        width = _bits(d.element.storage_bits)
         yield f"   atom         {d.atom}   {name}, in elements of {width}"
         labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
     else:

@@ -30,7 +30,7 @@ def tell(selection: Selection) -> str:
 
     >>> from descriptors.instructions.selection import select_rows
     >>> print(tell(select_rows("sm90", "tf32")).splitlines()[3])
-    shape       cta_group 1  dense   K 8   M 64  N 8..256 step 8  [1]
+    shape       cta_group 1  dense   K 8   M 64  N 8..256 step 8  A smem/rmem  [1]
     >>> print(tell(select_rows("sm90")).splitlines()[-1])
     b1    b1                sm_90a
     """
@@ -80,7 +80,7 @@ def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]
 def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:
     form = f"{'sparse' if row.sparse else 'dense'}{' .ws' if row.ws else ''}"
     extents = f"K {row.k}", f"M {spell(row.m)}", f"N {spell(row.n)}"
-    return ("shape     ", f"cta_group {row.cta_group}", form, *extents, note(row))
+    return ("shape     ", f"cta_group {row.cta_group}", form, *extents, f"A {_or(row.a_source)}", note(row))
 
 
 def _scale_cells(row: ScaleRow, note: _Note) -> tuple[str, ...]:

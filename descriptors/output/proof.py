@@ -32,4 +32,5 @@ def record(report: Report) -> dict[str, Any]:
         "elements": report.elements,
         "subtiles": report.subtiles,
         "evidence": report.evidence,
+        "beyond": report.beyond,
     }

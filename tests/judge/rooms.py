@@ -29,7 +29,7 @@ ROOMS = {
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": "operand swizzled atoms canonical meaning explicit partition match",
+    "descriptors.operands": "operand swizzled decayed atoms canonical meaning explicit partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",

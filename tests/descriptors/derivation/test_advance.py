@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, derive
+from descriptors.derivation.advance import named_subtiles
 from descriptors.derivation.verify import verify
 from descriptors.proof.addresses import fetched_addresses
+from layoutalg import Layout, size
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 
@@ -73,8 +77,55 @@ def test_a_tile_larger_than_shared_memory_is_derived_when_asked_for() -> None:
     assert "OUT of the 14-bit field" in str(report)
     with pytest.raises(FieldError, match="start_address"):
         large.words()
-    with pytest.raises(FieldError, match="start_address"):  # and so there is no proof
-        derive(**{**GOOD, "tile": (128, 128, 9)}, capacity=None)
+    with pytest.raises(FieldError, match="start_address"):
+        derive(**{**GOOD, "tile": (128, 128, 9)}, capacity=2**20)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"tile": (128, 128, 9)}, 128),
+        ({"tile": (256, 256, 4), "dtype": "f16", "swizzle": "32B", "mma": (16, 16), "legality": "off"}, 512),
+        ({"tile": (2**40, 2**20)}, 128),
+        ({"tile": (128, 2**30), "major": "MN"}, 128),
+    ],
+)
+def test_of_a_tile_of_any_size_what_words_can_name_is_proved(changes: Any, named: int) -> None:
+    d = derive(**{**GOOD, **changes}, capacity=None)
+    proof = verify(d)
+    assert proof.ok and (proof.subtiles, proof.elements) == (named, named * d.mma[0] * d.mma[1])
+    assert proof.beyond == size(d.advance) - named and f"; {proof.beyond} subtiles lie beyond" in str(proof)
+    assert d.advance_report().named == named
+    assert f"after {named} subtiles" in str(d.advance_report())
+    # A tile whose operands step otherwise is caught there too.
+    moved = dataclasses.replace(d, advance=Layout(d.advance.shape, scaled(d.advance.stride)))
+    assert not verify(moved).ok
+
+
+def scaled(stride: Any) -> Any:
+    return tuple(map(scaled, stride)) if isinstance(stride, tuple) else 2 * stride
+
+
+def test_a_tile_of_any_size_that_leaves_the_window_at_one_base_is_proved_at_the_other() -> None:
+    d = derive(**GOOD, capacity=None)
+    proof = verify(d, bases=(0, 2**18 - 2**14))
+    assert proof.ok and 0 < proof.beyond < 16
+    with pytest.raises(DescriptorError, match="a subtile must lie in the 262144 bytes"):
+        verify(d, bases=(2**18 - 1024,))
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.sampled_from([0, 1, 7, 1000, 9000, -1, -5000])), min_size=1, max_size=3),
+    st.integers(0, 2**14).map(lambda units: 16 * units),
+    st.sampled_from([16, 1024, 70000]),
+)
+def test_the_named_subtiles_are_those_that_enumeration_finds(
+    modes: list[tuple[int, int]], first: int, reach: int
+) -> None:
+    advance = Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes))
+    all_ = ((at, first + 16 * advance(*at)) for at in product(*(range(n) for n, _ in modes)))
+    expected = sorted((at, start) for at, start in all_ if 0 <= start <= 2**18 - reach)
+    assert sorted(named_subtiles(advance, first=first, reach=reach)) == expected
 
 
 def test_a_tile_of_any_size_has_a_report_but_no_table() -> None:

@@ -236,7 +236,7 @@ junk = st.one_of(
 
 
 NAMES = (
-    "tile dtype major swizzle mma order arch layout unit operand cp kind cta_group sparse legality capacity verify"
+    "tile dtype major swizzle mma order arch layout unit operand cp kind cta_group sparse legality capacity verify atom"
 ).split()
 
 
@@ -246,3 +246,21 @@ def test_no_argument_whatever_gives_anything_but_a_derivation_or_a_typed_error(n
         derive(**{**GOOD, name: value, **({"tile": None} if name == "layout" else {})})
     except LayoutError as error:
         assert 0 < len(str(error)) < 600
+
+
+@pytest.mark.parametrize(
+    ("layout", "word", "offsets"),
+    [
+        ("S<3,5,3> o 0 o (128,192):(256,1)", 0x4000404000010000, ((0, 48),)),
+        ("S<2,5,3> o 0 o (128,96):(128,1)", 0x8000402000010000, ((0,),)),
+        ("((8,16),(32,3)):((32,256),(1,4096))", 0x400800800000, ((0,),)),
+    ],
+)
+def test_48_bytes_of_k_are_derived_where_they_lie_in_one_swizzled_row(layout: str, word: int, offsets: Any) -> None:
+    d = derive(layout=layout, dtype="e2m1", mma=(128, 96), kind="mxf4nvf4", cta_group=2)
+    assert hex(d.words()[0][0]) == hex(word) and d.offsets_bytes() == offsets
+
+
+def test_48_bytes_of_k_that_go_on_in_the_next_atom_have_no_relative_step() -> None:
+    with pytest.raises(DescriptorError, match="one ends inside an atom"):
+        derive(tile=(128, 768), dtype="e2m1", major="K", swizzle="128B", mma=(128, 96), kind="mxf4", cta_group=2)

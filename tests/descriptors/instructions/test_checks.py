@@ -35,6 +35,7 @@ questions = st.fixed_dictionaries(
         "m": st.sampled_from([32, 64, 128, 192, 256]),
         "n": st.integers(1, 34).map(lambda eighths: 8 * eighths) | st.integers(0, 300),
         "k": st.sampled_from([None, 8, 16, 32, 64, 96, 128]),
+        "a_source": st.sampled_from(["smem", "tmem", "rmem"]),
         "cta_group": st.sampled_from([1, 2, 3]),
         "sparse": st.booleans(),
         "ws": st.booleans(),
@@ -62,6 +63,7 @@ def test_the_row_returned_has_the_extents_and_the_error_says_whether_lenient_wou
     else:
         assert row is not None
         assert (row.arch, row.kind) == kind and question["m"] in row.m and question["n"] in row.n
+        assert question["a_source"] in row.a_source
         assert mode == "lenient" or not row.disputed
 
 
@@ -82,7 +84,8 @@ def test_operands_read_strictly_are_operands_read_leniently(
 @pytest.mark.parametrize("row", [row for row in shapes.SHAPES if not row.disputed], ids=str)
 def test_every_agreed_row_is_legal_as_an_instruction_and_as_the_operands_it_reads(row: shapes.ShapeRow) -> None:
     form = {"k": row.k, "cta_group": row.cta_group, "sparse": row.sparse, "ws": row.ws}
-    assert all(check_shape(row.arch, row.kind, m=m, n=n, **form) for m in row.m for n in row.n)
+    for place in row.a_source:
+        assert all(check_shape(row.arch, row.kind, m=m, n=n, a_source=place, **form) for m in row.m for n in row.n)
     dtype = kind_row(row.arch, row.kind).dtypes[0]
     pair = {"kind": row.kind, "cta_group": row.cta_group, "sparse": row.sparse}
     for m, n in product(row.m, row.n):
@@ -94,16 +97,44 @@ def test_every_agreed_row_is_legal_as_an_instruction_and_as_the_operands_it_read
 # Examples: shapes
 
 
-def test_n_in_steps_of_8_beside_m_128_is_told_as_a_dispute() -> None:
+@pytest.mark.parametrize("kind", ["f16", "tf32", "f8f6f4"])
+@pytest.mark.parametrize(("m", "n", "cta_group"), [(128, 8, 1), (128, 24, 1), (128, 16, 2), (256, 48, 2)])
+def test_n_steps_by_8_a_cta_with_a_in_shared_memory_and_by_16_with_a_in_tensor_memory(
+    kind: str, m: int, n: int, cta_group: int
+) -> None:
+    row = check_shape("sm100", kind, m=m, n=n, cta_group=cta_group)
+    assert row is not None and not row.disputed
+    assert check_shape("sm100", kind, m=m, n=32, cta_group=cta_group, a_source="tmem")
+    with pytest.raises(IllegalError, match="A in tmem") as caught:
+        check_shape("sm100", kind, m=m, n=n, cta_group=cta_group, a_source="tmem")
+    assert caught.value.lenient
+    assert check_shape("sm100", kind, m=64, n=24, a_source="tmem")
+
+
+def test_n_in_steps_of_8_beside_m_128_is_told_as_a_dispute_where_the_sources_differ() -> None:
     with pytest.raises(IllegalError) as caught:
-        check_shape("sm100", "f16", m=128, n=24)
+        check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
     assert caught.value.lenient
     assert str(caught.value).startswith(
-        "legality: N must be 16..256 step 16, found 24; sm100 f16 dense, cta_group 1, M 128"
+        "legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128"
     )
     assert "PTX ISA" in str(caught.value) and "CUTLASS" in str(caught.value)
-    row = check_shape("sm100", "f16", m=128, n=24, legality="lenient")
+    row = check_shape("sm100", "f16", m=128, n=24, a_source="tmem", legality="lenient")
     assert row is not None and row.disputed
+
+
+@pytest.mark.parametrize(("arch", "place"), [("sm90", "tmem"), ("sm100", "rmem")])
+def test_a_lies_where_the_architecture_can_read_it(arch: str, place: str) -> None:
+    with pytest.raises(IllegalError, match=f"legality: A must lie in smem or .mem, found {place}"):
+        check_shape(arch, "f16", m=64, n=64, a_source=place)
+    assert check_shape(arch, "f16", m=64, n=64, a_source=place, legality="off") is None
+
+
+def test_what_is_read_with_a_elsewhere_is_read_with_a_in_shared_memory() -> None:
+    for row in shapes.SHAPES:
+        form = {"k": row.k, "cta_group": row.cta_group, "sparse": row.sparse, "ws": row.ws}
+        for m, n in product(row.m, row.n):
+            assert check_shape(row.arch, row.kind, m=m, n=n, legality="lenient", **form)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +145,10 @@ def test_n_in_steps_of_8_beside_m_128_is_told_as_a_dispute() -> None:
         ("f16", {"m": 64, "n": 264}, "N must be 8..256 step 8"),
         ("f16", {"m": 64, "n": 64, "k": 32}, "K must be 16"),
         ("f16", {"m": 64, "n": 64, "cta_group": 4}, "cta_group must be 1, 2"),
-        ("f16", {"m": 256, "n": 48, "cta_group": 2}, "N must be 32..256 step 32"),
+        ("f16", {"m": 256, "n": 24, "cta_group": 2}, "N must be 16..256 step 16"),
+        ("f16", {"m": 256, "n": 48, "cta_group": 2, "a_source": "tmem"}, "N must be 32..256 step 32"),
+        ("f16", {"m": 256, "n": 48, "cta_group": 2, "sparse": True}, "N must be 32..256 step 32"),
+        ("mxf8f6f4", {"m": 128, "n": 64, "cta_group": 2}, "M must be 256"),
         ("f16", {"m": 64, "n": 96, "ws": True}, "N must be 64, 128, 256"),
         ("f16", {"m": 64, "n": 256, "ws": True, "sparse": True}, "N must be 64, 128"),
         ("i8", {"m": 64, "n": 40}, "N must be 8, 16..256 step 16"),
@@ -137,6 +171,20 @@ def test_n_of_an_mn_major_8_bit_b_steps_by_16_a_cta(n: int, cta_group: int, good
         assert passes(check_transposed_b, "sm100", kind, n=n, b_dtype=dtype, b_major="MN", cta_group=cta_group) == good
         assert passes(check_transposed_b, "sm100", kind, n=n, b_dtype=dtype, b_major="K", cta_group=cta_group)
     assert passes(check_transposed_b, "sm100", "f16", n=n, b_dtype="bf16", b_major="MN", cta_group=cta_group)
+
+
+@pytest.mark.parametrize(("n", "cta_group"), [(8, 1), (24, 1), (16, 2), (48, 2)])
+@pytest.mark.parametrize(("kind", "dtype"), [("f8f6f4", "e4m3"), ("mxf8f6f4", "e5m2"), ("i8", "s8")])
+def test_the_widest_reading_of_an_mn_major_8_bit_b_is_that_of_cutlass(
+    kind: str, dtype: str, n: int, cta_group: int
+) -> None:
+    options: dict[str, Any] = {"n": n, "b_dtype": dtype, "b_major": "MN", "cta_group": cta_group}
+    check_transposed_b("sm100", kind, **options, legality="lenient")
+    with pytest.raises(IllegalError, match="CUTLASS") as caught:
+        check_transposed_b("sm100", kind, **options)
+    assert caught.value.lenient
+    with pytest.raises(IllegalError):
+        check_transposed_b("sm100", kind, **options | {"n": 4}, legality="lenient")
 
 
 # Examples: types
@@ -195,6 +243,7 @@ def test_scale_factors(kind: str, dtype: str, vector: int, k: int, ids: tuple[in
         (check_shape, ("sm80", "f16"), {"m": 64, "n": 64}),
         (check_shape, ("sm100", "fp16"), {"m": 64, "n": 64}),
         (check_shape, ("sm100", "f16"), {"m": 64, "n": 64, "legality": "loose"}),
+        (check_shape, ("sm100", "f16"), {"m": 64, "n": 64, "a_source": "gmem"}),
         (check_types, ("sm100", "f16", "f16", "f16", "f32"), {"legality": None}),
         (check_operand, ("sm100", "f16", "bf16", "diagonal", "128B"), {}),
         (check_operand, ("sm100", "f16", "bf16", "K", "256B"), {}),

@@ -27,6 +27,8 @@ from descriptors.words.instruction import word_of
     [
         (0x08200490, ("bf16",), {"m": 128, "n": 128}),
         (0x08200010, ("f16",), {"m": 128, "n": 128}),
+        (0x08200010, ("f16",), {"m": 128, "n": 128, "a_source": "tmem"}),
+        (0x08020490, ("bf16",), {"m": 128, "n": 8}),
         (0x08410490, ("bf16",), {"m": 128, "n": 256, "b_major": "MN"}),
         (0x08200910, ("tf32",), {"m": 128, "n": 128}),
         (0x08200010, ("e4m3",), {"m": 128, "n": 128}),
@@ -64,6 +66,7 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
         "cta_group": row.cta_group,
         "sparse": row.sparse,
         "ws": row.ws,
+        "a_source": draw(st.sampled_from(row.a_source)),
         "negate_a": known.negate and draw(st.booleans()),
         "saturate": known.saturate and draw(st.booleans()),
         "sparsity_selector": draw(st.sampled_from(known.selectors)) if row.sparse and known.selectors else 0,
@@ -77,7 +80,7 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
             "scale_vector": scale.vector,
             "sfa_id": draw(st.sampled_from(scale.ids)),
         }
-    if not row.kind.startswith("mxf4"):
+    if not row.kind.startswith("mxf4") and options["a_source"] == "smem":
         options["a_major"] = draw(st.sampled_from(list(Major)))
     return row.kind, options
 
@@ -127,7 +130,9 @@ def test_what_is_wrong_with_a_word_is_told(word: int, kind: str, warning: str) -
 @pytest.mark.parametrize(
     ("types", "options", "rule"),
     [
-        (("bf16",), {"m": 128, "n": 8}, "N must be"),
+        (("bf16",), {"m": 128, "n": 4}, "N must be"),
+        (("bf16",), {"m": 128, "n": 8, "a_source": "tmem"}, "N must be 16..256 step 16"),
+        (("bf16",), {"m": 128, "n": 16, "a_source": "tmem", "a_major": "MN"}, "major must be K"),
         (("bf16",), {"m": 256, "n": 128}, "M must be"),
         (("bf16", "e4m3"), {"m": 128, "n": 128}, "types must be of one kind"),
         (("bf16", "bf16", "f16"), {"m": 128, "n": 128}, "types must be"),
@@ -156,6 +161,7 @@ def test_an_illegal_instruction_is_refused_with_its_row(types: Any, options: Any
         (("bf16",), {"m": 128, "n": 128, "kind": "bf16"}, ChoiceError),
         (("bf16",), {"m": 128, "n": 128, "legality": "lax"}, ChoiceError),
         (("bf16",), {"m": 128, "n": 128, "a_major": "row"}, ChoiceError),
+        (("bf16",), {"m": 128, "n": 128, "a_source": "gmem"}, ChoiceError),
         (("bf16",), {"m": 128, "n": 128, "transpose": True}, ChoiceError),
         (("bf16",), {"m": 128, "n": "128"}, DescriptorError),
         ((7,), {"m": 128, "n": 128}, DescriptorError),

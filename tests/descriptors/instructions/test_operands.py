@@ -52,6 +52,8 @@ def test_the_major_alone_is_checked_where_no_swizzle_is_known() -> None:
     assert check_major("sm100", "tf32", "tf32", Major.MN)
     with pytest.raises(IllegalError, match="major must be K, found MN"):
         check_major("sm100", "mxf4", "e2m1", Major.MN)
+    with pytest.raises(IllegalError, match="major must be K, found MN; sm100 f16 bf16, A in tmem"):
+        check_major("sm100", "f16", "bf16", Major.MN, a_source="tmem")
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from descriptors import ATOMS, DescriptorError, canonical_atom, plain
-from descriptors.operands.atoms import Atom, smem_tile
+from descriptors import ATOMS, ChoiceError, DescriptorError, canonical_atom, derive, plain, tell, verify
+from descriptors.operands.atoms import OTHER_ATOMS, Atom, smem_tile
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode, as_element_type
 from layoutalg import ComposedLayout, Layout, LayoutError, cosize, size
 
@@ -33,7 +35,7 @@ def test_an_atom_in_elements_reads_as_published(major: str, swizzle: str, dtype:
     assert str(atom.in_elements(as_element_type(dtype))) == text
 
 
-@pytest.mark.parametrize("atom", ATOMS, **ids)
+@pytest.mark.parametrize("atom", ATOMS + OTHER_ATOMS, **ids)
 @pytest.mark.parametrize("element", ELEMENT_TYPES.values(), **ids)
 def test_a_recast_atom_keeps_every_byte_where_it_was(atom: Atom, element: ElementType) -> None:
     in_elements = atom.in_elements(element)
@@ -76,3 +78,32 @@ def test_a_tile_that_the_atom_does_not_divide_is_refused(tile: tuple[int, int]) 
     assert isinstance(atom, ComposedLayout)
     with pytest.raises((DescriptorError, LayoutError), match="must be a multiple of the atom's"):
         smem_tile(atom, tile, (0, 1))
+
+
+FOUR: dict[str, Any] = {"tile": (64, 16), "dtype": "tf32", "major": "MN", "swizzle": "128B_BASE32B", "mma": (64, 8)}
+
+
+def test_the_atom_of_4_rows_makes_the_tile_of_cutlass_where_atoms_are_stacked_mn_first() -> None:
+    four = derive(**FOUR, order=(0, 1), atom="MN_SW128_32B_4ROWS")
+    # Layout_MN_SW128_32B_Atom in 32-bit elements, then tile_to_shape with the default order.
+    assert str(four.atom) == "S<2,3,2> o 0 o (32,4):(1,32)"
+    assert str(plain(four.smem_tile)) == "((32,2),(4,4)):((1,128),(32,256))"
+    assert (four.descriptor.leading_byte_offset, four.descriptor.stride_byte_offset) == (512, 1024)
+    assert verify(four, bases=(0, 0x200, 0x480)).ok
+    assert four.words() != derive(**FOUR, order=(0, 1)).words()
+    assert "MN_SW128_32B_4ROWS, in elements of 4 bytes" in tell(four)
+
+
+def test_the_two_atoms_make_one_tile_where_atoms_are_stacked_k_first() -> None:
+    four, eight = derive(**FOUR, order=(1, 0), atom="MN_SW128_32B_4ROWS"), derive(**FOUR, order=(1, 0))
+    assert four.words() == eight.words()
+    assert all(four.smem_tile(i) == eight.smem_tile(i) for i in range(64 * 16))
+
+
+@pytest.mark.parametrize("changes", [{"atom": "MN_SW128_32B_2ROWS"}, {"atom": "MN_SW128"}, {"atom": 4}])
+def test_an_atom_of_another_mode_is_refused(changes: Any) -> None:
+    mismatched = changes["atom"] == "MN_SW128"
+    with pytest.raises(DescriptorError if mismatched else ChoiceError, match="MN_SW128_32B_4ROWS"):
+        derive(**FOUR, **changes)
+    with pytest.raises(DescriptorError, match="an explicit layout must come without an atom"):
+        derive(layout="(64,16):(64,1)", dtype="bf16", mma=(64, 16), swizzle="128B", **changes)

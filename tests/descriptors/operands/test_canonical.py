@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors import DescriptorError, NotCanonicalError
-from descriptors.operands.canonical import LEADING, STRIDE, Form, form, match_form
+from descriptors import DescriptorError, NotCanonicalError, derive
+from descriptors.operands.canonical import BASE, LEADING, STRIDE, Form, form, match_form
 from descriptors.operands.operand import Major, SwizzleMode
+from descriptors.proof.read_model import read_addresses
 from layoutalg import Layout, make_identity_layout, parse_layout, size
 
 FORMS = [
@@ -70,12 +71,29 @@ def test_the_canonical_layout_is_the_same_function_as_the_operand(
 def test_a_step_that_is_never_taken_is_written_as_zero_and_marked_idle(wanted: Form, data: st.DataObject) -> None:
     found = match_form(built(wanted, (1, 1), data.draw(st.integers(0, 99)), 77), wanted)
     assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 0)
-    assert found.idle == found.dont_care == (LEADING, STRIDE)
+    assert found.idle == found.dont_care[:2] == (LEADING, STRIDE)
+    assert found.dont_care[2:] == ((BASE,) if wanted.mode is SwizzleMode.NONE else ())
 
 
 def test_the_leading_offset_of_a_swizzled_k_major_operand_is_a_dont_care() -> None:
     assert match_form(Layout((64, 2), (8, 1)), form(Major.K, SwizzleMode.B128)).dont_care == (LEADING,)
-    assert match_form(Layout((64, 2), (1, 64)), form(Major.K, SwizzleMode.NONE)).dont_care == ()
+    assert match_form(Layout((64, 2), (1, 64)), form(Major.K, SwizzleMode.NONE)).dont_care == (BASE,)
+
+
+@pytest.mark.parametrize("arch", ["sm90", "sm100"])
+@pytest.mark.parametrize("major", ["K", "MN"])
+@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
+def test_the_base_offset_is_a_dont_care_where_nothing_that_is_read_depends_on_it(
+    arch: Any, major: Any, swizzle: Any
+) -> None:
+    d = derive(tile=(64, 64), dtype="bf16", major=major, swizzle=swizzle, mma=(64, 16), arch=arch)
+    walk: dict[str, Any] = {"arch": arch, "dtype": "bf16", "major": major, "shape": (64, 16)}
+    plain_word = d.words()[0][0]
+    moved = [
+        (read_addresses(plain_word | i << 49, **walk) != read_addresses(plain_word, **walk)).any() for i in range(8)
+    ]
+    assert any(moved) is (BASE not in d.dont_care)
+    assert (d.dont_care_mask() & 7 << 49 == 7 << 49) is (BASE in d.dont_care)
 
 
 @pytest.mark.parametrize(

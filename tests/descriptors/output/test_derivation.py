@@ -38,8 +38,11 @@ def test_every_derivation_can_be_told(arguments: dict[str, Any]) -> None:
             {"operand": "B", "mma": (8, 16)},
             ("A B operand", "next 8 rows along N; never taken, the operand ends before"),
         ),
-        ({"major": "MN", "swizzle": "none"}, ("next 8 k; taken 1 time.", "16 bytes along MN; taken 7", "Every field")),
-        ({"major": "MN", "swizzle": "64B"}, ("next atom along MN; taken 1 time.", "8 k; taken 1 time.")),
+        (
+            {"major": "MN", "swizzle": "none"},
+            ("next 8 k; taken 1 time.", "16 bytes along MN; taken 7", "at base_offset [49,52): words"),
+        ),
+        ({"major": "MN", "swizzle": "64B"}, ("next atom along MN; taken 1 time.", "8 k; taken 1 time.", "Every field")),
         (
             {"major": "MN", "swizzle": "128B_BASE32B", "dtype": "tf32", "mma": (64, 8)},
             ("next 4 k; taken 1 time.", "S<2,5,2>"),
