@@ -69,6 +69,15 @@ class ScaledBasis(Value):
         return f"{self.value}@" + "@".join(str(part) for part in reversed(self.mode))
 
 
+def is_zero(stride: Integer | ScaledBasis) -> bool:
+    """Whether a stride never moves: 0, or 0 times a unit vector.
+
+    >>> is_zero(0), is_zero(ScaledBasis(0, 1)), is_zero(ScaledBasis(1, 1))
+    (True, True, False)
+    """
+    return stride == 0 if type(stride) is int else isinstance(stride, ScaledBasis) and stride.value == 0
+
+
 def E(*mode: int | Iterable[int]) -> ScaledBasis:
     """The unit vector of a mode: ``E(i)``, or ``E(i, j)`` and ``E([i, j])`` for mode j inside mode i.
 
