@@ -18,7 +18,7 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
@@ -61,17 +61,17 @@ at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
     if isinstance(a, Layout):
         if isinstance(b, Layout):
-            return compose_plain(a, b)
+            return fitting(compose_plain(a, b), "composition")
         if b is None:
             return a
         if type(b) is tuple:
             check_depth(b, "composition: tiler")
-            return _by_mode(a, b)
+            return fitting(_by_mode(a, b), "composition")
         if isinstance(b, ComposedLayout):
             return ComposedLayout(a, 0, b)
         if isinstance(b, Swizzle):
             return compose_swizzle(a, b)
-        return compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
+        return fitting(compose_plain(a, Layout(as_leaf(b, "composition: a tiler"))), "composition")
     if isinstance(a, ComposedLayout):
         return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
     if isinstance(a, Swizzle) and isinstance(b, (Layout, ComposedLayout)):

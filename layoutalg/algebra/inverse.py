@@ -22,7 +22,7 @@ from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.jumps import ExtendedLayout
-from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.layout import Layout, fitting, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, need_plain, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import is_zero
@@ -95,7 +95,7 @@ def left_inverse(layout: LayoutKind) -> LayoutKind:
     """
     if isinstance(need_layout(layout, "left_inverse"), ComposedLayout):
         return _inverse_of_swizzled(layout, "left_inverse", left_inverse_plain)  # type: ignore[return-value]
-    return left_inverse_plain(need_plain(layout, "left_inverse"))  # type: ignore[return-value]
+    return fitting(left_inverse_plain(need_plain(layout, "left_inverse")), "left_inverse")  # type: ignore[return-value]
 
 
 def left_inverse_plain(layout: Layout) -> Layout:

@@ -22,7 +22,7 @@ from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.cosize import cosize
-from layoutalg.layouts.layout import Layout, trusted, valid_shape
+from layoutalg.layouts.layout import Layout, fitting, trusted, valid_shape
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
@@ -53,7 +53,7 @@ def logical_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "logical_product")
     check_depth(tiler, "logical_product: tiler")
-    return through(lambda plain: _product(plain, tiler), block)
+    return through(lambda plain: fitting(_product(plain, tiler), "logical_product"), block)
 
 
 def _product(block: Layout, tiler: Tiler) -> Layout:
@@ -130,7 +130,9 @@ def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "zipped_product")
     check_depth(tiler, "zipped_product: tiler")
-    return through(lambda plain: zip_modes(_product(plain, tiler), tiler, "zipped_product"), block)
+    return through(
+        lambda plain: fitting(zip_modes(_product(plain, tiler), tiler, "zipped_product"), "zipped_product"), block
+    )
 
 
 def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -141,7 +143,10 @@ def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "tiled_product")
     check_depth(tiler, "tiled_product: tiler")
-    return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), block)
+    return through(
+        lambda plain: fitting(unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), "tiled_product"),
+        block,
+    )
 
 
 def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -152,7 +157,10 @@ def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "flat_product")
     check_depth(tiler, "flat_product: tiler")
-    return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), block)
+    return through(
+        lambda plain: fitting(unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), "flat_product"),
+        block,
+    )
 
 
 def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
@@ -171,7 +179,7 @@ def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """
     need_layout(block, "blocked_product")
     tile = need_plain(tiler, "blocked_product")
-    return through(lambda plain: _blocked(plain, tile), block)
+    return through(lambda plain: fitting(_blocked(plain, tile), "blocked_product"), block)
 
 
 def _blocked(block: Layout, tiler: Layout) -> Layout:
@@ -192,7 +200,7 @@ def raked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """
     need_layout(block, "raked_product")
     tile = need_plain(tiler, "raked_product")
-    return through(lambda plain: _raked(plain, tile), block)
+    return through(lambda plain: fitting(_raked(plain, tile), "raked_product"), block)
 
 
 def _raked(block: Layout, tiler: Layout) -> Layout:
@@ -236,7 +244,7 @@ def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = N
     extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
-    return through(lambda plain: _tiled_to_shape(plain, extents, order), atom)
+    return through(lambda plain: fitting(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
 
 
 def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:

@@ -34,7 +34,7 @@ from layoutalg.tuples.int_tuple import (
     unrank,
     weakly_congruent,
 )
-from layoutalg.tuples.leaf import LIMIT, as_leaf
+from layoutalg.tuples.leaf import LIMIT, Polynomial, as_leaf
 from layoutalg.tuples.types import Coord, Index, Shape, Stride
 
 
@@ -223,6 +223,28 @@ def _is_valid(shape: Any, stride: Any) -> bool:
         else:
             return False
     return total <= LIMIT
+
+
+def fitting(layout: Layout, operation: str) -> Layout:
+    """The layout itself, if it can be written and read again: numbers of 64 bits, a size of 64 bits, 64 levels.
+
+    Raises:
+        LayoutError: if not, naming the operation that it is the result of.
+
+    >>> fitting(trusted(2, 2**64), "composition")
+    Traceback (most recent call last):
+    layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
+    """
+    if _is_valid(layout.shape, layout.stride):
+        return layout
+    check_depth(layout.shape, f"{operation}: result")
+    total = product(layout.shape)
+    if type(total) is int:
+        as_leaf(total, f"{operation}: the size of the result")
+    for stride in flatten_tuple(layout.stride):
+        if type(stride) is not Polynomial:
+            as_leaf(stride.value if isinstance(stride, ScaledBasis) else stride, f"{operation}: a stride of the result")
+    return layout
 
 
 def valid_shape(shape: Shape) -> Shape:
