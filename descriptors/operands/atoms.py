@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
 from descriptors.operands.swizzled import plain
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
@@ -80,15 +80,16 @@ ATOMS = (
 )
 
 
-def canonical_atom(major: Major, mode: SwizzleMode) -> Atom:
-    """The canonical atom of a major and a swizzle mode.
+def canonical_atom(major: Major | str, mode: SwizzleMode | str) -> Atom:
+    """The canonical atom of a major and a swizzle mode, each given itself or by name.
 
     Raises:
-        DescriptorError: if none is defined.
+        DescriptorError: if none is defined, or the name of one is unknown.
 
     >>> canonical_atom(Major.MN, SwizzleMode.B64).name
     'MN_SW64'
     """
+    major, mode = as_major(major), as_swizzle_mode(mode)
     for atom in ATOMS:
         if atom.major is major and atom.mode is mode:
             return atom

@@ -159,8 +159,12 @@ def find_swizzle(
         bits = (total - 1).bit_length()
         candidates = chain([Swizzle(0, whole, 0)], every_swizzle(bits, whole))
         total = 1 << bits if layout is None else total
+    elif not isinstance(candidates, Iterable):
+        raise LayoutError(f"find_swizzle: candidates must be swizzles, found {safe_text(candidates)}")
     best: tuple[int, Swizzle] | None = None
     for swizzle in candidates:
+        if not isinstance(swizzle, Swizzle):
+            raise LayoutError(f"find_swizzle: a candidate must be a swizzle, found {safe_text(swizzle)}")
         if swizzle.bits and swizzle.base < whole:
             continue
         conflicts = costs.conflicts(swizzle)

@@ -93,7 +93,11 @@ class ComposedLayout(Value):
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
-        if has_none(where):
+        try:
+            keeps = has_none(where)
+        except RecursionError:
+            keeps = True  # too deep for either reading, which the slice says in words
+        if keeps:
             need_fit(where, self)
             return slice_composed(where, self)[0]
         return apply(self.outer, add(self.offset, self.inner(where)))

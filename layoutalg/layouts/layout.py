@@ -79,7 +79,11 @@ class Layout(Value):
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
-        if type(where) is not int and has_none(where):
+        try:
+            keeps = type(where) is not int and has_none(where)
+        except RecursionError:
+            keeps = True  # too deep for either reading, which the slice says in words
+        if keeps:
             return sliced(where, self)[0]
         if _has_basis(self.stride):
             return _image_coordinate(self, where)
