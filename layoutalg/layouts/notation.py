@@ -28,7 +28,7 @@ from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.tokens import Token, quoted, tokenize
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import safe_text, tuple_depth
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
 from layoutalg.tuples.types import Coord, IntTuple
 
@@ -73,6 +73,8 @@ class Parser:
         value = self.parse_value()
         if self.token.kind != "end":
             self.fail("expected the end of the text")
+        if type(value) is tuple and tuple_depth(value) > MAX_DEPTH:
+            self.fail(f"nesting must not exceed {MAX_DEPTH} levels")
         return value
 
     def parse_value(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from descriptors import Word, canonical_atom, decode_idesc, derive, emit, idesc, tma_plan
 from descriptors.cli.command import main
 from descriptors.errors import DescriptorError
+from descriptors.sweeps.lattice import lattice
 
 DERIVED = derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
 OTHER = derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
@@ -92,3 +94,12 @@ def test_programs_of_two_operands_named_alike_give_the_word_of_each() -> None:
     for derivation, name in ((DERIVED, "a"), (OTHER, "A")):
         exec(emit(derivation, "python", name), made)  # noqa: S102
     assert [made["a_first"](0), made["A_first"](0)] == [DERIVED.words(0)[0][0], OTHER.words(0)[0][0]]
+
+
+def test_a_lattice_without_end_is_refused_and_a_long_one_begins_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DescriptorError, match="at most 100000000000 points, found"):
+        lattice(tile="1:1000000x1:1000000")
+    points = lattice(tile="1:100000x1:10000", mma="64x64", dtypes="bf16", majors="K", swizzles="128B", orders="mn")
+    assert next(iter(points))["tile"] == (64, 64)
+    assert main(["atlas", str(tmp_path / "x.jsonl"), "--tile", "1:1000000x1:1000000"]) == 2
+    assert not (tmp_path / "x.jsonl").exists()

@@ -7,9 +7,10 @@ import pickle
 
 import pytest
 
-from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, group_modes, parse_layout
+from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, group_modes, parse_layout, prove, symbol
 from layoutalg.cli.command import main
 from layoutalg.cli.expression import evaluate
+from layoutalg.cli.values import tell
 
 BIG, HUGE = 2**40, 2**61
 
@@ -131,3 +132,59 @@ def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: py
 def test_values_with_symbols_are_told_as_json(expression: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", expression, "--json"]) == 0
     assert told in capsys.readouterr().out
+
+
+SUM_OF_12 = "a+b+c+d+e+f+g+h+i+j+k+l"
+ALTERNATING = f"({','.join(['2'] * 20)}):({','.join(str(4 * (-2) ** i) for i in range(20))})"
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer"),
+    [
+        ("cosize(4:a**64*b**64*c**64*d**64-1)", "3*a**64*b**64*c**64*d**64-2"),
+        (f"local_partition({BIG}:1, {BIG}:1, 5)", "((1):(0),5)"),
+        (f"local_partition(({BIG},2):(1,{BIG}), ({BIG},2):(2,1), 7)", f"((1,1):(0,0),{BIG + 3})"),
+        (
+            f"composition((4,{BIG}):(1,5),{ALTERNATING})",
+            f"({','.join(['2'] * 20)}):({','.join(str(5 * (-2) ** i) for i in range(20))})",
+        ),
+        ("(4:1@4095)(2)", f"({'0,' * 4095}2)"),
+    ],
+)
+def test_what_takes_no_search_is_answered_without_one(expression: str, answer: str) -> None:
+    assert tell(evaluate(expression)) == answer
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        (f"size(({','.join([SUM_OF_12] * 30)}))", "a sum must have at most 1024 terms"),
+        (f"size({'+'.join(f'a{i}' for i in range(5000))})", "a sum must have at most 1024 terms"),
+        ("4:a**64*b**64*c**64-a*d**64", ""),
+        ("cosize(4:a**64*b**64*c**64-a*d**64)", "cannot decide"),
+        ("(4:1@2000000000)(2)", "the mode must lie below 4096, found 2000000000"),
+        (f"local_partition({BIG}:1, ({BIG},2):(1,1), 5)", "each stride must be at least 2, the period"),
+        (f"local_partition({BIG}:1, {BIG}:1, {BIG})", "found 0 with index 1099511627776"),
+        (f"local_partition({BIG}:1, {BIG}:2, 5)", "found 0 with index 5"),
+        (f"composition((3,{BIG}):(1,5),{ALTERNATING})", "a(b(i)) must be additive"),
+    ],
+)
+def test_what_would_run_away_is_refused(expression: str, told: str) -> None:
+    if not told:
+        assert tell(evaluate(expression)) == expression
+        return
+    with pytest.raises(LayoutError) as refusal:
+        evaluate(expression)
+    assert told in str(refusal.value)
+
+
+@pytest.mark.parametrize("power", [-1, 4097, 10**400])
+def test_a_power_that_is_no_polynomial_or_runs_away_is_refused(power: int) -> None:
+    with pytest.raises(LayoutError, match=r"symbols: a power must lie in \[0,4096\]"):
+        symbol("m") ** power
+
+
+def test_layouts_that_differ_far_out_are_told_apart_at_the_first_step_of_a_mode() -> None:
+    text = "(4096*m,4096*k,4096*n):(1,2,3{})"
+    proof = prove(parse_layout(text.format("")), parse_layout(text.format("*n")))
+    assert str(proof) == "not equal: for k = 1, m = 1, n = 2 at index 16777216 the offsets are 3 and 6"
