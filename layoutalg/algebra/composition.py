@@ -59,19 +59,25 @@ def composition(a: Any, b: Any) -> AnyLayout:
     layoutalg.errors.NotDivisibleError: composition: a(b(i)) must be additive over the modes of b, found a(7) = 8 \
 at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
+    result = _composed(a, b)
+    return fitting(result, "composition") if isinstance(result, Layout) else result
+
+
+def _composed(a: Any, b: Any) -> AnyLayout:
+    """:func:`composition`, whatever the size of the result."""
     if isinstance(a, Layout):
         if isinstance(b, Layout):
-            return fitting(compose_plain(a, b), "composition")
+            return compose_plain(a, b)
         if b is None:
             return a
         if type(b) is tuple:
             check_depth(b, "composition: tiler")
-            return fitting(_by_mode(a, b), "composition")
+            return _by_mode(a, b)
         if isinstance(b, ComposedLayout):
             return ComposedLayout(a, 0, b)
         if isinstance(b, Swizzle):
             return compose_swizzle(a, b)
-        return fitting(compose_plain(a, Layout(as_leaf(b, "composition: a tiler"))), "composition")
+        return compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
     if isinstance(a, ComposedLayout):
         return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
     if isinstance(a, Swizzle) and isinstance(b, (Layout, ComposedLayout)):
@@ -85,7 +91,7 @@ def _by_mode(a: Layout, tiler: tuple[Any, ...]) -> Layout:
         raise LayoutError(f"composition: a tiler must have at most {len(a)} modes, found {safe_text(tiler)}; a = {a}")
     parts = []
     for mode, tile in zip(a, tiler, strict=False):
-        part = composition(mode, tile)
+        part = _composed(mode, tile)
         if not isinstance(part, Layout):
             raise LayoutError(f"composition: a tiler of modes must hold plain layouts, found {tile}; a = {a}")
         parts.append(part)

@@ -16,6 +16,8 @@ Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra"
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import complement
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
@@ -77,7 +79,11 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
 
 def _has_both_signs(tile: Layout) -> bool:
     """Whether a tiler's strides may run both ways."""
-    steps = [d for s, d in zip(flatten_tuple(tile.shape), flatten_tuple(tile.stride), strict=True) if s != 1 and d != 0]
+    strides = flatten_tuple(tile.stride)
+    with suppress(TypeError, UndecidedError):  # of basis strides and symbols, each by itself
+        if not strides or min(strides) >= 0 or max(strides) <= 0:
+            return False
+    steps = [d for s, d in zip(flatten_tuple(tile.shape), strides, strict=True) if s != 1 and d != 0]
     return any(not surely_less(0, d) for d in steps) and any(not surely_less(d, 0) for d in steps)
 
 

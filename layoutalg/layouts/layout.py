@@ -115,6 +115,9 @@ _set_shape = Layout.__dict__["shape"].__set__
 _set_stride = Layout.__dict__["stride"].__set__
 
 
+_LOWEST = -LIMIT
+
+
 def trusted(shape: Shape, stride: Stride) -> Layout:
     """A layout of parts that are known to be valid, without checking them again (the results of the algebra)."""
     layout = object.__new__(Layout)
@@ -239,7 +242,8 @@ def fitting(layout: Layout, operation: str) -> Layout:
     Traceback (most recent call last):
     layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
     """
-    if _is_valid(layout.shape, layout.stride):
+    shape, stride = layout.shape, layout.stride
+    if type(shape) is tuple and 0 < _plain_size(shape, stride, 8) <= LIMIT:  # type: ignore[arg-type]  # congruent
         return layout
     check_depth(layout.shape, f"{operation}: result")
     total = product(layout.shape)
@@ -249,6 +253,21 @@ def fitting(layout: Layout, operation: str) -> Layout:
         if type(stride) is not Polynomial:
             as_leaf(stride.value if isinstance(stride, ScaledBasis) else stride, f"{operation}: a stride of the result")
     return layout
+
+
+def _plain_size(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> int:
+    """The size of a shape beside strides of plain integers of 64 bits, in so many levels; 0 if they are not that."""
+    total = 1
+    for s, d in zip(shape, stride, strict=True):
+        if type(s) is int:
+            if type(d) is not int or not _LOWEST <= d <= LIMIT:
+                return 0
+            total *= s
+        elif levels and type(s) is tuple:
+            total *= _plain_size(s, d, levels - 1)
+        else:
+            return 0
+    return total
 
 
 def valid_shape(shape: Shape) -> Shape:
