@@ -28,19 +28,19 @@ def write(recipe: Recipe) -> str:
     >>> [line.strip() for line in write(recipe(d, "a")).splitlines() if "Uint64(mn" in line]
     ['moved = first + Uint64(mn * 512 + k % 4 * 2 + k // 4 * 1024)']
     """
-    name, upper = recipe.name, recipe.name.upper()
+    name, word = recipe.name, recipe.constant("word")
     address = "Uint32(tile_address)" + (f" + Uint32({recipe.start_bytes})" if recipe.start_bytes else "")
     rest = _WORD & ~recipe.field_mask
     return f"""{recipe.commented("#")}
 from cutlass import Uint32, Uint64
 
-{upper}_WORD = {word_text(recipe.word)}  # every field but the start address
-{upper}_ALIGNMENT_BYTES = {recipe.alignment_bytes}
+{word} = {word_text(recipe.word)}  # every field but the start address
+{recipe.constant("alignment_bytes")} = {recipe.alignment_bytes}
 
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile; the address is that of the tile in shared memory (``pointer.toint()``).\"\"\"
-    return Uint64({upper}_WORD) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
+    return Uint64({word}) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
 
 
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):

@@ -92,6 +92,20 @@ class Recipe:
     alignment_bytes: int
     comment: tuple[str, ...]
 
+    def constant(self, what: str) -> str:
+        """The name of a constant: in capitals, unless the operand's own name has some.
+
+        So no two operands share one, not even ``a`` and ``A``.
+
+        >>> from dataclasses import replace
+        >>> from descriptors import derive
+        >>> of_a = recipe(derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)), "a")
+        >>> of_a.constant("word"), replace(of_a, name="A").constant("word")
+        ('A_WORD', 'A_word')
+        """
+        spelled = f"{self.name}_{what}"
+        return spelled.upper() if self.name == self.name.lower() else spelled
+
     @property
     def used(self) -> frozenset[str]:
         """The coordinates that move the descriptor; along the others there is one subtile, or a stride of 0."""
@@ -123,6 +137,8 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
     >>> recipe(d, "a").offset()
     'mn * 512 + k % 4 * 2 + k // 4 * 1024'
     """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"emit: the operand must be a derivation, found {brief(derivation)}")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
     modes, descriptor = tuple(derivation.advance), derivation.descriptor

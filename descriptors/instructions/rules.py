@@ -143,7 +143,10 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     ('f16', 'f8f6f4', 'mxf4', 'f8')
     """
     kind_row(arch, "f16")
-    names = [dtype.name if isinstance(dtype, ElementType) else str(dtype).casefold() for dtype in (a, b or a)]
+    names = [
+        dtype.name if isinstance(dtype, ElementType) else (dtype if isinstance(dtype, str) else brief(dtype)).casefold()
+        for dtype in (a, b or a)
+    ]
     if arch == "sm100" and names == ["e2m1", "e2m1"]:
         return "mxf4"
     wanted = {type_name(name) for name in names}

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, choose
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.swizzled import plain
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
@@ -104,11 +104,11 @@ def atoms_of(major: Major, mode: SwizzleMode) -> tuple[Atom, ...]:
     return tuple(atom for atom in ATOMS + OTHER_ATOMS if atom.major is major and atom.mode is mode)
 
 
-def canonical_atom(major: Major, mode: SwizzleMode, name: str | None = None) -> Atom:
-    """The canonical atom of a major and a swizzle mode, or another one by its name.
+def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None = None) -> Atom:
+    """The canonical atom of a major and a swizzle mode, each given itself or by name; or another one by its name.
 
     Raises:
-        DescriptorError: if none is defined.
+        DescriptorError: if none is defined, or the name of a major or mode is unknown.
         ChoiceError: if none at all has that name.
 
     >>> canonical_atom(Major.MN, SwizzleMode.B64).name
@@ -116,6 +116,7 @@ def canonical_atom(major: Major, mode: SwizzleMode, name: str | None = None) -> 
     >>> print(canonical_atom(Major.MN, SwizzleMode.B128_BASE32B, "MN_SW128_32B_4ROWS").rows)
     (128,4):(1,128)
     """
+    major, mode = as_major(major), as_swizzle_mode(mode)
     found = atoms_of(major, mode)
     if found and name is not None:
         chosen = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})

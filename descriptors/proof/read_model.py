@@ -186,7 +186,9 @@ def _read(
         piece_step, group_step = (leading, stride) if pattern.bits else (stride, leading)
     reach = max(starts) + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
     if reach > _FARTHEST:
-        raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {word:#018x}")
+        first = word[0] if isinstance(word, (tuple, list)) else word
+        shown = f"{first:#018x}" + (f" and {len(starts) - 1} more" if len(starts) > 1 else "")
+        raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {shown}")
     index, row = np.arange(length, dtype=np.uint32), np.arange(height, dtype=np.uint32)
     b = index * np.uint32(storage) >> np.uint32(3)
     # b % piece + b // piece * step, and likewise the rows, with one division; sums are modulo 2**32.

@@ -32,6 +32,10 @@ AUTO = "auto"
 _MOST_VALUES = 1 << 20
 
 
+#: The most points of one lattice: a year of derivations on the cores of a laboratory.
+MOST_POINTS = 10**11
+
+
 def extents(text: object) -> tuple[int, ...]:
     """The numbers of a range: ``"64"``, ``"64,128"``, ``"64:256"`` (step 1) or ``"64:256:64"``, ends included.
 
@@ -110,7 +114,9 @@ class Lattice:
         """Every tile of a type with every operand that divides it."""
         depths = self._depths(dtype)
         stages: list[tuple[int, ...]] = [(count,) for count in self.tiles[2]] or [()]
-        for mn, k in product(*self.tiles[:2]):
+        deep = [k for k in self.tiles[1] if any(k % depth == 0 for depth in depths)]
+        wide = (mn for mn in self.tiles[0] if any(mn % rows == 0 for rows in self.mmas[0]))
+        for mn, k in ((mn, k) for mn in wide for k in deep):
             for rows, depth in product(self.mmas[0], depths):
                 if mn % rows == 0 and k % depth == 0:
                     yield from (((mn, k, *stage), (rows, depth)) for stage in stages)
@@ -147,7 +153,7 @@ def lattice(
         legality: as in ``derive``.
 
     Raises:
-        DescriptorError: if a range or name is wrong.
+        DescriptorError: if a range or name is wrong, or there are more than a hundred billion points.
     """
     ranges = str(tile).split("x")
     reads = str(mma).split("x")
@@ -155,7 +161,7 @@ def lattice(
         raise DescriptorError(
             f"atlas: tile must be MNxK or MNxKxSTAGES and mma MNxK, found {brief(tile)}, {brief(mma)}"
         )
-    return Lattice(
+    points = Lattice(
         tiles=(extents(ranges[0]), extents(ranges[1]), extents(ranges[2]) if len(ranges) == 3 else ()),
         mmas=(extents(reads[0]), () if reads[1] == AUTO else extents(reads[1])),
         dtypes=tuple(as_element_type(name).name for name in _names(dtypes, ELEMENT_TYPES)),
@@ -166,6 +172,9 @@ def lattice(
         operands=tuple(_matrix(name) for name in _names(operands, ("A", "B"))),
         legality=legality,
     )
+    if len(points) > MOST_POINTS:
+        raise DescriptorError(f"atlas: a lattice must have at most {MOST_POINTS} points, found {len(points)}")
+    return points
 
 
 def _names(given: Any, every: Iterable[str]) -> tuple[Any, ...]:

@@ -15,11 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import lcm, prod
 
+from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.proof.copy_model import landing_bits
 from descriptors.tma.limits import ALGEBRA, DESTINATION_BYTES, GUIDE, INNER_BYTES, PADDED, PADDED_INNER, TmaError
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
-from layoutalg import ComposedLayout, Layout, offsets
+from layoutalg import ComposedLayout, Layout, offsets, size
+
+#: The most elements of a plan that is proved: they are held in memory, a dozen numbers each.
+_MOST_ELEMENTS = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +188,7 @@ class TmaPlan:
             number of elements compared.
 
         Raises:
+            DescriptorError: if the tile has more than eight million elements.
             TmaError: if the address is not aligned, or an element goes astray.
 
         >>> from descriptors import derive
@@ -193,6 +198,9 @@ class TmaPlan:
         """
         import numpy as np
 
+        if size(self.layout) > _MOST_ELEMENTS:
+            must = f"a tile must have at most {_MOST_ELEMENTS} elements to be compared"
+            raise DescriptorError(f"tma: {must}, found {size(self.layout)}; tile = {self.layout}")
         if address % self.alignment_bytes:
             must = f"the tile's address must be a multiple of {self.alignment_bytes}"
             raise TmaError(f"{must}, found {address}; tile = {self.layout}", GUIDE)

@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from descriptors.derivation.derivation import Derivation
-from descriptors.errors import as_integer
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.tma.limits import (
@@ -40,6 +41,9 @@ from descriptors.tma.limits import (
 from descriptors.tma.plan import Box, Dimension, TmaPlan
 from descriptors.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
 from layoutalg import Layout, flatten, size
+
+#: The most boxes of a plan: far more than a tile in shared memory has bytes for.
+_MOST_BOXES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
 
     Raises:
         TmaError: if no copy can fill the tile, citing the rule.
+        DescriptorError: if that takes more than 65,536 copies.
 
     Source: CUDA Driver API, ``cuTensorMapEncodeTiled``; article "Blackwell MMA SMEM Descriptor", sections 3.1, 4.1.
 
@@ -80,6 +85,8 @@ def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
     >>> tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)), rank=3).box
     (64, 128, 2)
     """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"tma: the operand must be a derivation, found {brief(derivation)}")
     most = as_integer(rank, "tma: rank", minimum=2, maximum=MAX_RANK)
     leaves = _leaves(derivation)
     parts, rest = _densest(derivation, leaves, most)
@@ -182,6 +189,11 @@ def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list
     """A box for each combination of the leaves left over, stage by stage."""
     bits, start = derivation.element.storage_bits, start_of(derivation.smem_tile)
     modes = tuple(plain(derivation.smem_tile))[2:]
+    count = prod([size(mode) for mode in modes] + [leaf.extent for leaf in rest])
+    if count > _MOST_BOXES:
+        raise DescriptorError(
+            f"tma: a plan must have at most {_MOST_BOXES} boxes, found {count}; tile = {derivation.smem_tile}"
+        )
     stages = [sum(places) for places in product(*([mode(i) for i in range(size(mode))] for mode in reversed(modes)))]
     for stage, base in enumerate(stages):
         for digits in product(*(range(leaf.extent) for leaf in reversed(rest))):

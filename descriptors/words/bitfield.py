@@ -141,8 +141,16 @@ class Word:
     fields: tuple[Field, ...]
 
     def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and isinstance(self.bits, int) and isinstance(self.fields, tuple)):
+            raise FieldError(
+                "Word: name, bits and fields must be a text, an integer and a tuple, found "
+                f"{brief(self.name)}, {brief(self.bits)}, {brief(self.fields)}",
+                brief(self.name),
+            )
         taken = 0
         for field in self.fields:
+            if not isinstance(field, Field):
+                raise FieldError(f"Word: a field must be a Field, found {brief(field)}", self.name)
             if field.low < 0 or field.bits < 1 or field.low + field.bits > self.bits:
                 raise FieldError(
                     f"{self.name}: {field.name} must lie in {self.bits} bits, found {span(field)}", field.name

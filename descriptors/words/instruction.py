@@ -97,6 +97,6 @@ def word_of(kind: str) -> Word:
     >>> word_of("mxf8f6f4")["scale_dtype"].low
     23
     """
-    if kind not in INSTRUCTION_DESCRIPTORS:
+    if not isinstance(kind, str) or kind not in INSTRUCTION_DESCRIPTORS:
         raise ChoiceError("idesc: kind", kind, INSTRUCTION_DESCRIPTORS)
     return INSTRUCTION_DESCRIPTORS[kind]

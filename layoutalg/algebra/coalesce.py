@@ -17,6 +17,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import LayoutKind, need_layout, through
+from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.types import IntTuple, Shape, Stride
 
@@ -47,7 +48,9 @@ def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> Layo
 def coalesce_plain(layout: Layout) -> Layout:
     """:func:`coalesce` of a plain layout, with no profile."""
     if type(layout.shape) is not tuple:
-        return layout if layout.shape != 1 else trusted(1, 0)
+        if layout.shape == 1:
+            return trusted(1, 0)
+        return trusted(layout.shape, 0) if type(layout.stride) is not int and is_zero(layout.stride) else layout
     if not layout.shape:
         return layout
     return from_flat(*merge(flatten_tuple(layout.shape), flatten_tuple(layout.stride)))
@@ -98,7 +101,7 @@ def _without_zeros(shape: Shape, stride: Stride, layout: Layout) -> Shape:
                 f"layout = {layout}"
             )
         return tuple([_without_zeros(s, d, layout) for s, d in zip(shape, stride, strict=True)])
-    return 1 if stride == 0 else shape
+    return 1 if type(stride) is not tuple and is_zero(stride) else shape
 
 
 def filter(layout: LayoutKind) -> LayoutKind:  # CuTe's name

@@ -18,7 +18,7 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
@@ -59,6 +59,12 @@ def composition(a: Any, b: Any) -> AnyLayout:
     layoutalg.errors.NotDivisibleError: composition: a(b(i)) must be additive over the modes of b, found a(7) = 8 \
 at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
+    result = _composed(a, b)
+    return fitting(result, "composition") if isinstance(result, Layout) else result
+
+
+def _composed(a: Any, b: Any) -> AnyLayout:
+    """:func:`composition`, whatever the size of the result."""
     if isinstance(a, Layout):
         if isinstance(b, Layout):
             return compose_plain(a, b)
@@ -85,7 +91,7 @@ def _by_mode(a: Layout, tiler: tuple[Any, ...]) -> Layout:
         raise LayoutError(f"composition: a tiler must have at most {len(a)} modes, found {safe_text(tiler)}; a = {a}")
     parts = []
     for mode, tile in zip(a, tiler, strict=False):
-        part = composition(mode, tile)
+        part = _composed(mode, tile)
         if not isinstance(part, Layout):
             raise LayoutError(f"composition: a tiler of modes must hold plain layouts, found {tile}; a = {a}")
         parts.append(part)

@@ -28,7 +28,7 @@ from typing import Any
 
 from layoutalg.algebra.complement import gaps
 from layoutalg.errors import LayoutError, NotDivisibleError
-from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import check_depth, product, safe_text
@@ -54,7 +54,7 @@ def logical_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(target, "logical_divide")
     check_depth(tiler, "logical_divide: tiler")
-    return through(lambda plain: divide_plain(plain, tiler), target)
+    return through(lambda plain: fitting(divide_plain(plain, tiler), "logical_divide"), target)
 
 
 def divide_plain(target: Layout, tiler: Tiler) -> Layout:
@@ -149,7 +149,9 @@ def zipped_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(target, "zipped_divide")
     check_depth(tiler, "zipped_divide: tiler")
-    return through(lambda plain: zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), target)
+    return through(
+        lambda plain: fitting(zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), "zipped_divide"), target
+    )
 
 
 def tiled_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -160,7 +162,10 @@ def tiled_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(target, "tiled_divide")
     check_depth(tiler, "tiled_divide: tiler")
-    return through(lambda plain: unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), target)
+    return through(
+        lambda plain: fitting(unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), "tiled_divide"),
+        target,
+    )
 
 
 def flat_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -171,7 +176,10 @@ def flat_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(target, "flat_divide")
     check_depth(tiler, "flat_divide: tiler")
-    return through(lambda plain: unpack(zip_modes(divide_plain(plain, tiler), tiler, "flat_divide"), 0, 1), target)
+    return through(
+        lambda plain: fitting(unpack(zip_modes(divide_plain(plain, tiler), tiler, "flat_divide"), 0, 1), "flat_divide"),
+        target,
+    )
 
 
 def unpack(zipped: Layout, *modes: int) -> Layout:

@@ -22,17 +22,20 @@ from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.jumps import ExtendedLayout
-from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.layout import Layout, fitting, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, need_plain, size
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps
 
 
 def right_inverse(layout: LayoutKind) -> LayoutKind:
-    """The longest layout R of CuTe's form with ``layout(R(i)) == i``: an index for each offset from 0 on.
+    """The layout R of CuTe's form with ``layout(R(i)) == i``: an index for each offset from 0 on.
 
-    R collects the modes of ``layout`` whose strides continue one another from stride 1; ``1:0`` where there is none.
+    R collects the modes of ``layout``, coalesced, whose strides continue one another from stride 1, up to where none
+    continues; ``1:0`` where there is none. Where two modes have one stride, the first counts, as in CuTe: the result is
+    as long as any of that form wherever the strides are distinct.
 
     Args:
         layout: a layout, or a swizzle after one at offset 0 (the result is then its inverse, composed).
@@ -92,7 +95,7 @@ def left_inverse(layout: LayoutKind) -> LayoutKind:
     """
     if isinstance(need_layout(layout, "left_inverse"), ComposedLayout):
         return _inverse_of_swizzled(layout, "left_inverse", left_inverse_plain)  # type: ignore[return-value]
-    return left_inverse_plain(need_plain(layout, "left_inverse"))  # type: ignore[return-value]
+    return fitting(left_inverse_plain(need_plain(layout, "left_inverse")), "left_inverse")  # type: ignore[return-value]
 
 
 def left_inverse_plain(layout: Layout) -> Layout:
@@ -172,7 +175,7 @@ def nullspace(layout: Layout) -> Layout:
     strides: list[Any] = []
     index = 1
     for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
-        if d == 0:
+        if is_zero(d):
             extents.append(s)
             strides.append(index)
         index *= s

@@ -16,7 +16,7 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, need_integer_strides, trusted, valid_shape
+from layoutalg.layouts.layout import Layout, fitting, need_integer_strides, trusted, valid_shape
 from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
@@ -174,4 +174,5 @@ def concatenate(parts: Iterable[AnyLayout]) -> AnyLayout:
         first = parts[0]
         return ComposedLayout(first.outer, first.offset, concatenate((first.inner, *parts[1:])))
     plain = [need_plain(part, "make_layout") for part in parts]
-    return trusted(tuple(part.shape for part in plain), tuple(part.stride for part in plain))
+    joined = trusted(tuple(part.shape for part in plain), tuple(part.stride for part in plain))
+    return fitting(joined, "make_layout")

@@ -1,7 +1,9 @@
 """Products: a block of layout, repeated as a tiler says.
 
 Definition: ``logical_product(A, B) = (A, composition(complement(A, size(A) * cosize(B)), B))``: mode 0 is the block,
-mode 1 the copies, which lie where A leaves room, in the order of B. Law: no copy overlaps another.
+mode 1 the copies, which lie where A leaves room, in the order of B. Law: no copy overlaps another. The complement
+sees to that where the strides of B have one sign; where they have both, the layout of copies runs below zero and above
+it, as B does, and is refused if two copies meet: ``2:3`` by ``(2,2):(-2,1)`` would use offset 1 twice.
 ``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the block's rank:
 blocked keeps each block together, raked interleaves them.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
@@ -14,18 +16,23 @@ Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra"
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import complement
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
-from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
+from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.cosize import cosize
-from layoutalg.layouts.layout import Layout, trusted, valid_shape
+from layoutalg.layouts.layout import Layout, fitting, trusted, valid_shape
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
-from layoutalg.tuples.int_tuple import check_depth, product, safe_text
-from layoutalg.tuples.leaf import divides
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
+from layoutalg.tuples.leaf import divides, has_symbols, surely_less
 from layoutalg.tuples.types import Index, Shape
+
+#: How many offsets are looked at where the strides of a tiler have both signs.
+_MOST_COMPARED = 1 << 18
 
 
 def logical_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -37,16 +44,18 @@ def logical_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
             by mode, where ``None`` leaves a mode as it is, and modes beyond the tuple stay as they are.
 
     Raises:
-        NotInjectiveError: if the block reaches an offset twice.
+        NotInjectiveError: if the block reaches an offset twice, or two copies overlap.
         NotDivisibleError: if the block leaves room for no regular copies.
         LayoutError: if a tiler has more modes than the block, or is of another kind.
+        UndecidedError: if the tiler's strides have both signs and more than a quarter of a million offsets would have
+            to be looked at to tell.
 
     >>> print(logical_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
     ((2,5),(3,4)):((5,1),(10,30))
     """
     need_layout(block, "logical_product")
     check_depth(tiler, "logical_product: tiler")
-    return through(lambda plain: _product(plain, tiler), block)
+    return through(lambda plain: fitting(_product(plain, tiler), "logical_product"), block)
 
 
 def _product(block: Layout, tiler: Tiler) -> Layout:
@@ -62,7 +71,58 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
         raise type(error)(
             f"logical_product: the copies must form a layout, found none ({error}); block = {block}, tiler = {tile}"
         ) from error
-    return trusted((block.shape, copies.shape), (block.stride, copies.stride))
+    result = trusted((block.shape, copies.shape), (block.stride, copies.stride))
+    if _has_both_signs(tile):
+        _need_apart(result, block, tile)
+    return result
+
+
+def _has_both_signs(tile: Layout) -> bool:
+    """Whether a tiler's strides may run both ways."""
+    strides = flatten_tuple(tile.stride)
+    with suppress(TypeError, UndecidedError):  # of basis strides and symbols, each by itself
+        if not strides or min(strides) >= 0 or max(strides) <= 0:
+            return False
+    steps = [d for s, d in zip(flatten_tuple(tile.shape), strides, strict=True) if s != 1 and d != 0]
+    return any(not surely_less(0, d) for d in steps) and any(not surely_less(d, 0) for d in steps)
+
+
+def _need_apart(result: Layout, block: Layout, tile: Layout) -> None:
+    """Refuse copies that overlap.
+
+    Counting a mode backwards only shifts its offsets, so that a layout is injective exactly if it is with strides of
+    one sign; the theorem of the complement decides most. A tiler that repeats a copy may do so.
+    """
+    if _is_spread(result):
+        return
+    if has_symbols(flatten_tuple((result.shape, result.stride))) or product(result.shape) > _MOST_COMPARED:
+        raise UndecidedError(
+            f"logical_product: cannot decide whether two copies overlap; block = {block}, tiler = {tile}"
+        )
+    owner: dict[int, tuple[int, int]] = {}
+    for copy in range(product(tile.shape)):
+        for element in range(product(block.shape)):
+            offset = result(element, copy)
+            mine = (block(element), tile(copy))
+            if owner.setdefault(offset, mine) != mine:
+                raise NotInjectiveError(
+                    f"logical_product: no copy may overlap another, found offset {offset} in two of them; "
+                    f"block = {block}, tiler = {tile}"
+                )
+
+
+def _is_spread(layout: Layout) -> bool:
+    """Whether each stride, sorted by size, steps over everything below it, so that the layout is injective."""
+    period = 1
+    modes = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if s != 1]
+    try:
+        for d, s in sorted((abs(d), s) for s, d in modes if d != 0):
+            if d < period:
+                return False
+            period = d * s
+    except UndecidedError:
+        return False
+    return True
 
 
 def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -76,7 +136,9 @@ def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "zipped_product")
     check_depth(tiler, "zipped_product: tiler")
-    return through(lambda plain: zip_modes(_product(plain, tiler), tiler, "zipped_product"), block)
+    return through(
+        lambda plain: fitting(zip_modes(_product(plain, tiler), tiler, "zipped_product"), "zipped_product"), block
+    )
 
 
 def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -87,7 +149,10 @@ def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "tiled_product")
     check_depth(tiler, "tiled_product: tiler")
-    return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), block)
+    return through(
+        lambda plain: fitting(unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), "tiled_product"),
+        block,
+    )
 
 
 def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
@@ -98,7 +163,10 @@ def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "flat_product")
     check_depth(tiler, "flat_product: tiler")
-    return through(lambda plain: unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), block)
+    return through(
+        lambda plain: fitting(unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), "flat_product"),
+        block,
+    )
 
 
 def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
@@ -117,7 +185,7 @@ def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """
     need_layout(block, "blocked_product")
     tile = need_plain(tiler, "blocked_product")
-    return through(lambda plain: _blocked(plain, tile), block)
+    return through(lambda plain: fitting(_blocked(plain, tile), "blocked_product"), block)
 
 
 def _blocked(block: Layout, tiler: Layout) -> Layout:
@@ -138,7 +206,7 @@ def raked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """
     need_layout(block, "raked_product")
     tile = need_plain(tiler, "raked_product")
-    return through(lambda plain: _raked(plain, tile), block)
+    return through(lambda plain: fitting(_raked(plain, tile), "raked_product"), block)
 
 
 def _raked(block: Layout, tiler: Layout) -> Layout:
@@ -182,7 +250,7 @@ def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = N
     extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
-    return through(lambda plain: _tiled_to_shape(plain, extents, order), atom)
+    return through(lambda plain: fitting(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
 
 
 def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:

@@ -17,7 +17,7 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, at_path, modes_of, need_plain, rank, shape_of, through
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, text
 from layoutalg.tuples.leaf import as_int
@@ -38,7 +38,7 @@ def select(value: Any, modes: int | Sequence[int]) -> Any:
     (4,2):(6,1) (3,)
     """
     picked: list[Any] = list(modes) if isinstance(modes, (list, tuple, range)) else [modes]
-    return _rebuild(value, lambda parts: tuple(at_path(parts, mode, "select") for mode in picked))
+    return _rebuild(value, lambda parts: tuple(at_path(parts, mode, "select") for mode in picked), "select")
 
 
 @overload
@@ -63,16 +63,18 @@ def _flatten_layout(layout: Layout) -> Layout:
     return trusted(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
 
 
-def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Any:
+def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]], operation: str) -> Any:
     """Apply one arrangement of top-level parts to a tuple, or to the shape and stride of a layout."""
     if isinstance(value, (Layout, ComposedLayout)):
 
         def both(layout: Layout) -> Layout:
             shape, stride = modes_of(layout.shape), modes_of(layout.stride)
-            return trusted(arrange(shape), arrange(stride))
+            return fitting(trusted(arrange(shape), arrange(stride)), operation)
 
         return through(both, value)
-    return arrange(modes_of(value))
+    result = arrange(modes_of(value))
+    check_depth(result, f"{operation}: result")
+    return result
 
 
 @overload
@@ -123,8 +125,12 @@ def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> 
         added = need_plain(elem, operation)
         if not times:
             return value
-        return through(lambda a: trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), value)
-    return joined(value, elem) if times else value
+        return through(
+            lambda a: fitting(trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), operation), value
+        )
+    result = joined(value, elem) if times else value
+    check_depth(result, f"{operation}: result")
+    return result
 
 
 @overload
@@ -156,4 +162,4 @@ def group_modes(value: Any, begin: int, end: int | None = None) -> Any:
         )
     if type(shape_of(value)) is not tuple:
         return select(value, [0])  # an integer counts as the tuple of itself
-    return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]))
+    return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]), "group_modes")

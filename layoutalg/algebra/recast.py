@@ -20,7 +20,7 @@ from typing import Any
 
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
-from layoutalg.layouts.layout import Layout, need_integer_strides, trusted
+from layoutalg.layouts.layout import Layout, fitting, need_integer_strides, trusted
 from layoutalg.layouts.modes import LayoutKind, need_layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, unflatten
@@ -62,8 +62,8 @@ def upcast(layout: LayoutKind, n: int) -> LayoutKind:
         n: how many old elements make a new one.
 
     Raises:
-        NotDivisibleError: if a stride neither divides n nor is a multiple of it, if two modes share part of a unit, or
-            if the offset or the swizzle's base does not fall on whole units.
+        NotDivisibleError: if a stride neither divides n nor is a multiple of it and its mode leaves the unit, if two
+            modes share part of a unit, or if the offset or the swizzle's base does not fall on whole units.
         LayoutError: if n is not positive, or for basis strides and other composed layouts.
 
     >>> print(upcast(Layout((64, 16), (64, 1)), 8), upcast(Layout((2, 8), (1, 2)), 4))
@@ -103,6 +103,10 @@ def _upcast(layout: Layout, n: int) -> Layout:
             count = ceil_div(s, group)
             extents.append(count)
             strides.append(0 if is_one(count) else 1)
+        elif surely_less(0, d) and surely_less(d * (s - 1), n):  # the whole mode stays in one unit
+            inside += d * (s - 1)
+            extents.append(1)
+            strides.append(0)
         else:
             rule = f"divide {n} or be a multiple of it" if d > 0 else f"be a multiple of {n} where it is negative"
             raise NotDivisibleError(f"upcast: a stride must {rule}, found {d}; layout = {layout}")
@@ -133,8 +137,8 @@ def downcast(layout: LayoutKind, n: int) -> LayoutKind:
     if isinstance(layout, ComposedLayout):
         swizzle, bits = _swizzle_of(layout, n, "downcast")
         moved = Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)
-        return ComposedLayout(moved, layout.offset * n, _downcast(layout.inner, n))  # type: ignore[return-value, arg-type]
-    return _downcast(layout, n)  # type: ignore[return-value]
+        return ComposedLayout(moved, layout.offset * n, fitting(_downcast(layout.inner, n), "downcast"))  # type: ignore[return-value, arg-type]
+    return fitting(_downcast(layout, n), "downcast")  # type: ignore[return-value]
 
 
 def _downcast(layout: Layout, n: int) -> Layout:
@@ -169,6 +173,8 @@ def _swizzle_of(layout: ComposedLayout, n: int, operation: str) -> tuple[Swizzle
     """The swizzle of a swizzled layout, and by how many bits a factor of n moves it."""
     if not is_swizzled(layout):
         raise LayoutError(f"{operation}: a composed layout must be a swizzle after a plain layout; layout = {layout}")
+    if not layout.outer.bits:  # type: ignore[union-attr]  # the identity moves with any factor; its base says nothing
+        return layout.outer, n.bit_length() - 1 if n & (n - 1) == 0 else 0  # type: ignore[return-value]
     if n & (n - 1):
         raise NotDivisibleError(f"{operation}: under a swizzle, n must be a power of two, found {n}; layout = {layout}")
     return layout.outer, n.bit_length() - 1  # type: ignore[return-value]

@@ -24,14 +24,15 @@ from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import check_depth, safe_text
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.leaf import Polynomial, as_leaf
 from layoutalg.tuples.types import Integer, IntTuple
 
-#: Values that are tried for each symbol, and how many offsets are compared for each choice.
+#: Values that are tried for each symbol, how many offsets are compared for each choice, and for all together.
 _TRIED = (1, 2, 3, 4, 5, 7, 8)
 _MOST_TRIED = 512
 _MOST_COMPARED = 1 << 14
+_MOST_OFFSETS = 1 << 19
 
 
 @overload
@@ -160,12 +161,15 @@ def prove(a: AnyLayout, b: AnyLayout) -> Proof:
         return Proof(True)
     names = sorted({*symbols_of(a), *symbols_of(b)})
     tried = 0
+    left = _MOST_OFFSETS
     for numbers in cartesian(_TRIED, repeat=len(names)):
         tried += 1
-        if tried > _MOST_TRIED:
+        if tried > _MOST_TRIED or left <= 0:
             break
         values = dict(zip(names, numbers, strict=True))
-        difference = _difference(substitute(a, values), substitute(b, values))
+        one, other = substitute(a, values), substitute(b, values)
+        left -= min(size(one), _MOST_COMPARED)
+        difference = _difference(one, other)
         if difference is not None:
             return Proof(False, tuple(values.items()), *difference)
     if not names and size(a) <= _MOST_COMPARED:
@@ -183,4 +187,16 @@ def _difference(a: AnyLayout, b: AnyLayout) -> tuple[int | None, tuple[Any, ...]
     for index in range(min(size(a), _MOST_COMPARED)):
         if a(index) != b(index):
             return index, (a(index), b(index))
+    for index in sorted({*_steps(a), *_steps(b)}):
+        if a(index) != b(index):
+            return index, (a(index), b(index))
     return None
+
+
+def _steps(layout: AnyLayout) -> Iterator[int]:
+    """The index of the first step along each mode: where layouts that differ in a stride differ."""
+    index = 1
+    for extent in flatten_tuple(layout.shape):
+        if extent > 1:
+            yield index
+        index *= extent

@@ -21,8 +21,8 @@ from layoutalg.algebra.slicing import dice, slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, modes_of, need_layout, rank
-from layoutalg.tuples.int_tuple import check_depth, product, safe_text
-from layoutalg.tuples.leaf import need_int
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
+from layoutalg.tuples.leaf import as_int, need_int
 from layoutalg.tuples.types import Coord, Index, Shape
 
 
@@ -89,10 +89,45 @@ def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: 
     return slice_and_offset((coord, over), tiled)
 
 
+#: Up to how many threads are looked at one by one.
+_MOST_THREADS = 1 << 16
+
+
+def _indices_of(threads: Layout, index: int, total: int) -> list[int]:
+    """Every i with ``threads(i) == index``; of many threads, by the strides, largest first, where these allow it.
+
+    Raises:
+        LayoutError: if there are many and a stride does not step over all below it.
+    """
+    if total <= _MOST_THREADS:
+        return [i for i in range(total) if threads(i) == index]
+    modes = []
+    weight = 1
+    for s, d in zip(flatten_tuple(threads.shape), flatten_tuple(threads.stride), strict=True):
+        if s != 1:
+            modes.append((as_int(d, "local_partition: a stride of the tiler"), s, weight))
+        weight *= s
+    modes.sort()
+    period, rest, found = 1, as_int(index, "local_partition: index"), 0
+    for d, s, _ in modes:
+        if d < period:
+            raise LayoutError(
+                f"local_partition: of more than {_MOST_THREADS} threads each stride must be at least {period}, the "
+                f"period of the modes below it, found {d}; tiler = {threads}"
+            )
+        period = d * s
+    for d, s, weight in reversed(modes):
+        digit, rest = divmod(rest, d)
+        if not 0 <= digit < s:
+            return []
+        found += digit * weight
+    return [found] if rest == 0 else []
+
+
 def _coordinate_of(threads: Layout, index: int) -> Index:
     """The coordinate of a thread index: each mode's own part of it, by its strides."""
     total = need_int(product(threads.shape), "local_partition: the number of threads")
-    found = [i for i in range(total) if threads(i) == index]
+    found = _indices_of(threads, index, total)
     if len(found) != 1:
         raise LayoutError(
             f"local_partition: the tiler must have exactly one thread of each index, found {len(found)} with index "

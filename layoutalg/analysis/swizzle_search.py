@@ -27,6 +27,7 @@ from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.from_f2 import every_swizzle
 from layoutalg.analysis.to_f2 import NotLinearError, fit_f2
 from layoutalg.analysis.warp_accesses import accesses as tile_accesses
+from layoutalg.analysis.warp_accesses import need_few, need_offset
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.cosize import cosize
@@ -35,7 +36,7 @@ from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.leaf import as_int, need_int
 
 #: Byte addresses of the lanes of a warp; None for one that takes no part.
 Addresses: TypeAlias = tuple[int | None, ...]
@@ -98,7 +99,9 @@ class AccessPattern(Value):
             return [one.addresses for one in found]
         if rank(lanes) != 1:
             raise LayoutError(f"AccessPattern: lanes must have modes (threads, values) or (threads), found {lanes}")
-        starts = [element_bytes * tile(lanes(thread)) for thread in range(size(lanes))]
+        threads = need_int(size(lanes), "find_swizzle: the number of threads")
+        need_few(threads, lanes)
+        starts = [element_bytes * need_offset(tile(lanes(thread)), tile) for thread in range(threads)]
         return [tuple(starts[first : first + WARP]) for first in range(0, len(starts), WARP)]
 
 
@@ -145,6 +148,7 @@ def find_swizzle(
     S<3,4,3> S<2,4,3> S<1,4,3>
     """
     element_bytes = as_int(element_bytes, "find_swizzle: element_bytes")
+    banks, bank_bytes = as_int(banks, "find_swizzle: banks"), as_int(bank_bytes, "find_swizzle: bank_bytes")
     if element_bytes < 1:
         raise LayoutError(f"find_swizzle: element_bytes must be positive, found {element_bytes}")
     patterns = list(_patterns(accesses, element_bytes if access_bytes is None else access_bytes, store))
@@ -155,8 +159,12 @@ def find_swizzle(
         bits = (total - 1).bit_length()
         candidates = chain([Swizzle(0, whole, 0)], every_swizzle(bits, whole))
         total = 1 << bits if layout is None else total
+    elif not isinstance(candidates, Iterable):
+        raise LayoutError(f"find_swizzle: candidates must be swizzles, found {safe_text(candidates)}")
     best: tuple[int, Swizzle] | None = None
     for swizzle in candidates:
+        if not isinstance(swizzle, Swizzle):
+            raise LayoutError(f"find_swizzle: a candidate must be a swizzle, found {safe_text(swizzle)}")
         if swizzle.bits and swizzle.base < whole:
             continue
         conflicts = costs.conflicts(swizzle)

@@ -11,6 +11,8 @@ True
 
 from __future__ import annotations
 
+from typing import Any
+
 from layoutalg.analysis.banks import WARP, Access, access, positive
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
@@ -18,7 +20,31 @@ from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.leaf import as_int, need_int
+
+#: The most elements of an access: more than shared memory has bytes, and seconds to look at.
+MOST_ELEMENTS = 1 << 20
+
+
+def need_few(count: int, access: AnyLayout) -> None:
+    """Refuse an access of more elements than are looked at.
+
+    Raises:
+        LayoutError: if there are more than a million.
+    """
+    if count > MOST_ELEMENTS:
+        raise LayoutError(f"banks: an access must have at most {MOST_ELEMENTS} elements, found {count} in {access}")
+
+
+def need_offset(offset: Any, layout: AnyLayout) -> int:
+    """The offset itself, where a tile gives numbers.
+
+    Raises:
+        LayoutError: for a coordinate, which basis strides give, and for symbols.
+    """
+    if type(offset) is tuple:
+        raise LayoutError(f"banks: the tile must give offsets, found the coordinate {safe_text(offset)} in {layout}")
+    return need_int(offset, "banks: an offset")
 
 
 def accesses(
@@ -72,7 +98,8 @@ def accesses(
         raise LayoutError(
             f"banks: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
         )
-    threads, values = size(thread_values, mode=[0]), size(thread_values, mode=[1])
+    threads, values = [need_int(size(thread_values, mode=[i]), "banks: a number of threads or values") for i in (0, 1)]
+    need_few(threads * values, thread_values)
     vector = width // unit
     if values % vector:
         raise LayoutError(f"banks: {values} values a thread must be a multiple of the {vector} of one access")
@@ -89,7 +116,7 @@ def accesses(
 
 def _first_offset(layout: AnyLayout, thread_values: AnyLayout, thread: int, value: int, count: int) -> int:
     """The offset of a thread's value, after which the next of its ``count`` values follow without a gap."""
-    where: list[int] = [layout(thread_values(thread, value + i)) for i in range(count)]
+    where = [need_offset(layout(thread_values(thread, value + i)), layout) for i in range(count)]
     if where != list(range(where[0], where[0] + count)):
         raise LayoutError(
             f"banks: the {count} values of one access must lie side by side, found offsets {where} of thread "

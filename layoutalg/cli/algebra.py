@@ -79,13 +79,18 @@ def _limits(rows: int | None, columns: int | None) -> dict[str, Any]:
 
 def _line_width() -> int:
     """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
-    return get_terminal_size().columns if sys.stdout.isatty() else 240
+    return get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 240
 
 
 def _wants_color(asked: bool | None) -> bool:
     if asked is not None:
         return asked
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 @click.command(context_settings=EXPRESSIONS)

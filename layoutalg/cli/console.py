@@ -71,6 +71,8 @@ class Commands(click.Group):
 
 def say(text: str) -> None:
     """Print an answer; unlike ``click.echo`` it keeps what the text is coloured with, and the buffer full."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
     sys.stdout.write(text + "\n")
 
 
@@ -87,13 +89,14 @@ def run(
     """
     try:
         status = _invoke(command, name, sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed before the program began
+            sys.stdout.flush()
         return int(status) if isinstance(status, int) else int(Status.ANSWER)
     except BrokenPipeError:
         _empty_output()
         return int(Status.ANSWER)  # the reader has seen enough
     except (KeyboardInterrupt, click.Abort):
-        print(file=sys.stderr)  # ends the line on which the terminal shows ^C
+        _complain("")  # ends the line on which the terminal shows ^C
         return int(Status.INTERRUPTED)
     except NotThereError as error:
         return _refuse(name, str(error), Status.NOT_THERE)
@@ -120,7 +123,7 @@ def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> obje
 
 def _empty_output() -> None:
     """Let what is still buffered go nowhere, so that Python's own flush at exit has nothing to complain about."""
-    with suppress(UnsupportedOperation):  # a stream in memory never fails
+    with suppress(UnsupportedOperation, AttributeError):  # a stream in memory never fails, nor one that is not there
         output = sys.stdout.fileno()
         kept, nowhere = os.dup(output), os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, output)
@@ -131,6 +134,19 @@ def _empty_output() -> None:
 
 
 def _refuse(name: str, message: str, status: Status = Status.BAD_INPUT) -> int:
-    """One line on standard error, whatever the message holds."""
-    print(" ".join(f"{name}: {message}".split()), file=sys.stderr)
+    """One line on standard error, whatever the message holds: no control character of it reaches a terminal."""
+    line = " ".join(f"{name}: {message}".split())
+    _complain("".join([character if character.isprintable() else _escaped(character) for character in line]))
     return int(status)
+
+
+def _escaped(character: str) -> str:
+    """A character that a terminal might obey, as Python writes it."""
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _complain(line: str) -> None:
+    """A line on standard error, if there is one; ``print`` would take standard output in its place."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(line, file=sys.stderr)

@@ -10,6 +10,9 @@ from typing import Any
 from layoutalg.cli.expression import OPERATIONS, operations
 from layoutalg.errors import LayoutError
 
+#: What stands in place of a docstring where Python was told to drop them.
+_NO_DOCUMENTATION = "(no documentation: Python runs with -OO)"
+
 
 def tell_operations() -> str:
     """Every operation by topic, with its summary.
@@ -44,12 +47,12 @@ def explained(name: str) -> str:
     functions = operations()
     if name not in functions:
         raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}")
-    return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name])}"
+    return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name]) or _NO_DOCUMENTATION}"
 
 
 def _summary(function: Callable[..., Any]) -> str:
     """The first line of an operation's docstring, without its markup."""
-    first = (function.__doc__ or "").strip().split("\n", 1)[0]
+    first = (function.__doc__ or _NO_DOCUMENTATION).strip().split("\n", 1)[0]
     return re.sub(r":\w+:`([^`]*)`", r"\1", first).replace("``", "")
 
 

@@ -32,6 +32,8 @@ def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def source(argument: str) -> str:
     """An expression; that on standard input for ``-``."""
+    if argument == "-" and sys.stdin is None:
+        raise OSError("standard input is closed")
     return sys.stdin.read() if argument == "-" else argument
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import get_int_max_str_digits
 from typing import Any
 
 from layoutalg.algebra.symbols import prove, symbols_of
@@ -22,7 +23,12 @@ def tell(value: Any) -> str:
     >>> tell((8, (None, 4))), tell(None), tell(True)
     ('(8,(_,4))', 'None', 'True')
     """
-    return str(value) if value is None else text(value)
+    try:
+        return str(value) if value is None else text(value)
+    except ValueError as error:  # an integer of more digits than Python prints
+        raise LayoutError(
+            f"value: a number must have at most {get_int_max_str_digits()} digits to be printed"
+        ) from error
 
 
 def record(value: Any) -> dict[str, Any]:
@@ -37,13 +43,14 @@ def record(value: Any) -> dict[str, Any]:
             return {
                 "kind": "layout",
                 **told,
-                "shape": value.shape,
+                "shape": _numbers(value.shape),
                 "stride": _numbers(value.stride),
-                "size": size(value),
+                "size": _numbers(size(value)),
             }
         case ComposedLayout():
-            parts = {"outer": record(value.outer), "offset": value.offset, "inner": record(value.inner)}
-            return {"kind": "composed_layout", **told, "shape": value.shape, **parts, "size": size(value)}
+            parts = {"outer": record(value.outer), "offset": _numbers(value.offset), "inner": record(value.inner)}
+            shape, total = _numbers(value.shape), _numbers(size(value))
+            return {"kind": "composed_layout", **told, "shape": shape, **parts, "size": total}
         case Swizzle():
             return {"kind": "swizzle", **told, "bits": value.bits, "base": value.base, "shift": value.shift}
         case tuple() if any(isinstance(item, (Layout, ComposedLayout, Swizzle)) for item in value):
@@ -56,7 +63,7 @@ def record(value: Any) -> dict[str, Any]:
 
 
 def _numbers(value: Any) -> Any:
-    """An int tuple as nested lists of numbers; a basis stride, which JSON has no number for, as its text."""
+    """An int tuple as nested lists of numbers; a basis stride or symbols, which JSON has no number for, as text."""
     if isinstance(value, tuple):
         return [_numbers(item) for item in value]
     return value if value is None or isinstance(value, int) else str(value)

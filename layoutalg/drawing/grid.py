@@ -17,9 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from layoutalg.errors import LayoutError
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text, unrank
 from layoutalg.tuples.types import Shape
+
+#: The most cells of a picture: seconds to compute, and more than a reader looks at.
+MOST_CELLS = 1 << 21
 
 
 class Drawable(Protocol):
@@ -122,6 +126,9 @@ def drawing(
         max_columns: the most columns of a grid, in positions of mode 1.
         max_grids: the most grids of a layout of rank 3 or more.
 
+    Raises:
+        LayoutError: for more than two million cells, and as the layout does for one of them.
+
     >>> from layoutalg import Layout
     >>> picture = drawing(Layout((2, 3), (3, 1)))
     >>> picture.grids[0].cells
@@ -138,14 +145,19 @@ def drawing(
     rest = tuple(size(mode) for mode in modes[2:])
     total = size(rest)
     count = total if max_grids is None else min(max_grids, total)
-    grids = tuple(_grid(layout, rows, columns, unrank(index, rest)) for index in range(count))
+    if rows.shown * columns.shown * count > MOST_CELLS:
+        raise LayoutError(
+            f"draw: a picture must have at most {MOST_CELLS} cells, found {rows.shown} rows of {columns.shown} columns "
+            f"in {count} tables; draw fewer rows or columns"
+        )
+    grids = tuple(_grid(layout, len(modes), rows, columns, unrank(index, rest)) for index in range(count))
     return Drawing(str(layout), grids, _note(rows, columns, count, total))
 
 
-def _grid(layout: Drawable, rows: Axis, columns: Axis, point: Any) -> Grid:
+def _grid(layout: Drawable, rank: int, rows: Axis, columns: Axis, point: Any) -> Grid:
     title = text((None, None, *point)) if point else ""
     across = range(columns.shown)
-    if not rows.extents:  # rank 1
+    if rank == 1:
         flat = type(layout.shape) is not tuple
         cells: tuple[tuple[Any, ...], ...] = (tuple(layout(j if flat else (j,)) for j in across),)
     else:

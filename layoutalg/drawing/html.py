@@ -15,6 +15,7 @@ from html import escape
 from typing import Any
 
 from layoutalg.drawing.grid import Axis, Drawable, Grid, drawing
+from layoutalg.errors import LayoutError
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 from layoutalg.tuples.leaf import has_symbols
@@ -31,6 +32,8 @@ _EDGE = "2px solid rgba(128,128,128,.9)"
 def table(layout: Drawable) -> str:
     """The offset table of a layout as an HTML fragment; its notation and size alone where these are large or symbols.
 
+    Where the offsets cannot be told, the reason stands in their place: a notebook shows every value that there is.
+
     Args:
         layout: a layout or composed layout of any rank; rank 3 and more is a table for each slice.
 
@@ -43,7 +46,10 @@ def table(layout: Drawable) -> str:
     total = size(layout.shape)
     if has_symbols((total,)) or total > SMALL:
         return f"<code>{escape(str(layout))}</code> ({total} elements)"
-    picture = drawing(layout, max_grids=16)
+    try:
+        picture = drawing(layout, max_grids=16)
+    except LayoutError as error:
+        return f"<code>{escape(str(layout))}</code> ({escape(str(error))})"
     numbers = [cell for grid in picture.grids for row in grid.cells for cell in row if isinstance(cell, int)]
     low, high = min(numbers, default=0), max(numbers, default=0)
     parts = [f"<div><code>{escape(picture.notation)}</code>"]

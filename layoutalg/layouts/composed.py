@@ -72,6 +72,13 @@ class ComposedLayout(Value):
         if not isinstance(inner, (Layout, ComposedLayout)):
             raise LayoutError(f"ComposedLayout: inner must be a layout, found {safe_text(inner)}")
         check_depth(offset, "ComposedLayout: offset")
+        if isinstance(outer, Swizzle) and outer.bits and (type(offset) is tuple or _gives_coordinates(inner)):
+            raise LayoutError(
+                f"ComposedLayout: a swizzle must be applied to offsets, found coordinates; outer = {outer}, "
+                f"offset = {safe_text(offset)}, inner = {inner}"
+            )
+        if isinstance(outer, ComposedLayout) or isinstance(inner, ComposedLayout):
+            _need_few_levels(outer, inner)
         self.fix(outer=outer, offset=_checked_offset(offset), inner=inner)
 
     @property
@@ -86,7 +93,11 @@ class ComposedLayout(Value):
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
-        if has_none(where):
+        try:
+            keeps = has_none(where)
+        except RecursionError:
+            keeps = True  # too deep for either reading, which the slice says in words
+        if keeps:
             need_fit(where, self)
             return slice_composed(where, self)[0]
         return apply(self.outer, add(self.offset, self.inner(where)))
@@ -143,6 +154,28 @@ def add(a: Any, b: Any) -> Any:
             return b if a == 0 else a
         raise LayoutError(f"offset: cannot add {text(a)} and {text(b)}")
     return a + b
+
+
+def _gives_coordinates(function: object) -> bool:
+    """Whether a function gives coordinates: it ends in a layout with basis strides."""
+    if isinstance(function, Layout):
+        return has_basis(function)
+    if isinstance(function, ComposedLayout):
+        return _gives_coordinates(function.inner if isinstance(function.outer, Swizzle) else function.outer)
+    return False
+
+
+#: Most composed layouts inside one another, which keeps recursion away from the interpreter's bound.
+MOST_LEVELS = 16
+
+
+def _need_few_levels(*parts: object) -> None:
+    level: list[object] = list(parts)
+    for _ in range(MOST_LEVELS):
+        level = [part for one in level if isinstance(one, ComposedLayout) for part in (one.outer, one.inner)]
+        if not level:
+            return
+    raise LayoutError(f"ComposedLayout: nesting must not exceed {MOST_LEVELS} levels, found more")
 
 
 def is_swizzled(layout: object) -> bool:

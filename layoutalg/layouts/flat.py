@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple
 
 #: Parallel lists of extents and strides.
@@ -18,7 +19,7 @@ Flat = tuple[list[Any], list[Any]]
 
 
 def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
-    """Drop the modes of extent 1 and join every mode to the one before it that it continues."""
+    """Drop the modes of extent 1 and join every mode to the one before it that it continues; 0 is the only stride 0."""
     extents: list[Any] = []
     strides: list[Any] = []
     for s, d in zip(shape, stride, strict=True):
@@ -26,9 +27,14 @@ def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
             continue
         if extents and extents[-1] * strides[-1] == d:
             extents[-1] *= s
-        else:
+        elif type(d) is int or not is_zero(d):
             extents.append(s)
             strides.append(d)
+        elif extents and is_zero(strides[-1]):  # 0 times a unit vector after another 0
+            extents[-1] *= s
+        else:
+            extents.append(s)
+            strides.append(0)
     return extents, strides
 
 
@@ -43,5 +49,7 @@ def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
 
 def filtered(layout: Layout) -> Flat:
     """The coalesced flat modes of a layout without those of stride 0."""
-    kept = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if d != 0]
+    kept = [
+        (s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if not is_zero(d)
+    ]
     return merge(tuple([s for s, _ in kept]), tuple([d for _, d in kept]))

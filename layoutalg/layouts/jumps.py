@@ -13,6 +13,7 @@ splits into a linear part and the jumps of ``floor(r_k * x / P_k)``, ``r_k = t m
 
 from __future__ import annotations
 
+from itertools import islice
 from itertools import product as cartesian
 from math import gcd, prod
 from typing import Any
@@ -84,7 +85,7 @@ class ExtendedLayout:
         Each mode by itself must be linear (:meth:`first_jump` is None).
         """
         if len({t > 0 for n, t in modes if t and n > 1}) > 1:
-            return self._search(modes, [n if t else 1 for n, t in modes], self._differs)
+            return self._search(modes, [n if t else 1 for n, t in modes], self._both_signs(modes))
         dirty = [(p, c) for p, c in self.boundaries if sum(abs(t) % p * (n - 1) for n, t in modes) >= p]
         if not dirty:
             return None
@@ -105,22 +106,37 @@ class ExtendedLayout:
 
         return self._search(modes, ranges, differs)
 
-    def _differs(self, modes: list[tuple[int, int]], where: tuple[int, ...]) -> bool:
-        index = sum(x * t for x, (_, t) in zip(where, modes, strict=True))
-        expected: Any = 0
-        for x, (_, t) in zip(where, modes, strict=True):
-            expected = expected + x * self(t)
-        return bool(self(index) != expected)
+    def _both_signs(self, modes: list[tuple[int, int]]) -> Any:
+        """Whether the floors at a coordinate are not the sum of those of its modes, whose strides have both signs.
+
+        A boundary that divides every stride has a linear floor; f is odd, so that floors are cut towards zero.
+        """
+        strides = [t for _, t in modes]
+        dirty = [(p, c, [_cut(t, p) for t in strides]) for p, c in self.boundaries if any(t % p for t in strides)]
+        if not dirty:
+            return None
+
+        def differs(_: list[tuple[int, int]], where: tuple[int, ...]) -> bool:
+            index = sum(map(int.__mul__, strides, where))
+            total: Any = 0
+            for p, c, turns in dirty:
+                missing = _cut(index, p) - sum(map(int.__mul__, turns, where))
+                if missing:
+                    total = total + c * missing
+            return bool(total != 0)
+
+        return differs
 
     def _search(self, modes: list[tuple[int, int]], ranges: list[int], differs: Any) -> tuple[int, ...] | None:
         """The first coordinate at which ``differs`` holds: the small ones first, then the corners, then all."""
+        if differs is None:
+            return None
         small = [range(min(n, 3)) for n in ranges]
         corners = [(0,) if n == 1 else (0, n - 1) for n in ranges]
         for candidates in (small, corners):
-            if prod(map(len, candidates)) <= MAX_STEPS:
-                for where in cartesian(*candidates):
-                    if differs(modes, where):
-                        return tuple(where)
+            for where in islice(cartesian(*candidates), MAX_STEPS >> 3):
+                if differs(modes, where):
+                    return tuple(where)
         if prod(ranges) > MAX_STEPS:
             raise UndecidedError(
                 f"composition: more than {MAX_STEPS} coordinates would have to be compared to decide whether the modes "
@@ -130,3 +146,8 @@ class ExtendedLayout:
             if differs(modes, where):
                 return tuple(where)
         return None
+
+
+def _cut(index: int, boundary: int) -> int:
+    """The quotient, cut towards zero."""
+    return index // boundary if index >= 0 else -(-index // boundary)

@@ -34,7 +34,7 @@ from layoutalg.tuples.int_tuple import (
     unrank,
     weakly_congruent,
 )
-from layoutalg.tuples.leaf import LIMIT, as_leaf
+from layoutalg.tuples.leaf import LIMIT, Polynomial, as_leaf
 from layoutalg.tuples.types import Coord, Index, Shape, Stride
 
 
@@ -79,7 +79,11 @@ class Layout(Value):
     def __call__(self, *coord: Any) -> Any:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
-        if type(where) is not int and has_none(where):
+        try:
+            keeps = type(where) is not int and has_none(where)
+        except RecursionError:
+            keeps = True  # too deep for either reading, which the slice says in words
+        if keeps:
             return sliced(where, self)[0]
         if _has_basis(self.stride):
             return _image_coordinate(self, where)
@@ -109,6 +113,9 @@ class Layout(Value):
 # The slots themselves, as a frozen class has no setter: calling object.__setattr__ twice costs more than all the rest.
 _set_shape = Layout.__dict__["shape"].__set__
 _set_stride = Layout.__dict__["stride"].__set__
+
+
+_LOWEST = -LIMIT
 
 
 def trusted(shape: Shape, stride: Stride) -> Layout:
@@ -223,6 +230,44 @@ def _is_valid(shape: Any, stride: Any) -> bool:
         else:
             return False
     return total <= LIMIT
+
+
+def fitting(layout: Layout, operation: str) -> Layout:
+    """The layout itself, if it can be written and read again: numbers of 64 bits, a size of 64 bits, 64 levels.
+
+    Raises:
+        LayoutError: if not, naming the operation that it is the result of.
+
+    >>> fitting(trusted(2, 2**64), "composition")
+    Traceback (most recent call last):
+    layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
+    """
+    shape, stride = layout.shape, layout.stride
+    if type(shape) is tuple and 0 < _plain_size(shape, stride, 8) <= LIMIT:  # type: ignore[arg-type]  # congruent
+        return layout
+    check_depth(layout.shape, f"{operation}: result")
+    total = product(layout.shape)
+    if type(total) is int:
+        as_leaf(total, f"{operation}: the size of the result")
+    for stride in flatten_tuple(layout.stride):
+        if type(stride) is not Polynomial:
+            as_leaf(stride.value if isinstance(stride, ScaledBasis) else stride, f"{operation}: a stride of the result")
+    return layout
+
+
+def _plain_size(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> int:
+    """The size of a shape beside strides of plain integers of 64 bits, in so many levels; 0 if they are not that."""
+    total = 1
+    for s, d in zip(shape, stride, strict=True):
+        if type(s) is int:
+            if type(d) is not int or not _LOWEST <= d <= LIMIT:
+                return 0
+            total *= s
+        elif levels and type(s) is tuple:
+            total *= _plain_size(s, d, levels - 1)
+        else:
+            return 0
+    return total
 
 
 def valid_shape(shape: Shape) -> Shape:

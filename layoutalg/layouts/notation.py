@@ -23,12 +23,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from layoutalg.errors import NotationError
-from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.composed import MOST_LEVELS, ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.tokens import Token, quoted, tokenize
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import safe_text, tuple_depth
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
 from layoutalg.tuples.types import Coord, IntTuple
 
@@ -73,12 +73,14 @@ class Parser:
         value = self.parse_value()
         if self.token.kind != "end":
             self.fail("expected the end of the text")
+        if type(value) is tuple and tuple_depth(value) > MAX_DEPTH:
+            self.fail(f"nesting must not exceed {MAX_DEPTH} levels")
         return value
 
     def parse_value(self) -> Any:
         """Read a value: an int tuple, a tiler, a layout, a swizzle or a composed layout."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
+        if self.depth > MAX_DEPTH + MOST_LEVELS:  # a shape's own levels inside those of composed layouts
             self.fail(f"nesting must not exceed {MAX_DEPTH} levels")
         value = self.parse_atom()
         if self.take("o"):
@@ -159,6 +161,8 @@ class Parser:
         result = self._factor()
         while self.take("*"):
             result = result * self._factor()
+            if isinstance(result, int) and abs(result) > LIMIT:
+                self.fail("a product of numbers must fit 64 bits")
         return result
 
     def _factor(self) -> Any:

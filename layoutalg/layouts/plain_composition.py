@@ -29,9 +29,9 @@ from typing import Any, NoReturn
 from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts import jumps
 from layoutalg.layouts.layout import Layout, has_basis, trusted
-from layoutalg.tuples.basis import ScaledBasis, Vector
+from layoutalg.tuples.basis import ScaledBasis, Vector, is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
-from layoutalg.tuples.leaf import has_symbols, surely_less
+from layoutalg.tuples.leaf import has_symbols, is_one, surely_less
 from layoutalg.tuples.types import IntTuple
 
 #: A leaf of b, ``(extent, stride)``, and what becomes of it: its extents and strides in the result.
@@ -230,10 +230,12 @@ def _compose_basis(a: Layout, b: Layout) -> Layout:
     """Compose with a layout of coordinates: every path that occurs addresses one mode of a."""
     groups: dict[tuple[int, ...], list[int]] = {}
     leaves = list(zip(flatten_tuple(b.shape), flatten_tuple(b.stride), strict=True))
-    for i, (_, stride) in enumerate(leaves):
+    for i, (extent, stride) in enumerate(leaves):
+        if is_one(extent) or is_zero(stride):  # it never steps, whatever it names
+            continue
         if isinstance(stride, ScaledBasis):
             groups.setdefault(stride.mode, []).append(i)
-        elif stride != 0:
+        else:
             raise LayoutError(f"composition: integer and basis strides cannot be mixed; b = {b}")
     pieces: list[Piece] = [([n], [0]) for n, _ in leaves]
     for path, members in groups.items():

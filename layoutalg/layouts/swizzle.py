@@ -73,7 +73,10 @@ class Swizzle(Value):
 
     def __call__(self, offset: int) -> int:
         """The swizzled offset, in the unit of ``offset``."""
-        offset = need_int(offset, "swizzle: an offset")
+        if type(offset) is not int:
+            if not self.bits:
+                return offset
+            offset = as_int(need_int(offset, "swizzle: an offset"), "swizzle: an offset")
         source = offset & self.source_mask
         return offset ^ (source >> self.shift if self.shift >= 0 else source << -self.shift)
 

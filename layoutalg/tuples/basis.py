@@ -22,6 +22,9 @@ from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.leaf import MAX_DEPTH, as_int, as_leaf
 from layoutalg.tuples.polynomial import Integer
 
+#: How many modes a coordinate may have: more than any shape that is written down.
+MOST_MODES = 1 << 12
+
 
 class ScaledBasis(Value):
     """``value`` times the unit vector of the mode at path ``mode``, outermost mode first.
@@ -31,7 +34,7 @@ class ScaledBasis(Value):
         mode: path to the mode: an int, or a sequence of them; ``(1, 0)`` is mode 0 of mode 1.
 
     Raises:
-        LayoutError: if a part is no integer, a mode is negative, or the path is empty.
+        LayoutError: if a part is no integer, a mode is negative, or the path is empty or leads beyond 4096 modes.
 
     >>> 3 * ScaledBasis(1, (1, 0))
     ScaledBasis(3, (1, 0))
@@ -54,6 +57,8 @@ class ScaledBasis(Value):
         path = tuple(as_int(part, "ScaledBasis: a mode") for part in path)
         if not 0 < len(path) <= MAX_DEPTH or min(path) < 0:
             raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
+        if max(path) >= MOST_MODES:  # a coordinate has a place for every mode before this one
+            raise LayoutError(f"ScaledBasis: the mode must lie below {MOST_MODES}, found {max(path)}")
         self.fix(value=as_leaf(value, "ScaledBasis: the value"), mode=path)
 
     def __mul__(self, factor: Integer) -> ScaledBasis:
@@ -67,6 +72,15 @@ class ScaledBasis(Value):
     def __str__(self) -> str:
         # The DSL writes the innermost mode first: E([1, 0]) is 1@0@1.
         return f"{self.value}@" + "@".join(str(part) for part in reversed(self.mode))
+
+
+def is_zero(stride: object) -> bool:
+    """Whether a stride never moves: 0, or 0 times a unit vector.
+
+    >>> is_zero(0), is_zero(ScaledBasis(0, 1)), is_zero(ScaledBasis(1, 1))
+    (True, True, False)
+    """
+    return stride == 0 if type(stride) is int else isinstance(stride, ScaledBasis) and stride.value == 0
 
 
 def E(*mode: int | Iterable[int]) -> ScaledBasis:

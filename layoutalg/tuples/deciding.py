@@ -14,7 +14,17 @@ error. Both may know less than there is to know; neither knows anything that is 
 from __future__ import annotations
 
 from layoutalg.errors import UndecidedError
-from layoutalg.tuples.terms import Terms, added, constant, multiplied, over, scaled, substituted, written
+from layoutalg.tuples.terms import (
+    Terms,
+    TooManyTermsError,
+    added,
+    constant,
+    multiplied,
+    over,
+    scaled,
+    substituted,
+    written,
+)
 
 #: Steps of one long division: more than any extent or stride has terms.
 _MOST_STEPS = 64
@@ -32,9 +42,18 @@ def signs(terms: Terms) -> tuple[int, int]:
     """
     if not terms:
         return 0, 0
+    moving = [c for monomial, c in terms if monomial]
+    at_ones = sum([c for _, c in terms])
+    sign = (at_ones > 0) - (at_ones < 0)
+    if all(c > 0 for c in moving):  # it grows with every symbol, so that it is least where all are 1
+        return sign, (1 if moving else sign)
+    if all(c < 0 for c in moving):
+        return -1, sign
     names = {name for monomial, _ in terms for name, _ in monomial}
-    shifted = substituted(terms, {name: ((((name, 1),), 1), ((), 1)) for name in names})
-    at_ones = shifted[-1][1] if not shifted[-1][0] else 0
+    try:
+        shifted = substituted(terms, {name: ((((name, 1),), 1), ((), 1)) for name in names})
+    except TooManyTermsError:
+        return -1, 1
     if all(c > 0 for _, c in shifted):
         return (1 if at_ones else 0), 1
     if all(c < 0 for _, c in shifted):

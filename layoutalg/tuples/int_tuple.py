@@ -57,9 +57,14 @@ def product(value: Shape) -> int:
         return value if type(value) is int else as_leaf(value, "product: a factor")  # type: ignore[return-value]
     result = 1
     item: Any  # a leaf computes like an int
-    for item in value:
-        result *= product(item) if type(item) is tuple else item
-    return result
+    try:
+        for item in value:
+            result *= product(item) if type(item) is tuple else item
+    except (TypeError, RecursionError):
+        raise LayoutError(
+            f"product: factors must be integers, nested {MAX_DEPTH} levels at most, found {safe_text(value)}"
+        ) from None
+    return result if type(result) is int else as_leaf(result, "product: a factor")  # type: ignore[return-value]
 
 
 def unflatten(leaves: Iterable[Any], profile: IntTuple) -> Any:

@@ -12,15 +12,24 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from typing import Any, TypeAlias
 
-from layoutalg.errors import LayoutError
+from layoutalg.errors import LayoutError, brief
 
 #: A product of powers of symbols, sorted by name: ``(("k", 1), ("m", 2))``. The empty one is 1.
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
 Term: TypeAlias = tuple[Monomial, int]
 Terms: TypeAlias = tuple[Term, ...]
+
+
+#: The most terms of a sum, and the highest power of one: layouts need a few, and products of sums grow without end.
+MOST_TERMS = 1024
+MOST_POWER = 1 << 12
+
+
+class TooManyTermsError(LayoutError):
+    """A sum with more terms than are computed with; where a sign is asked for, the answer is that none is known."""
 
 
 def constant(value: int) -> Terms:
@@ -35,9 +44,15 @@ def ordered(coefficients: dict[Monomial, int]) -> Terms:
     (((('m', 1),), 3), ((), 2))
     """
     kept = [term for term in coefficients.items() if term[1]]
+    _need_few(kept)
     if len(kept) > 1:
         kept.sort(key=_place)
     return tuple(kept)
+
+
+def _need_few(terms: Sized) -> None:
+    if len(terms) > MOST_TERMS:
+        raise TooManyTermsError(f"symbols: a sum must have at most {MOST_TERMS} terms, found more")
 
 
 def _place(term: Term) -> tuple[int, Monomial]:
@@ -71,6 +86,8 @@ def multiplied(a: Terms, b: Terms) -> Terms:
         for right, e in b:
             monomial = _times(left, right)
             coefficients[monomial] = coefficients.get(monomial, 0) + c * e
+        if len(coefficients) > MOST_TERMS:  # some may cancel in the end; what runs away does not
+            _need_few(coefficients)
     return ordered(coefficients)
 
 
@@ -82,7 +99,13 @@ def _times(a: Monomial, b: Monomial) -> Monomial:
 
 
 def power(a: Terms, exponent: int) -> Terms:
-    """A sum times itself, so often."""
+    """A sum times itself, so often.
+
+    Raises:
+        LayoutError: for a power that is negative or beyond what is computed with.
+    """
+    if not 0 <= exponent <= MOST_POWER:
+        raise LayoutError(f"symbols: a power must lie in [0,{MOST_POWER}], found {brief(exponent)}")
     result = constant(1)
     for _ in range(exponent):
         result = multiplied(result, a)

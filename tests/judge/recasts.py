@@ -12,15 +12,15 @@ from points import Plain, at, congruent, count, digits, inner, leaves, nested_li
 def can_upcast(layout: Any, n: int) -> bool:
     """Whether units of ``n`` elements hold whole parts of a layout.
 
-    Each stride must divide ``n`` or be a multiple of it, the modes of one unit must not reach beyond it, and a swizzle
-    must not split it.
+    Each stride must divide ``n`` or be a multiple of it, or its whole mode stay in one unit; the modes of one unit must
+    not reach beyond it, and a swizzle that moves anything must not split it.
     """
     moving = [(s, d) for s, d in pairs(inner(layout)) if s > 1 and d]
-    within = sum(d * (min(s, n // d) - 1) for s, d in moving if d % n and d > 0 and n % d == 0)
-    possible = within < n and all(d % n == 0 or (d > 0 and n % d == 0) for _, d in moving)
+    within = sum(d * (min(s, -(-n // d)) - 1) for s, d in moving if d % n and d > 0)
+    possible = within < n and all(d % n == 0 or (d > 0 and (n % d == 0 or d * (s - 1) < n)) for s, d in moving)
     if not hasattr(layout, "inner"):
         return possible
-    whole = layout.offset % n == 0 and n & (n - 1) == 0
+    whole = layout.offset % n == 0 and (n & (n - 1) == 0 or not layout.outer.bits)
     return possible and whole and (not layout.outer.bits or 1 << layout.outer.base >= n)
 
 
@@ -31,7 +31,7 @@ def law_upcast(answer: Any, layout: Any, n: int) -> str | None:
         return "is nested otherwise than the layout"
     old, new = leaves(layout.shape), leaves(answer.shape)
     strides = leaves(inner(layout).stride)
-    steps = [n // d if s > 1 and d and d % n else 1 for s, d in zip(old, strides, strict=True)]
+    steps = [-(-n // d) if s > 1 and d and d % n else 1 for s, d in zip(old, strides, strict=True)]
     extents = [-(-s // step) for s, step in zip(old, steps, strict=True)]
     if extents != new:
         return f"has extents {new}, must have {extents}"
@@ -46,7 +46,7 @@ def law_upcast(answer: Any, layout: Any, n: int) -> str | None:
 def can_downcast(layout: Any, n: int) -> bool:
     """Whether one mode at most is contiguous, so that it is clear which grows; a swizzle moves by whole bits."""
     contiguous = [s for s, d in pairs(inner(layout)) if d == 1 and s > 1]
-    return len(contiguous) < 2 and (not hasattr(layout, "inner") or n & (n - 1) == 0)
+    return len(contiguous) < 2 and (not hasattr(layout, "inner") or not layout.outer.bits or n & (n - 1) == 0)
 
 
 def law_downcast(answer: Any, layout: Any, n: int) -> str | None:

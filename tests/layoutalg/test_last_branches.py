@@ -152,7 +152,7 @@ def test_a_swizzle_of_positive_shift_needs_its_closing_bracket(text: str) -> Non
 
 
 def test_modes_are_added_up_to_the_limit() -> None:
-    assert la.rank(la.append(Layout(4), Layout(2), 4097)) == 4097
+    assert la.rank(la.append(Layout(4), Layout(1), 4097)) == 4097
     for operation in (la.append, la.prepend):
         with pytest.raises(LayoutError, match="up_to_rank must be at most the rank plus 4096, found 4098"):
             operation(Layout(4), Layout(2), 4098)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import any_layouts, drawn, layouts
 
-from layoutalg import Layout, LayoutError, coalesce, depth, filter, filter_zeros, make_layout, size
+from layoutalg import E, Layout, LayoutError, coalesce, depth, filter, filter_zeros, make_layout, size
 
 
 def inner_of(layout):
@@ -84,3 +84,18 @@ def test_a_profile_with_more_modes_than_the_layout_is_refused(layout, profile):
 def test_what_is_no_layout_is_refused(operation, value):
     with pytest.raises(LayoutError):
         operation(value)
+
+
+@pytest.mark.parametrize(
+    ("operation", "layout", "result"),
+    [
+        (coalesce, Layout((4, 4), (0, E(0) * 0)), "16:0"),
+        (coalesce, Layout((4, 4), (E(1) * 0, 0)), "16:0"),
+        (coalesce, Layout(3, E(1) * 0), "3:0"),
+        (coalesce, Layout((2, 2, 2), (E(0), E(0) * 0, E(1) * 0)), "(2,4):(1@0,0)"),
+        (filter, Layout(3, E(1) * 0), "1:0"),
+        (filter_zeros, Layout((3, 2), (E(1) * 0, E(0))), "(1,2):(0@1,1@0)"),
+    ],
+)
+def test_no_step_of_a_unit_vector_is_stride_0(operation, layout, result):
+    assert str(operation(layout)) == result

@@ -11,6 +11,7 @@ from strategies import composed_pairs, composition_pairs, drawn, layouts, swizzl
 
 from layoutalg import (
     ComposedLayout,
+    E,
     Layout,
     LayoutError,
     NotDivisibleError,
@@ -208,3 +209,7 @@ def test_what_is_no_tiler_of_the_layout_is_refused(b):
 def test_what_is_no_layout_is_refused(a):
     with pytest.raises(LayoutError):
         composition(a, Layout(4))
+
+
+def test_a_mode_that_never_steps_may_name_any_mode():
+    assert str(composition(Layout((4, 8), (1, 4)), Layout((4, 1, 2), (E(0), E(7), E(9) * 0)))) == "(4,1,2):(1,0,0)"

@@ -13,6 +13,7 @@ from layoutalg import (
     Layout,
     LayoutError,
     NotInjectiveError,
+    ScaledBasis,
     Swizzle,
     left_inverse,
     make_identity_layout,
@@ -209,3 +210,11 @@ def test_the_left_inverse_of_a_layout_and_its_complement_is_its_inverse(layout):
     whole = make_layout(layout, complement(layout))
     inverse = left_inverse(whole)
     assert judge.values(inverse) == sorted(range(size(whole)), key=whole)
+
+
+def test_the_null_space_has_the_modes_that_take_no_step_of_a_unit_vector():
+    assert str(nullspace(Layout((2, 3), (ScaledBasis(0, 0), ScaledBasis(1, 0))))) == "2:1"
+
+
+def test_of_two_modes_with_one_stride_the_right_inverse_takes_the_first():
+    assert str(right_inverse(Layout((4, 6), (1, 1)))) == "4:1"

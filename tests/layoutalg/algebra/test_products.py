@@ -6,6 +6,7 @@ import corpus
 import judge
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import CHAINED, drawn
 
 from layoutalg import (
@@ -13,7 +14,9 @@ from layoutalg import (
     Layout,
     LayoutError,
     NotDivisibleError,
+    NotInjectiveError,
     Swizzle,
+    UndecidedError,
     blocked_product,
     flat_product,
     logical_product,
@@ -199,3 +202,29 @@ def test_copies_that_do_not_fit_the_gaps_are_refused():
     # Pairs of gaps in 4:2 would have to hold three copies.
     with pytest.raises(NotDivisibleError):
         logical_product(Layout(4, 2), Layout(3, 1))
+
+
+@pytest.mark.parametrize("operation", [logical_product, zipped_product, tiled_product, flat_product, blocked_product])
+@pytest.mark.parametrize(
+    ("block", "tiler"), [(Layout(2, 3), Layout((2, 2), (-2, 1))), (Layout(2, 3), Layout((2, 3), (-2, 1)))]
+)
+def test_copies_on_both_sides_of_zero_are_refused_where_two_overlap(operation, block, tiler):
+    with pytest.raises(NotInjectiveError, match="no copy may overlap another, found offset"):
+        operation(block, tiler)
+
+
+@given(drawn(lambda source: corpus.shape(source, 8)), st.lists(st.integers(-4, 4), min_size=2, max_size=2))
+def test_tilers_of_both_signs_give_copies_apart_or_a_refusal(shape, steps):
+    block, tiler = Layout(2, 3), Layout((2, 2), tuple(steps))
+    try:
+        result = logical_product(block, tiler)
+    except LayoutError:
+        return
+    copies = {tiler(j): {result(i, j) for i in range(2)} for j in range(4)}
+    assert len(set().union(*copies.values())) == 2 * len(copies)
+
+
+def test_tilers_of_both_signs_with_too_much_to_compare_are_undecided():
+    block, tiler = Layout(2), Layout((2, 2**20), (-2, 1))
+    with pytest.raises(UndecidedError, match="whether two copies overlap"):
+        logical_product(block, tiler)

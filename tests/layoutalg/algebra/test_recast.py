@@ -68,13 +68,18 @@ def test_upcast_is_refused_exactly_where_a_mode_or_the_modes_together_straddle_u
     layout, n = case
     inner = getattr(layout, "inner", layout)
     moving = [(s, d) for s, d in judge.pairs(inner) if s > 1 and d]
-    fits = all(d % n == 0 or (d > 0 and n % d == 0) for _, d in moving)
-    within = sum(d * (min(s, n // d) - 1) for s, d in moving if d % n)
+    fits = all(d % n == 0 or (d > 0 and (n % d == 0 or d * (s - 1) < n)) for s, d in moving)
+    within = sum(d * (min(s, -(-n // d)) - 1) for s, d in moving if d % n)
     possible = fits and within < n
     if isinstance(layout, ComposedLayout):
         power = n & (n - 1) == 0
         swizzle = layout.outer
-        possible = possible and power and layout.offset % n == 0 and (not swizzle.bits or 1 << swizzle.base >= n)
+        possible = (
+            possible
+            and (power or not swizzle.bits)
+            and layout.offset % n == 0
+            and (not swizzle.bits or 1 << swizzle.base >= n)
+        )
     try:
         upcast(layout, n)
     except NotDivisibleError:
@@ -177,3 +182,19 @@ def test_what_is_no_element_size_is_refused(new, old):
 def test_coordinates_have_no_unit():
     with pytest.raises(LayoutError):
         upcast(make_identity_layout((4, 8)), 2)
+
+
+@pytest.mark.parametrize(
+    ("layout", "n", "units"),
+    [
+        (Layout(2, 3), 4, "1:0"),
+        (Layout(2, 5), 8, "1:0"),
+        (Layout((1, 4), (1, 3)), 16, "(1,1):(0,0)"),
+        (Layout((2, (4, 2)), (48, (1, 12))), 16, "(2,(1,1)):(3,(0,0))"),
+        (ComposedLayout(Swizzle(0, 1, 1), 0, Layout(6)), 3, "S<0,1,1> o 0 o 2:1"),
+    ],
+)
+def test_a_mode_inside_one_unit_and_an_identity_swizzle_leave_no_reason_to_refuse(layout, n, units):
+    result = upcast(layout, n)
+    assert str(result) == units
+    assert {x // n for x in judge.values(layout)} == set(judge.values(result))

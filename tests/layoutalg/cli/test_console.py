@@ -126,3 +126,27 @@ print("after", run(command, "tool", [], []))
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=buffered, check=False)
     assert (done.stdout, done.stderr) == ("after 2\n", "tool: the disk is gone\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "closed", "told"),
+    [
+        ("layoutalg", "eval -", "<&-", "layoutalg: standard input is closed"),
+        ("layoutalg", "ops", ">&-", "layoutalg: standard output is closed"),
+        ("layoutalg", "show 4:1", ">&-", "layoutalg: standard output is closed"),
+        ("descriptors", "shapes", ">&-", "descriptors: standard output is closed"),
+        ("layoutalg", "eval '('", "2>&-", ""),
+        ("descriptors", "derive", "2>&-", ""),
+    ],
+)
+def test_a_stream_that_is_closed_is_said_where_that_can_be(name: str, line: str, closed: str, told: str) -> None:
+    command = f"exec {sys.executable} -m {name} {line} {closed}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT)
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (2, "", told)
+
+
+def test_where_python_drops_docstrings_the_list_of_operations_says_so() -> None:
+    for arguments in ([], ["coalesce"]):
+        command = [sys.executable, "-OO", "-m", "layoutalg", "ops", *arguments]
+        told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+        assert "(no documentation: Python runs with -OO)" in told

@@ -1,0 +1,105 @@
+"""What nobody should type, typed: one line says what is wrong, in bounded time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from descriptors import Word, canonical_atom, decode_idesc, derive, emit, idesc, tma_plan
+from descriptors.cli.command import main
+from descriptors.errors import DescriptorError
+from descriptors.sweeps.lattice import lattice
+
+DERIVED = derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+OTHER = derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
+TMA = ["tma", "--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--capacity", "none", "--tile"]
+
+
+def nested() -> Any:
+    value: Any = 2
+    for _ in range(3000):
+        value = (value,)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["read", "0x40003fff00010000", "--dtype", "bf16", "--major", "K", "--shape", "16384x16", "--arch", "sm90"],
+            "a walk must end below 0x10000000, reaches 0x1ffb8020; 0x40003fff00010000",
+        ),
+        (
+            ["diff", "0x40003fff00010000", "(16384,16):(16,1)", "--dtype", "e4m3", "--major", "K", "--arch", "sm90"],
+            "a walk must end below 0x10000000",
+        ),
+        ([*TMA, "65536x8192"], "a tile must have at most 8388608 elements to be compared, found 536870912"),
+        ([*TMA, "64x64x100000"], "a plan must have at most 65536 boxes, found 100000"),
+        ([*TMA, "1048576x1048576"], "a plan must have at most 65536 boxes, found 67108864"),
+        (["shapes", "\x7f", "sm90"], r"arguments (\x7f sm90)"),
+    ],
+)
+def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and told in err and err.count("\n") == 1 and err[:-1].isprintable()
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: tma_plan(64), "tma: the operand must be a derivation, found 64"),  # type: ignore[arg-type]
+        (lambda: emit(None, "cuda"), "emit: the operand must be a derivation, found None"),  # type: ignore[arg-type]
+        (lambda: decode_idesc(0, []), "idesc: kind"),  # type: ignore[arg-type]
+        (lambda: idesc("bf16", m=64, n=64, kind={}), "idesc: kind"),  # type: ignore[arg-type]
+        (lambda: idesc(nested(), m=64, n=64), "types must be of one kind"),
+        (lambda: Word("w", "MN", ()), "Word: name, bits and fields must be a text, an integer and a tuple"),  # type: ignore[arg-type]
+        (lambda: Word("w", 8, 3), "Word: name, bits and fields must be a text, an integer and a tuple"),  # type: ignore[arg-type]
+        (lambda: Word("w", 8, (1,)), "Word: a field must be a Field, found 1"),  # type: ignore[arg-type]
+        (lambda: canonical_atom(nested(), "128B"), "major"),
+        (lambda: canonical_atom("K", "96B"), "swizzle"),
+    ],
+)
+def test_an_operand_of_another_kind_is_refused_in_words(call: Callable[[], object], told: str) -> None:
+    with pytest.raises(DescriptorError) as refusal:
+        call()
+    assert told in str(refusal.value)
+
+
+def test_an_atom_is_found_by_names_too() -> None:
+    assert canonical_atom("K", "128B").name == "K_SW128"
+
+
+@pytest.mark.parametrize("language", ["python", "cutedsl"])
+def test_operands_whose_names_differ_in_case_alone_share_no_name(language: str) -> None:
+    names = ["ab", "AB", "Ab", "aB"]
+    defined = [
+        {line.split("=")[0].split("(")[0] for line in emit(DERIVED, language, name).splitlines() if defines(line)}
+        for name in names
+    ]
+    assert all(len(one) >= 3 for one in defined)
+    assert all(not one & other for one, other in combinations(defined, 2))
+
+
+def defines(line: str) -> bool:
+    return line.startswith("def ") or (line[:1].isalpha() and " = " in line)
+
+
+def test_programs_of_two_operands_named_alike_give_the_word_of_each() -> None:
+    made: dict[str, Any] = {}
+    for derivation, name in ((DERIVED, "a"), (OTHER, "A")):
+        exec(emit(derivation, "python", name), made)  # noqa: S102
+    assert [made["a_first"](0), made["A_first"](0)] == [DERIVED.words(0)[0][0], OTHER.words(0)[0][0]]
+
+
+def test_a_lattice_without_end_is_refused_and_a_long_one_begins_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DescriptorError, match="at most 100000000000 points, found"):
+        lattice(tile="1:1000000x1:1000000")
+    points = lattice(tile="1:100000x1:10000", mma="64x64", dtypes="bf16", majors="K", swizzles="128B", orders="mn")
+    assert next(iter(points))["tile"] == (64, 64)
+    assert main(["atlas", str(tmp_path / "x.jsonl"), "--tile", "1:1000000x1:1000000"]) == 2
+    assert not (tmp_path / "x.jsonl").exists()
