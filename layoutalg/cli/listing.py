@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from inspect import Signature, getdoc, signature
 from typing import Any
 
-from layoutalg.cli.expression import OPERATIONS, operations
 from layoutalg.errors import LayoutError
+from layoutalg.expression import OPERATIONS, operations
 
 
 def tell_operations() -> str:
