@@ -22,6 +22,7 @@ from descriptors.cli.options import (
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import prove
+from descriptors.operands.pasted import base_of
 from descriptors.output import derivation, explanation
 from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import say
@@ -30,7 +31,10 @@ from layoutalg.cli.console import say
 @click.command()
 @operand_options
 @click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
-@click.option("--layout", help="Instead of --tile any layout (MN, K, stages...) in CuTe's notation, swizzled or not.")
+@click.option(
+    "--layout",
+    help="Instead of --tile any layout (MN, K, stages...), an expression of layoutalg eval, or what CuTe printed.",
+)
 @click.option(
     "--mma",
     callback=numbers("x"),
@@ -52,7 +56,7 @@ from layoutalg.cli.console import say
     shell_complete=complete,
     help="strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
 )
-@click.option("--base", default="0", callback=address, show_default=True, help="Address of the tile, in bytes.")
+@click.option("--base", callback=address, help="Address of the tile, in bytes.  [default: as printed, or 0]")
 @click.option(
     "--capacity",
     default=str(SMEM_BYTES),
@@ -86,7 +90,7 @@ from layoutalg.cli.console import say
 )
 @click.pass_context
 def derive(
-    context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
     symbolic: bool, form: str, **given: Any,
 ) -> None:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
@@ -111,6 +115,7 @@ def derive(
     if as_json + explained + (emit is not None) > 1:
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
     made = derive_tile(**given, verify=False)
+    base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not

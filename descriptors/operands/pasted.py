@@ -10,7 +10,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType
-from layoutalg import Pointer, parse_pointer
+from layoutalg import ComposedLayout, Layout, NotationError, Pointer, parse_pointer
 
 #: Generic addresses of shared memory differ in their lowest 24 bits alone: the window of a thread block begins at a
 #: multiple of 16 MiB in the address space that the pointers of C++ are printed in.
@@ -31,7 +31,13 @@ def evaluated(text: str) -> Any:
     """
     from layoutalg import evaluate  # the whole algebra, which a derivation from a tile does without
 
-    return evaluate(text)
+    value = evaluate(text)
+    if not isinstance(value, (Layout, ComposedLayout, tuple)):
+        raise NotationError(
+            f"notation: a layout is written shape:stride or S<b,m,s> o offset o layout, found {value}; text = {text!r}",
+            text,
+        )
+    return value
 
 
 def base_of(layout: object) -> int | None:
@@ -68,7 +74,7 @@ def check_print(given: object, element: ElementType, unit: str) -> bool:
         )
     if pointer.swizzle is not None and unit == "bytes":
         raise DescriptorError(
-            f"operand: the unit of a printed pointer must be cute, for its swizzle permutes bytes and its layout counts "
+            f"operand: the unit of a printed pointer must be cute, as its swizzle permutes bytes and its layout counts "
             f"elements, found bytes; layout = {given}"
         )
     return pointer.swizzle is not None
