@@ -49,7 +49,9 @@ class ChoiceError(DescriptorError):
 
     def __init__(self, what: str, found: object, choices: Iterable[str]) -> None:
         self.choices = tuple(choices)
-        super().__init__(f"{what} must be one of {', '.join(self.choices)}, found {brief(found)}")
+        near = _nearest(found, self.choices)
+        hint = f" (did you mean {near}?)" if near else ""
+        super().__init__(f"{what} must be one of {', '.join(self.choices)}, found {brief(found)}{hint}")
 
 
 class FieldError(DescriptorError):
@@ -106,6 +108,17 @@ class ProofError(DescriptorError):
     def __init__(self, message: str, proof: object) -> None:
         self.proof = proof
         super().__init__(message)
+
+
+def _nearest(found: object, choices: Iterable[str]) -> str:
+    """The choice that a name was most likely meant to be, or ``""``."""
+    from difflib import get_close_matches  # only where something is refused
+
+    if not isinstance(found, str) or len(found) > 40:
+        return ""
+    names = {str(choice).casefold(): str(choice) for choice in choices}
+    near = get_close_matches(found.casefold(), names, n=1)
+    return names[near[0]] if near else ""
 
 
 def brief(value: object, limit: int = 60) -> str:

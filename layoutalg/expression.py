@@ -86,10 +86,13 @@ def operations() -> dict[str, Callable[..., Any]]:
 
     >>> sorted(operations())[:3]
     ['ComposedLayout', 'E', 'Layout']
-    >>> set(operations()) == {name for names in OPERATIONS.values() for name in names}
-    True
     """
-    return {name: getattr(import_module(f"layoutalg.{home}"), name) for home, names in _HOMES.items() for name in names}
+    homes = {name: home for home, names in _HOMES.items() for name in names}
+    return {
+        name: getattr(import_module(f"layoutalg.{homes[name]}"), name)
+        for names in OPERATIONS.values()
+        for name in names
+    }
 
 
 def evaluate(source: str) -> Any:

@@ -12,8 +12,10 @@ from descriptors.cli.options import (
     arch_option,
     capacity,
     complete,
+    extents_or_name,
     instruction_options,
     json_option,
+    noted,
     numbers,
     operand_options,
     tile_extents,
@@ -37,8 +39,9 @@ from layoutalg.cli.console import say
 )
 @click.option(
     "--mma",
-    callback=numbers("x"),
-    help="MNxK that one instruction reads, in elements. Without it the layout is partitioned: ((MN,K), subtiles...).",
+    callback=extents_or_name,
+    help="MNxK that one instruction reads of the shared memory of one CTA, in elements; or with --operand its name, "
+    "m64n128k16. Without it the layout is partitioned: ((MN,K), subtiles...).",
 )
 @click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
 @click.option(
@@ -124,7 +127,7 @@ def derive(
     elif explained:
         say(explanation.explain(made))
     else:
-        say(dumps(derivation.record(made, base, report)) if as_json else derivation.tell(made, base, report))
+        say(dumps(derivation.record(made, base, report)) if as_json else noted(derivation.tell(made, base, report)))
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:

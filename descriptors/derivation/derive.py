@@ -38,7 +38,7 @@ def derive(
     dtype: str | ElementType | None = None,
     major: Major | MajorName | None = None,
     swizzle: SwizzleMode | SwizzleName | None = None,
-    mma: Sequence[int] | None = None,
+    mma: Sequence[int] | str | None = None,
     order: Sequence[int] | None = None,
     arch: Arch = "sm100",
     *,
@@ -65,7 +65,8 @@ def derive(
         swizzle: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``. An explicit layout that is
             composed with a swizzle tells it by itself; for a plain one the default is none.
         mma: extents (MN, K) that one instruction reads from this shared memory, in elements: (M, K) of an A operand,
-            (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Without it, ``layout`` must be partitioned:
+            (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Or the instruction's name, ``"m64n128k16"``,
+            if ``operand`` says which of the two. Without it, ``layout`` must be partitioned:
             ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
         order: position of each tile mode in the stacking order of the atoms. Default: the contiguous dimension last,
             so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major.

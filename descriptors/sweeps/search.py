@@ -65,7 +65,7 @@ class _Question:
 def search(
     tile: Sequence[int],
     dtype: str | ElementType,
-    mma: Sequence[int],
+    mma: Sequence[int] | str,
     arch: Arch = "sm100",
     *,
     major: Major | MajorName | None = None,
@@ -106,7 +106,7 @@ def search(
 def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
-    mma: Sequence[int],
+    mma: Sequence[int] | str,
     arch: Arch = "sm100",
     *,
     major: Major | MajorName | None = None,

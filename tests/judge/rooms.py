@@ -30,7 +30,7 @@ ROOMS = {
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": "operand swizzled atoms canonical meaning pasted explicit partition match",
+    "descriptors.operands": "synonyms operand swizzled atoms canonical meaning pasted explicit partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
