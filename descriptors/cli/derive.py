@@ -15,6 +15,7 @@ from descriptors.cli.options import (
     extents_or_name,
     instruction_options,
     json_option,
+    note,
     noted,
     numbers,
     operand_options,
@@ -122,12 +123,24 @@ def derive(
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
+    _remark(made, base, given["cta_group"])
     if emit is not None:
         say(_source_code(made, emit))
     elif explained:
         say(explanation.explain(made))
     else:
         say(dumps(derivation.record(made, base, report)) if as_json else noted(derivation.tell(made, base, report)))
+
+
+def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
+    """Say what a number on the command line came to, where another tool counts otherwise."""
+    if rows := made.descriptor_at(base).base_offset:
+        aligned = made.swizzle.alignment_bytes
+        text = f"{base} is not a multiple of {aligned}, so that base_offset is {rows}: the swizzle pattern starts with"
+        note(f"{text} the tile, as neither TMA nor CuTe write one", "warning")
+    if cta_group == 2 and made.instruction == "mma":
+        whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[made.operand]
+        note(f"with cta_group 2 each CTA holds {made.mma[0]} of {whole} {2 * made.mma[0]}; idesc counts both")
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:

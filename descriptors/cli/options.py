@@ -84,14 +84,14 @@ def _refuse_bare(digits: str, parameter: click.Parameter) -> None:
     raise click.BadParameter(f"must say which number is meant: 0x{digits}{or_decimal}", param=parameter)
 
 
-def note(text: str) -> None:
+def note(text: str, label: str = "note") -> None:
     """Keep a remark on how the command line was read, for the end of the answer."""
-    click.get_current_context().meta.setdefault(_NOTES, []).append(text)
+    click.get_current_context().meta.setdefault(_NOTES, []).append(f"{label}: {text}")
 
 
 def noted(answer: str) -> str:
     """An answer, and below it how the command line was read where that was not plain."""
-    return "\n".join([answer, *(f"note: {one}" for one in click.get_current_context().meta.get(_NOTES, ()))])
+    return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
 
 
 _NOTES = "descriptors.notes"

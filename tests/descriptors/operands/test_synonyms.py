@@ -121,3 +121,29 @@ def test_what_was_assumed_is_said_in_the_text(capsys: pytest.CaptureFixture[str]
         assert f"note: {note}\n" in capsys.readouterr().out
     assert main([*tile, "--mma", "64x16", "--arch", "sm_90a"]) == 0
     assert "note:" not in capsys.readouterr().out
+
+
+def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["derive", "--tile", "128x64", "--dtype", "bf16", "--swizzle", "K_SW128", "--mma", "128x16"]
+    tile += ["--arch", "sm100"]
+    pair = ["--cta-group", "2"]
+    shifted = "warning: 128 is not a multiple of 1024, so that base_offset is 1: the swizzle pattern starts"
+    for command, said in (
+        ([*tile, "--base", "0x80"], shifted),
+        ([*tile, *pair], "note: with cta_group 2 each CTA holds 128 of M (of A) or N (of B) 256; idesc counts both"),
+        ([*tile, *pair, "--operand", "B"], "note: with cta_group 2 each CTA holds 128 of N 256; idesc counts both"),
+        (
+            ["idesc", "--a", "bf16", "--m", "256", "--n", "128", *pair],
+            "note: M 256 and N 128 are over both CTAs",
+        ),
+        (["idesc", "--a", "e2m1", "--m", "128", "--n", "128"], "note: kind mxf4 is assumed, as --scale-dtype is not"),
+    ):
+        assert main(command) == 0
+        assert said in capsys.readouterr().out
+    for command in (
+        [*tile, "--base", "0x400"],
+        ["idesc", "--a", "e2m1", "--m", "128", "--n", "128", "--scale-dtype", "ue4m3"],
+        ["idesc", "--a", "e2m1", "--m", "128", "--n", "128", "--kind", "mxf4"],
+    ):
+        assert main(command) == 0
+        assert not {"note:", "warning:"} & set(capsys.readouterr().out.split())
