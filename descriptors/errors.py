@@ -76,6 +76,7 @@ class NotCanonicalError(DescriptorError):
         found: what the layout has there.
         layout: the layout, in CuTe notation.
         fits: other forms of the same major that the layout does have.
+        why: the same in bytes, and the way out, where there is one.
     """
 
     def __init__(
@@ -87,15 +88,16 @@ class NotCanonicalError(DescriptorError):
         found: str,
         layout: str,
         fits: tuple[str, ...] = (),
+        why: str = "",
     ) -> None:
         self.form, self.mode, self.expected, self.found, self.layout = form, mode, expected, found, layout
-        self.fits = fits
+        self.fits, self.why = fits, why
         if mode is None:
             rule = f"the swizzle must be {expected}, is {found}"
         else:
             rule = f"mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
         other = f"; forms that it has: {', '.join(fits)}" if fits else ""
-        super().__init__(f"canonical: {rule}; layout = {layout}, form = {form}{other}")
+        super().__init__(f"canonical: {rule}; layout = {layout}, form = {form}{other}{f'; {why}' if why else ''}")
 
 
 class ProofError(DescriptorError):

@@ -15,6 +15,7 @@ from descriptors.cli.options import (
     extents_or_name,
     instruction_options,
     json_option,
+    need,
     note,
     noted,
     numbers,
@@ -25,6 +26,7 @@ from descriptors.cli.options import (
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import prove
+from descriptors.operands.operand import major_of
 from descriptors.operands.pasted import base_of
 from descriptors.output import derivation, explanation
 from descriptors.words.address import SMEM_BYTES
@@ -118,6 +120,8 @@ def derive(
         return
     if as_json + explained + (emit is not None) > 1:
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
+    told = given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]}
+    need(told, "major", "swizzle", "mma")
     made = derive_tile(**given, verify=False)
     base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)

@@ -123,6 +123,17 @@ def capacity(context: click.Context, parameter: click.Parameter, text: str | Non
     return None if text is None or text.casefold() == "none" else address(context, parameter, text)
 
 
+def need(given: dict[str, Any], *names: str) -> None:
+    """Refuse a command line that gives a tile and leaves out what a tile needs.
+
+    Raises:
+        click.UsageError: naming the first option that is missing.
+    """
+    for name in names if given.get("tile") is not None else ():
+        if given[name] is None:
+            raise click.UsageError(f"--{name} is missing: a tile does not tell it, as a layout does")
+
+
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Names that an option takes, for the shell's completion; where it takes several, the last one begun."""
     before, comma, last = begun.rpartition(",")

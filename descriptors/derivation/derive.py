@@ -127,7 +127,7 @@ def derived(asked: Request) -> Derivation:
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
     atom = canonical_atom(spec.major, spec.swizzle).in_elements(by.element)
-    tile = smem_tile(atom, spec.extents, spec.order) if spec.layout is None else spec.layout
+    tile = smem_tile(atom, spec.extents, spec.order, by.element) if spec.layout is None else spec.layout
     partitioned = partition(tile, spec.reads)
     recast = in_16_bytes(partitioned, by.element, wanted)
     first, rest = plain(recast)

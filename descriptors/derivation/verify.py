@@ -16,7 +16,7 @@ from descriptors.errors import DescriptorError, ProofError, as_integer, brief
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
-from descriptors.text import tuple_text
+from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ class Report:
 
     def __str__(self) -> str:
         places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
-        counted = f"{self.elements} elements in {self.subtiles} subtiles{places}"
+        compared = f"{counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{places}"
         if self.ok:
-            return f"proved: {counted}"
-        return f"disproved: {self.differing} of {counted} are read from elsewhere; {self.mismatches[0]}"
+            return f"proved: {compared}"
+        return f"disproved: {self.differing} of {compared} are read from elsewhere; {self.mismatches[0]}"
 
 
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
@@ -114,7 +114,7 @@ def prove(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
 
     >>> from descriptors import derive
     >>> print(prove(derive(tile=(8, 16), dtype="bf16", major="K", swizzle="32B", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtiles
+    proved: 128 elements in 1 subtile
     """
     proof = verify(derivation, bases=bases)
     if not proof.ok:

@@ -10,7 +10,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType
-from layoutalg import ComposedLayout, Layout, NotationError, Pointer, parse_pointer
+from layoutalg import ComposedLayout, Layout, NotationError, Pointer, Swizzle, parse_pointer
 
 #: Generic addresses of shared memory differ in their lowest 24 bits alone: the window of a thread block begins at a
 #: multiple of 16 MiB in the address space that the pointers of C++ are printed in.
@@ -32,7 +32,7 @@ def evaluated(text: str) -> Any:
     from layoutalg import evaluate  # the whole algebra, which a derivation from a tile does without
 
     value = evaluate(text)
-    if not isinstance(value, (Layout, ComposedLayout, tuple)):
+    if not isinstance(value, (Layout, ComposedLayout, Swizzle, tuple)):
         raise NotationError(
             f"notation: a layout is written shape:stride or S<b,m,s> o offset o layout, found {value}; text = {text!r}",
             text,

@@ -282,4 +282,4 @@ def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
 
 def test_a_missing_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["idesc", "--m", "128", "--n", "256"]) == 2
-    assert capsys.readouterr() == ("", "descriptors: Missing option '--a'. (descriptors --help)\n")
+    assert capsys.readouterr() == ("", "descriptors: Missing option '--a'. (descriptors idesc --help)\n")

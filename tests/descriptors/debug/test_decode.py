@@ -244,7 +244,7 @@ def test_a_read_beyond_shared_memory_is_a_warning() -> None:
         ({"word": "0x10"}, "an integer"),
         ({"arch": "sm80"}, "sm90, sm100"),
         ({"dtype": "bf17"}, "dtype must be one of"),
-        ({"major": "N"}, "K, MN"),
+        ({"major": "L"}, "K, MN"),
         ({"shape": (64,)}, "two extents"),
         ({"shape": (0, 16)}, "at least 1"),
         ({"shape": (1 << 40, 16)}, "at most"),
