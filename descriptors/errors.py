@@ -56,7 +56,9 @@ class ChoiceError(DescriptorError):
 
     def __init__(self, what: str, found: object, choices: Iterable[str]) -> None:
         self.choices = tuple(choices)
-        super().__init__(f"{what} must be one of {', '.join(self.choices)}, found {brief(found)}")
+        near = _nearest(found, self.choices)
+        hint = f" (did you mean {near}?)" if near else ""
+        super().__init__(f"{what} must be one of {', '.join(self.choices)}, found {brief(found)}{hint}")
 
 
 class FieldError(DescriptorError):
@@ -81,6 +83,7 @@ class NotCanonicalError(DescriptorError):
         found: what the layout has there.
         layout: the layout, in CuTe notation.
         fits: other forms of the same major that the layout does have.
+        why: the same in bytes, and the way out, where there is one.
     """
 
     def __init__(
@@ -92,15 +95,16 @@ class NotCanonicalError(DescriptorError):
         found: str,
         layout: str,
         fits: tuple[str, ...] = (),
+        why: str = "",
     ) -> None:
         self.form, self.mode, self.expected, self.found, self.layout = form, mode, expected, found, layout
-        self.fits = fits
+        self.fits, self.why = fits, why
         if mode is None:
             rule = f"the swizzle must be {expected}, is {found}"
         else:
             rule = f"mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
         other = f"; forms that it has: {', '.join(fits)}" if fits else ""
-        super().__init__(f"canonical: {rule}; layout = {layout}, form = {form}{other}")
+        super().__init__(f"canonical: {rule}; layout = {layout}, form = {form}{other}{f'; {why}' if why else ''}")
 
 
 class ProofError(DescriptorError):
@@ -113,6 +117,17 @@ class ProofError(DescriptorError):
     def __init__(self, message: str, proof: object) -> None:
         self.proof = proof
         super().__init__(message)
+
+
+def _nearest(found: object, choices: Iterable[str]) -> str:
+    """The choice that a name was most likely meant to be, or ``""``."""
+    from difflib import get_close_matches  # only where something is refused
+
+    if not isinstance(found, str) or len(found) > 40:
+        return ""
+    names = {str(choice).casefold(): str(choice) for choice in choices}
+    near = get_close_matches(found.casefold(), names, n=1)
+    return names[near[0]] if near else ""
 
 
 def brief(value: object, limit: int = 60) -> str:

@@ -24,6 +24,15 @@ def word_text(word: int, bits: int = 64) -> str:
     return f"0x{word:0{bits // 4}x}"
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things, one or many.
+
+    >>> counted(1, "subtile"), counted(16, "byte")
+    ('1 subtile', '16 bytes')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def tuple_text(values: Iterable[object]) -> str:
     """A tuple as CuTe writes it: without spaces.
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         NotInjectiveError,
         UndecidedError,
     )
+    from layoutalg.expression import evaluate
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
@@ -76,6 +77,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     )
     from layoutalg.layouts.notation import parse_int_tuple, parse_layout
     from layoutalg.layouts.offsets import offsets
+    from layoutalg.layouts.printed import Pointer, parse_pointer
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import product
@@ -111,6 +113,7 @@ _NAMES = {
     "analysis.warp_accesses": "accesses",
     "drawing.picture": "Picture draw",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
+    "expression": "evaluate",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
@@ -120,6 +123,7 @@ _NAMES = {
     ),
     "layouts.notation": "parse_int_tuple parse_layout",
     "layouts.offsets": "offsets",
+    "layouts.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
     "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "product",
@@ -151,6 +155,7 @@ __all__ = [
     "NotLinearError",
     "NotationError",
     "Picture",
+    "Pointer",
     "Polynomial",
     "Proof",
     "ScaledBasis",
@@ -173,6 +178,7 @@ __all__ = [
     "dice",
     "downcast",
     "draw",
+    "evaluate",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",
@@ -203,6 +209,7 @@ __all__ = [
     "offsets",
     "parse_int_tuple",
     "parse_layout",
+    "parse_pointer",
     "prepend",
     "product",
     "prove",

@@ -12,6 +12,7 @@ from descriptors.cli.options import (
     arch_option,
     dtype_option,
     json_option,
+    noted,
     numbers,
     unit_option,
     word,
@@ -51,7 +52,7 @@ def diff(word: int, layout: str, as_json: bool, **given: Any) -> Status:
     them, and the word that would be right, if there is one. Without --base the layout is placed where the word starts.
     """
     found = compare(word, layout, **given)
-    say(dumps(difference.record(found)) if as_json else difference.tell(found))
+    say(dumps(difference.record(found)) if as_json else noted(difference.tell(found)))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -73,7 +74,7 @@ def candidates(layout: str, dtype: str, as_json: bool, **given: Any) -> None:
     swizzled, only its own may. Each descriptor shown has been proved against the layout.
     """
     found = try_forms(layout, dtype, **given)
-    say(dumps(candidate_list.record(found)) if as_json else candidate_list.tell(found))
+    say(dumps(candidate_list.record(found)) if as_json else noted(candidate_list.tell(found)))
 
 
 #: The commands that the group registers.

@@ -12,8 +12,12 @@ from descriptors.cli.options import (
     arch_option,
     capacity,
     complete,
+    extents_or_name,
     instruction_options,
     json_option,
+    need,
+    note,
+    noted,
     numbers,
     operand_options,
     tile_extents,
@@ -22,6 +26,8 @@ from descriptors.cli.options import (
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import prove
+from descriptors.operands.operand import major_of
+from descriptors.operands.pasted import base_of
 from descriptors.output import derivation, explanation
 from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import say
@@ -30,11 +36,15 @@ from layoutalg.cli.console import say
 @click.command()
 @operand_options
 @click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
-@click.option("--layout", help="Instead of --tile any layout (MN, K, stages...) in CuTe's notation, swizzled or not.")
+@click.option(
+    "--layout",
+    help="Instead of --tile any layout (MN, K, stages...), an expression of layoutalg eval, or what CuTe printed.",
+)
 @click.option(
     "--mma",
-    callback=numbers("x"),
-    help="MNxK that one instruction reads, in elements. Without it the layout is partitioned: ((MN,K), subtiles...).",
+    callback=extents_or_name,
+    help="MNxK that one instruction reads of the shared memory of one CTA, in elements; or with --operand its name, "
+    "m64n128k16. Without it the layout is partitioned: ((MN,K), subtiles...).",
 )
 @click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
 @click.option(
@@ -57,7 +67,7 @@ from layoutalg.cli.console import say
     shell_complete=complete,
     help="strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
 )
-@click.option("--base", default="0", callback=address, show_default=True, help="Address of the tile, in bytes.")
+@click.option("--base", callback=address, help="Address of the tile, in bytes.  [default: as printed, or 0]")
 @click.option(
     "--capacity",
     default=str(SMEM_BYTES),
@@ -91,7 +101,7 @@ from layoutalg.cli.console import say
 )
 @click.pass_context
 def derive(
-    context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
     symbolic: bool, form: str, **given: Any,
 ) -> None:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
@@ -115,16 +125,31 @@ def derive(
         return
     if as_json + explained + (emit is not None) > 1:
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
+    told = given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]}
+    need(told, "major", "swizzle", "mma")
     made = derive_tile(**given, verify=False)
+    base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
+    _remark(made, base, given["cta_group"])
     if emit is not None:
         say(_source_code(made, emit))
     elif explained:
         say(explanation.explain(made))
     else:
-        say(dumps(derivation.record(made, base, report)) if as_json else derivation.tell(made, base, report))
+        say(dumps(derivation.record(made, base, report)) if as_json else noted(derivation.tell(made, base, report)))
+
+
+def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
+    """Say what a number on the command line came to, where another tool counts otherwise."""
+    if rows := made.descriptor_at(base).base_offset:
+        aligned = made.swizzle.alignment_bytes
+        text = f"{base} is not a multiple of {aligned}, so that base_offset is {rows}: the swizzle pattern starts with"
+        note(f"{text} the tile, as neither TMA nor CuTe write one", "warning")
+    if cta_group == 2 and made.instruction == "mma":
+        whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[made.operand]
+        note(f"with cta_group 2 each CTA holds {made.mma[0]} of {whole} {2 * made.mma[0]}; idesc counts both")
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import arch_option, complete, json_option
+from descriptors.cli.options import arch_option, complete, json_option, note, noted
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions import idesc as words
 from descriptors.instructions.selection import select_rows
@@ -68,7 +68,7 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
     shell_complete=complete,
     help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]",
 )
-@click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2.")
+@click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2; derive takes a half.")
 @click.option("--n", required=True, type=int, help="N.")
 @click.option("--k", type=int, help="K; only 96 need be said.")
 @click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
@@ -97,7 +97,16 @@ def idesc(as_json: bool, **options: Any) -> None:
     descriptors idesc --a e2m1 --m 256 --n 256 --cta-group 2 --scale-dtype ue4m3
     """
     kind = words.as_kind(**{name: options[name] for name in _KIND_OPTIONS})
-    _say(words.decode_idesc(words.idesc(**options), kind), as_json)
+    word = words.idesc(**options)
+    if kind.startswith("mx") and options["kind"] is None and options["scale_dtype"] is None:
+        other = "; with --scale-dtype ue4m3 it is mxf4nvf4" if kind == "mxf4" else ""
+        note(f"kind {kind} is assumed, as --scale-dtype is not given{other}")
+    if options["cta_group"] == 2:
+        m, n = options["m"], options["n"]
+        note(
+            f"M {m} and N {n} are over both CTAs; derive takes what one holds, {m // 2} of M for A, {n // 2} of N for B"
+        )
+    _say(words.decode_idesc(word, kind), as_json)
 
 
 @click.command("decode-idesc")
@@ -119,7 +128,7 @@ def decode_idesc(word: str, kind: str, as_json: bool) -> None:
 
 
 def _say(found: words.DecodedInstruction, as_json: bool) -> None:
-    say(dumps(decoded.record(found)) if as_json else decoded.tell(found))
+    say(dumps(decoded.record(found)) if as_json else noted(decoded.tell(found)))
 
 
 #: The commands that the group registers.

@@ -12,9 +12,11 @@ from descriptors.cli.options import (
     arch_option,
     complete,
     dtype_option,
+    extents_or_name,
     instruction_options,
     json_option,
     legality_option,
+    noted,
     numbers,
     which_option,
 )
@@ -27,7 +29,7 @@ from layoutalg.cli.console import Status, say
 @click.command()
 @click.option("--tile", required=True, callback=numbers("x"), help="MNxK of one stage, in elements.")
 @dtype_option()
-@click.option("--mma", required=True, callback=numbers("x"), help="MNxK that one instruction reads, in elements.")
+@click.option("--mma", required=True, callback=extents_or_name, help="MNxK that one instruction reads, or m64n128k16.")
 @arch_option
 @click.option("--major", shell_complete=complete, help="K or MN only.  [default: both]")
 @which_option
@@ -66,7 +68,7 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     if as_json:
         say(dumps({**record(found, top), "request": given}))  # the request as it was typed
     else:
-        say(tell(found, top, every))
+        say(noted(tell(found, top, every)))
     return Status.ANSWER if found.findings else Status.DIFFERENCE
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from descriptors.cli.derive import derive
-from descriptors.cli.options import json_option
+from descriptors.cli.options import json_option, need
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.instructions.rules import as_mode
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode
+from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.operands.swizzled import plain
 from descriptors.output.plan import record, tell
 from descriptors.tma.planner import tma_plan
@@ -51,7 +51,8 @@ def _derivation(given: dict[str, Any]) -> Derivation:
     """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
     as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if given["mma"] is None and given["layout"] is None:
-        atom = canonical_atom(as_major(given["major"]), as_swizzle_mode(given["swizzle"]))
+        need(given | {"major": major_of(given["swizzle"], given["major"])}, "major", "swizzle")
+        atom = canonical_atom(as_major(major_of(given["swizzle"], given["major"])), as_swizzle_mode(given["swizzle"]))
         extents = plain(atom.in_elements(as_element_type(given["dtype"]))).shape
         given = {**given, "mma": extents, "legality": "off"}
     return derive_tile(**given, verify=False)

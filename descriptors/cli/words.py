@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import word, word_options
+from descriptors.cli.options import noted, word, word_options
 from descriptors.debug.decode import decode as decode_word
 from descriptors.debug.read import read as read_word
 from descriptors.errors import DescriptorError
@@ -31,7 +31,7 @@ def decode(word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int
     The major, the type and the shape are not in the word: the more of them is told, the more can be said.
     """
     found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(dumps(decoded.record(found)) if as_json else decoded.tell(found))
+    say(dumps(decoded.record(found)) if as_json else noted(decoded.tell(found)))
 
 
 @click.command()
@@ -52,7 +52,7 @@ def read(
     if shape is None or len(shape) != 2:
         raise DescriptorError("read: --shape must be MNxK, as in 64x16")
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(dumps(fetched.record(found)) if as_json else fetched.tell(found, everything))
+    say(dumps(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))
 
 
 #: The commands that the group registers.

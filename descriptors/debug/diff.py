@@ -22,6 +22,7 @@ from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operan
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
+from descriptors.operands.pasted import base_of
 from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
@@ -126,8 +127,9 @@ def diff(
         major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
         shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
         subtile: coordinate of the operand in the layout, counted in operands; the first if left out.
-        base: address of the layout's offset 0, in bytes. If left out the layout lies so that the operand's first
-            element, before the swizzle, is where the word starts: then no start address is wrong.
+        base: address of the layout's offset 0, in bytes. If left out that of the pointer that CuTe printed, if it says
+            one; else the layout lies so that the operand's first element, before the swizzle, is where the word
+            starts: then no start address is wrong.
         pattern_start: an address where the swizzle pattern starts, in bytes: 0 where the swizzle takes absolute
             addresses, as those of TMA and CuTe do.
         unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
@@ -146,7 +148,8 @@ def diff(
     tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
     extents = as_shape(shape, tile)
     operand = operand_of(tile, extents, _subtile(subtile, tile))
-    place, pattern = _base(base, operand, element, WORDS[name].decode(number)), _address("pattern_start", pattern_start)
+    said = base_of(layout) if base is None else base
+    place, pattern = _base(said, operand, element, WORDS[name].decode(number)), _address("pattern_start", pattern_start)
     stored = stored_addresses(operand, element, base=place, pattern_start=pattern)
     fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = mismatched(stored, fetched)

@@ -78,6 +78,8 @@ class AdvanceReport:
         else:
             verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES} after {self.named} subtiles"
             verdict += f", and of {self.capacity} bytes"
+        if self.subtiles == 1:
+            return f"1 subtile starts at {self.lowest_start} and ends at {self.end}: {verdict}"
         return f"{self.subtiles} subtiles {starts} and end at {self.end}: {verdict}"
 
 

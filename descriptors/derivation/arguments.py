@@ -13,12 +13,13 @@ Law: a tile of atoms, and the layout that it comes to, ask for the same: all but
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions import tables
 from descriptors.operands.explicit import Unit, contiguous_major, explicit_tile, tile_of_partition
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+from descriptors.operands.operand import ElementType, Major, Matrix, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.partition import Tile
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.text import tuple_text
@@ -97,7 +98,9 @@ def explicit(
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
-def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arch) -> tuple[int, int] | None:
+def instruction_extents(
+    mma: object, cp: object, element: ElementType, arch: Arch, matrix: Matrix | None = None, cta_group: int = 1
+) -> tuple[int, int] | None:
     """What one instruction reads, in elements; None if only the layout can tell.
 
     Raises:
@@ -110,7 +113,7 @@ def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arc
     if cp is None:
         if mma is None:
             return None
-        mn, k = _extents("mma", mma, (2,))
+        mn, k = _extents("mma", _operand_of(mma, matrix, cta_group) if isinstance(mma, str) else mma, (2,))
         return mn, k
     if mma is not None:
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
@@ -118,6 +121,20 @@ def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arc
         raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
     row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
     return row.lanes, row.bits // element.storage_bits
+
+
+def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int) -> tuple[int, int]:
+    """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA."""
+    named = re.fullmatch(r"m(\d{1,9})n(\d{1,9})k(\d{1,9})", instruction.casefold(), re.ASCII)
+    if named is None:
+        raise DescriptorError(f"derive: mma must be (MN, K), or named like m64n128k16, found {brief(instruction)}")
+    m, n, k = map(int, named.groups())
+    m, n = m // cta_group, n // cta_group
+    if matrix is None:
+        raise DescriptorError(
+            f"derive: an instruction must come with its operand, found {instruction} alone; A reads {m}x{k}, B {n}x{k}"
+        )
+    return (m, k) if matrix == "A" else (n, k)
 
 
 def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ def derive(
     dtype: str | ElementType | None = None,
     major: Major | MajorName | None = None,
     swizzle: SwizzleMode | SwizzleName | None = None,
-    mma: Sequence[int] | None = None,
+    mma: Sequence[int] | str | None = None,
     order: Sequence[int] | None = None,
     arch: Arch = "sm100",
     *,
@@ -76,7 +76,8 @@ def derive(
             composed with a swizzle tells it by itself; for a plain one the default is none, or the mode that is read
             where the layout's elements lie (a slice whose swizzle folded into its strides).
         mma: extents (MN, K) that one instruction reads from this shared memory, in elements: (M, K) of an A operand,
-            (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Without it, ``layout`` must be partitioned:
+            (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Or the instruction's name, ``"m64n128k16"``,
+            if ``operand`` says which of the two. Without it, ``layout`` must be partitioned:
             ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
         order: position of each tile mode in the stacking order of the atoms. Default: the contiguous dimension last,
             so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major.
@@ -142,7 +143,7 @@ def derived(asked: Request) -> Derivation:
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
     atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
-    tile = smem_tile(atom, spec.extents, spec.order) if spec.layout is None else spec.layout
+    tile = smem_tile(atom, spec.extents, spec.order, by.element) if spec.layout is None else spec.layout
     partitioned = partition(tile, spec.reads)
     recast = in_16_bytes(partitioned, by.element, wanted)
     first, rest = plain(recast)

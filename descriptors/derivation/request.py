@@ -32,6 +32,7 @@ from descriptors.operands.operand import (
     SwizzleName,
     as_element_type,
     choose,
+    major_of,
 )
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
@@ -98,7 +99,7 @@ class Reader:
 def reader(
     arch: Arch,
     dtype: str | ElementType | None,
-    mma: Sequence[int] | None = None,
+    mma: Sequence[int] | str | None = None,
     *,
     operand: Matrix | None = None,
     cp: str | None = None,
@@ -124,15 +125,17 @@ def reader(
     if kind is not None and not isinstance(kind, str):
         raise DescriptorError(f"{where}: kind must be a name, found {brief(kind)}")
     mode = choose("legality", legality, MODES)
-    extents = instruction_extents(mma, cp, element, name)
+    matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
+    pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
+    extents = instruction_extents(mma, cp, element, name, matrix, pair or 1)
     return Reader(
         arch=name,
         element=element,
         extents=extents,
-        matrix=None if operand is None else choose(f"{where}: operand", operand, MATRICES),
+        matrix=matrix,
         cp=cp,
         kind=kind,
-        cta_group=None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2),
+        cta_group=pair,
         sparse=as_flag(sparse, f"{where}: sparse"),
         legality=mode,
     )
@@ -182,11 +185,12 @@ def request(
     counted = as_unit(unit)
     if (tile is None) == (layout is None):
         raise DescriptorError(f"derive: give either a tile or a layout, found {'neither' if tile is None else 'both'}")
+    contiguous = major_of(swizzle, major, by.matrix)
     limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
     spec = (
-        specified(tile, by.element, major, swizzle, by.extents, order, limit)
+        specified(tile, by.element, contiguous, swizzle, by.extents, order, limit)
         if layout is None
-        else explicit(layout, by.element, major, swizzle, by.extents, order, counted, limit)
+        else explicit(layout, by.element, contiguous, swizzle, by.extents, order, counted, limit)
     )
     if spec.layout is not None and swizzle is None and spec.swizzle is SwizzleMode.NONE:
         spec = _told(spec, spec.layout, by)

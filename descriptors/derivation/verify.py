@@ -28,7 +28,7 @@ from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
-from descriptors.text import tuple_text
+from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
 
@@ -71,10 +71,11 @@ class Report:
 
     def __str__(self) -> str:
         places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
-        counted = f"{self.elements} elements in {self.subtiles} subtiles{places}"
+        compared = f"{counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{places}"
         if self.ok:
-            return f"proved: {counted}" + (f"; {self.beyond} subtiles lie beyond every word" if self.beyond else "")
-        return f"disproved: {self.differing} of {counted} are read from elsewhere; {self.mismatches[0]}"
+            beyond = f"; {counted(self.beyond, 'subtile')} beyond every word" if self.beyond else ""
+            return f"proved: {compared}{beyond}"
+        return f"disproved: {self.differing} of {compared} are read from elsewhere; {self.mismatches[0]}"
 
 
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
@@ -136,7 +137,7 @@ def prove(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
 
     >>> from descriptors import derive
     >>> print(prove(derive(tile=(8, 16), dtype="bf16", major="K", swizzle="32B", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtiles
+    proved: 128 elements in 1 subtile
     """
     proof = verify(derivation, bases=bases)
     if not proof.ok:

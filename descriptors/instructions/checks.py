@@ -128,7 +128,8 @@ def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: L
         if not left:
             raise IllegalError(f"{what} must be {spell(legal)}", found[what], about, rows[0], wider)
         rows = left
-        about += f", {what} {found[what]}"
+        if (what, rows[0].arch) != ("cta_group", "sm90"):  # a word of tcgen05
+            about += f", {what} {found[what]}"
     return rows[0]
 
 

@@ -34,6 +34,12 @@ from descriptors.instructions.rules import (
 )
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
 
+#: Why wgmma reads no MN-major operand of other types, and the way out. Source: PTX ISA, wgmma.mma_async, imm-trans-a
+#: and imm-trans-b, which only the forms with .f16 and .bf16 operands have.
+_NO_TRANSPOSE = (
+    ": wgmma has transpose bits for 16-bit types only; transpose the tile on its way into shared memory, or use 16 bits"
+)
+
 
 def check_operand(
     arch: str,
@@ -70,6 +76,7 @@ def check_operand(
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
+        about += _NO_TRANSPOSE if arch == "sm90" and major is Major.MN else ""
     else:
         modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
         rule, found, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
@@ -166,7 +173,8 @@ def check_operand_tile(
         held = [_held(row, one) for row in read]
         mn, k = sorted({value for values, _ in held for value in values}), sorted({k for _, k in held})
         told.append(f"{spell(mn)} by {spell(k)} ({one})")
-    about = f"{arch} {kind} {'sparse' if sparse else 'dense'}, cta_group {cta_group or '1 or 2'}"
+    about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
+    about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
     rule = f"an operand must be {' or '.join(told)}"
     return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
 

@@ -17,7 +17,8 @@ from typing import Literal, TypeAlias, TypeVar
 from descriptors.errors import ChoiceError, DescriptorError, brief
 from descriptors.instructions import tables
 from descriptors.instructions.rows import KindRow, Row
-from descriptors.operands.operand import ElementType
+from descriptors.operands.operand import ELEMENT_TYPES, ElementType
+from descriptors.operands.synonyms import meanings
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
 ARCHES = ("sm90", "sm100")
@@ -106,7 +107,14 @@ def type_name(dtype: str | ElementType) -> str:
     name = dtype.name if isinstance(dtype, ElementType) else dtype
     if not isinstance(name, str):
         raise DescriptorError(f"legality: a type must be a name, found {brief(name)}")
-    return name.casefold().removesuffix("_unpacksmem")
+    return _own_name(name).removesuffix("_unpacksmem")
+
+
+def _own_name(name: str) -> str:
+    """The name that the tables have for a type, in small letters; a name they do not have stays for them to refuse."""
+    if len(meant := meanings(name, ELEMENT_TYPES)) > 1:
+        raise ChoiceError("legality: a type", name, meant)
+    return meant[0] if meant else name.casefold()
 
 
 def kind_row(arch: str, kind: str) -> KindRow:
@@ -118,6 +126,7 @@ def kind_row(arch: str, kind: str) -> KindRow:
     >>> kind_row("sm100", "i8").negate
     False
     """
+    arch = (*meanings(arch, ARCHES), arch)[0]
     if arch not in ARCHES:
         raise ChoiceError("legality: arch", arch, ARCHES)
     known = {row.kind: row for row in tables.KINDS if row.arch == arch}
@@ -144,7 +153,7 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     """
     kind_row(arch, "f16")
     names = [
-        dtype.name if isinstance(dtype, ElementType) else (dtype if isinstance(dtype, str) else brief(dtype)).casefold()
+        dtype.name if isinstance(dtype, ElementType) else _own_name(dtype if isinstance(dtype, str) else brief(dtype))
         for dtype in (a, b or a)
     ]
     if arch == "sm100" and names == ["e2m1", "e2m1"]:

@@ -130,13 +130,16 @@ def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None
     raise DescriptorError(f"atom: a {major}-major operand must have swizzle {known}, found {mode}")
 
 
-def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple[int, ...]) -> Layout | ComposedLayout:
+def smem_tile(
+    atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple[int, ...], element: ElementType | None = None
+) -> Layout | ComposedLayout:
     """The shared-memory tile: the atom repeated over the tile, modes stacked in the given order.
 
     Args:
         atom: a canonical atom, in elements.
         tile: extents (MN, K) or (MN, K, stages), in elements.
         order: position of each mode in the stacking order; ``(0, 1)`` stacks along MN first.
+        element: the element type, for a refusal that names the widest swizzle that fits.
 
     Raises:
         DescriptorError: if the atom does not divide the tile.
@@ -149,7 +152,18 @@ def smem_tile(atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple
         if extent % unit:
             raise DescriptorError(
                 f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
-                f"tile = {tuple_text(tile)}, atom = {rows}"
+                f"tile = {tuple_text(tile)}, atom = {rows}{_widest(rows, mode, extent, element)}"
             )
     tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
     return tiled
+
+
+def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None) -> str:
+    """The way out where the contiguous dimension is too short for an atom: the widest one that it is a multiple of."""
+    if element is None or rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
+        return ""
+    spans = (one.span_bytes * 8 // element.storage_bits for one in SwizzleMode)
+    found = [one for one, span in zip(SwizzleMode, spans, strict=True) if extent % span == 0]
+    found = [one for one in found if one is not SwizzleMode.B128_BASE32B]  # as wide as 128B, and for one type only
+    dimension = "K" if mode == 1 else "MN"
+    return f"; the widest swizzle that {dimension} = {extent} fits is {found[-1]}" if found else ""

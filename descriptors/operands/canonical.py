@@ -174,7 +174,7 @@ def match_form(operand: Layout, wanted: Form) -> Match:
     except NotCanonicalError as error:
         raise NotCanonicalError(
             form=error.form, mode=error.mode, expected=error.expected, found=error.found, layout=error.layout,
-            fits=tuple(f"{wanted.major}-major {other}" for other in _fitting(operand, wanted)),
+            why=error.why, fits=tuple(f"{wanted.major}-major {other}" for other in _fitting(operand, wanted)),
         ) from None  # fmt: skip
 
 
@@ -196,7 +196,9 @@ def _matched(operand: Layout, wanted: Form) -> Match:
     for path, expected in wanted.fixed:
         extent, found = steps[path]
         if extent > 1 and found != expected:
-            raise _failure(operand, wanted, path, f"stride {expected}", f"stride {found}{_padded(found, wanted, path)}")
+            why = _crossing(wanted, path, found)
+            shown = f"stride {found}{_padded(found, wanted, path)}"
+            raise _failure(operand, wanted, path, f"stride {expected}", shown, why)
     idle = tuple(name for name, path in wanted.steps if steps[path][0] == 1)
     for name, path in wanted.steps:
         if steps[path][1] < 0:
@@ -239,5 +241,17 @@ def _shown(operand: object) -> str:
     return str(operand) if isinstance(operand, (Layout, ComposedLayout)) else brief(operand)
 
 
-def _failure(operand: Layout, wanted: Form, mode: tuple[int, ...], expected: str, found: str) -> NotCanonicalError:
-    return NotCanonicalError(form=str(wanted), mode=mode, expected=expected, found=found, layout=str(operand))
+def _crossing(wanted: Form, path: Path, found: int) -> str:
+    """The failure of a K-major operand to go on in its line, in bytes: what happens to a slice across two atoms."""
+    if wanted.major is not Major.K or path != (1, 1) or abs(16 * found) < wanted.mode.span_bytes:
+        return ""
+    return (
+        f"K must go on 16 bytes away within a line of {wanted.mode.span_bytes} bytes, goes on {16 * found} away: no "
+        "operand may cross from one atom to the next, so let a slice start at a multiple of what one instruction reads"
+    )
+
+
+def _failure(
+    operand: Layout, wanted: Form, mode: tuple[int, ...], expected: str, found: str, why: str = ""
+) -> NotCanonicalError:
+    return NotCanonicalError(form=str(wanted), mode=mode, expected=expected, found=found, layout=str(operand), why=why)

@@ -27,6 +27,7 @@ from typing import Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from descriptors.operands.pasted import check_print, evaluated
 from descriptors.operands.swizzled import around, plain, recognise, swizzle_on_elements
 from layoutalg import (
     ComposedLayout,
@@ -67,8 +68,8 @@ def explicit_tile(
     Law: the tile maps each coordinate to the place that the given layout does.
 
     Args:
-        given: a plain layout, a swizzle after one, notation of either, or a pair of such a layout and an integer that
-            is added after the swizzle.
+        given: a plain layout, a swizzle after one, or a pair of such a layout and an integer that is added after the
+            swizzle; or an expression that is one of these, or what CuTe prints of a tensor in shared memory.
         element: the element type.
         swizzle: name of the swizzle mode; for a plain layout "none" if left out, for a swizzled one its own.
         unit: one of ``UNITS``.
@@ -84,6 +85,7 @@ def explicit_tile(
     S<3,3,3> o 0 o (8,64):(64,1) 128B
     """
     layout, added = _split(given)
+    unit = "elements" if check_print(given, element, unit) else unit
     permutation, offset, rows = _parts(layout)
     bits = 8 if unit == "bytes" else element.storage_bits
     if unit == "bytes":
@@ -151,6 +153,7 @@ def contiguous_major(tile: Layout, element: ElementType) -> Major:
 
 
 def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
+    given = evaluated(given) if isinstance(given, str) else given
     layout, added = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
     if isinstance(layout, str):
         layout = parse_layout(layout)

@@ -22,6 +22,7 @@ from descriptors.operands.operand import (
     SwizzleName,
     as_element_type,
     as_major,
+    major_of,
 )
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
@@ -63,7 +64,8 @@ def match(
     rows = plain(tile)
     if len(rows) != 2:
         raise DescriptorError(f"canonical: an operand must be a layout of two modes (MN,K), found {tile}")
-    contiguous = contiguous_major(rows, element) if major is None else as_major(major)
+    said = major_of(swizzle, major)
+    contiguous = contiguous_major(rows, element) if said is None else as_major(said)
     whole = partition(rows, (size(rows, mode=[0]), size(rows, mode=[1])))
     wanted = form(contiguous, mode)
     return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias, TypeVar
 
-from descriptors.errors import ChoiceError
+from descriptors.errors import ChoiceError, DescriptorError
+from descriptors.operands.synonyms import meanings
 from layoutalg import Swizzle
 
 _Choice = TypeVar("_Choice")
@@ -194,10 +195,10 @@ _MODES = {str(one): one for one in SwizzleMode}
 
 
 def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
-    """The choice that ``value`` is, or names (in either case of letters).
+    """The choice that ``value`` is, or names (in either case of letters, or by another name that can mean no other).
 
     Raises:
-        ChoiceError: naming every choice, if it is none of them.
+        ChoiceError: naming every choice, if it is none of them, or those that it may mean.
 
     >>> choose("derive: major", "mn", {str(major): major for major in Major})
     Major.MN
@@ -208,7 +209,10 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
             return choice
         if isinstance(value, str) and value.casefold() == name.casefold():
             return choice
-    raise ChoiceError(what, value, choices)
+    meant = meanings(value, choices)
+    if len(meant) == 1:
+        return choices[meant[0]]
+    raise ChoiceError(what, value, meant or choices)
 
 
 def as_element_type(value: object) -> ElementType:
@@ -232,6 +236,26 @@ def as_major(value: object) -> Major:
         ChoiceError: if there is none.
     """
     return value if isinstance(value, Major) else choose("operand: major", value, _MAJORS)
+
+
+def major_of(swizzle: object, major: object, matrix: Matrix | None = None) -> object:
+    """The major that was given, or the one that the name of an atom says: ``"K_SW128"`` is K-major, ``"MN_SW64"`` not.
+
+    Raises:
+        DescriptorError: if an atom of one major is asked for with the other, or M-major for B, or N-major for A.
+
+    >>> major_of("MN_SW64", None), major_of("128B", None), major_of("K_SW128", "K")
+    ('MN', None, 'K')
+    """
+    if isinstance(major, str) and (matrix, major.casefold()) in (("A", "n"), ("B", "m")):
+        own = "M" if matrix == "A" else "N"
+        raise DescriptorError(f"operand: major of {matrix} must be K or {own}, found {major}")
+    start, _, atom = swizzle.upper().partition("_") if isinstance(swizzle, str) else ("", "", "")
+    if start not in _MAJORS or not atom:
+        return major
+    if major is not None and as_major(major) is not _MAJORS[start]:
+        raise DescriptorError(f"operand: major of {swizzle} must be {start}, found {major}")
+    return start
 
 
 def as_swizzle_mode(value: object) -> SwizzleMode:

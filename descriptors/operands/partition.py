@@ -25,7 +25,7 @@ from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.operands.canonical import Form
 from descriptors.operands.operand import ElementType
 from descriptors.operands.swizzled import around, plain, start_of
-from descriptors.text import tuple_text
+from descriptors.text import extents_text, tuple_text
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -59,7 +59,7 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
         if extents[i] % part:
             raise DescriptorError(
                 f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}; "
-                f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}"
+                f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}{_turned(extents, operand)}"
             )
     try:
         cut: Tile = zipped_divide(tile, operand)
@@ -69,6 +69,14 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
             f"tile = {tile}, mma = {tuple_text(operand)}"
         ) from error
     return cut
+
+
+def _turned(extents: list[int], operand: tuple[int, int]) -> str:
+    """The way out where a tile was written K x N, as the B of a product is."""
+    k, mn, *stages = extents
+    if mn % operand[0] or k % operand[1]:
+        return ""
+    return f"; a tile is MN x K: if you wrote K x MN, give {extents_text((mn, k, *stages))}"
 
 
 def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:

@@ -29,7 +29,7 @@ from descriptors.operands.swizzled import plain
 from descriptors.output import advance, proof
 from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
 from descriptors.output.fields import field_cells, number_or_text
-from descriptors.text import aligned, extents_text, tuple_text, word_text
+from descriptors.text import aligned, counted, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
 from layoutalg import ComposedLayout, Layout, flatten, size
 
@@ -186,7 +186,11 @@ def _canonical(d: Derivation) -> Iterator[str]:
 def _advance(d: Derivation, base: int) -> Iterator[str]:
     yield "5. From the first subtile to the others: what to add to the start-address field, in 16-byte units"
     yield f"   advance      {d.advance}"
-    yield f"   {size(d.advance)} subtiles share one descriptor but for its start address, the lowest field of the word."
+    many = size(d.advance)
+    share = (
+        "has one descriptor: its start address is" if many == 1 else "share one descriptor but for its start address,"
+    )
+    yield f"   {counted(many, 'subtile')} {share} the lowest field of the word."
     yield f"   Tile at {base}: {d.advance_report(base)}."
 
 
@@ -284,4 +288,4 @@ def _stride(part: Layout) -> int:
 
 
 def _bits(bits: int) -> str:
-    return f"{bits // 8} bytes" if bits % 8 == 0 else f"{bits} bits"
+    return counted(bits // 8, "byte") if bits % 8 == 0 else counted(bits, "bit")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from descriptors.text import counted
 from descriptors.words.bitfield import Field
 
 
@@ -22,7 +23,7 @@ def field_cells(field: Field, stored: int, value: Any) -> tuple[str, str]:
     ('1024 bytes', '64 x 16 bytes')
     """
     if field.unit > 1:
-        return f"{value} bytes", f"{stored} x {field.unit} bytes"
+        return counted(value, "byte"), f"{stored} x {field.unit} bytes"
     return str(value), f"code {stored}" if field.codes else str(stored)
 
 

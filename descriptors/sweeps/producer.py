@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.operands.operand import ElementType, Major
-from layoutalg import ComposedLayout, Layout, access, offsets, parse_layout, size
+from descriptors.operands.pasted import evaluated
+from layoutalg import ComposedLayout, Layout, access, offsets, size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,7 +147,7 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
         if producer.casefold() in _NAMES:
             return producer.casefold()
         try:
-            producer = parse_layout(producer)
+            producer = evaluated(producer)
         except LayoutError as error:
             must = f"{', '.join(_NAMES)} or a layout (threads, values)"
             raise DescriptorError(f"search: producer must be {must}, found {brief(producer)}: {error}") from None

@@ -71,7 +71,7 @@ class _Question:
 def search(
     tile: Sequence[int],
     dtype: str | ElementType,
-    mma: Sequence[int],
+    mma: Sequence[int] | str,
     arch: Arch = "sm100",
     *,
     major: Major | MajorName | None = None,
@@ -112,7 +112,7 @@ def search(
 def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
-    mma: Sequence[int],
+    mma: Sequence[int] | str,
     arch: Arch = "sm100",
     *,
     major: Major | MajorName | None = None,
@@ -149,7 +149,7 @@ def survey(
     >>> both = survey(tile=(128, 32), dtype="bf16", mma=(64, 16), producer="rows")
     >>> len(both.findings), [str(one.swizzle) for one in both.refusals]
     (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
-    >>> print(both.refusals[0].reason)
+    >>> print(both.refusals[0].reason.partition("; the")[0])
     derive: tile extent 1 must be a multiple of the atom's 64, found 32; tile = (128,32), atom = (8,64):(64,1)
     """
     by = reader(

@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from layoutalg.cli.console import Status, say
-from layoutalg.cli.expression import evaluate
 from layoutalg.cli.listing import explained, record_operations, tell_operations
 from layoutalg.cli.options import EXPRESSIONS, json_option, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.drawing.picture import draw
 from layoutalg.errors import LayoutError
+from layoutalg.expression import evaluate
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 

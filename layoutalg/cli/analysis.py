@@ -13,7 +13,7 @@ from layoutalg.analysis.warp_accesses import accesses
 from layoutalg.cli import analyses
 from layoutalg.cli.console import say
 from layoutalg.cli.options import EXPRESSIONS, dimensions, element_options, json_option, layout_of
-from layoutalg.layouts.notation import parse_layout
+from layoutalg.expression import evaluate
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -47,7 +47,7 @@ def f2(layout: str, as_json: bool) -> None:
     \b
     layoutalg f2 "S<2,1,2> o 0 o (4,8):(8,1)"
     """
-    found = to_f2(parse_layout(layout))
+    found = to_f2(evaluate(layout))
     say(dumps(analyses.record_matrix(found)) if as_json else analyses.tell_matrix(found))
 
 

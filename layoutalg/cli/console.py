@@ -101,7 +101,8 @@ def run(
     except NotThereError as error:
         return _refuse(name, str(error), Status.NOT_THERE)
     except click.ClickException as error:
-        return _refuse(name, f"{error.format_message()} ({name} --help)")
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        return _refuse(name, f"{error.format_message()} ({context.command_path if context else name} --help)")
     except (OSError, UnicodeError) as error:
         _empty_output()
         return _refuse(name, str(error))

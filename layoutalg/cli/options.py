@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from layoutalg.expression import evaluate
 from layoutalg.layouts.modes import need_layout
-from layoutalg.layouts.notation import parse_layout
 
 #: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
 EXPRESSIONS = {"ignore_unknown_options": True}
@@ -40,10 +40,10 @@ def source(argument: str) -> str:
 def layout_of(text: str, operation: str) -> Any:
     """The layout that a text is, for an operation that takes nothing else.
 
-    >>> print(layout_of("(4,8):(8,1)", "banks"))
-    (4,8):(8,1)
+    >>> print(layout_of("coalesce((4,8):(8,32))", "banks"))
+    32:8
     """
-    return need_layout(parse_layout(text), operation)
+    return need_layout(evaluate(text), operation)
 
 
 def dimensions(text: str) -> Any:

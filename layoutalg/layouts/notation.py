@@ -12,7 +12,8 @@ composed layout and swizzle. The grammar, with ``o`` right-associative::
     factor = integer | symbol ["**" integer]
 
 A symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum needs one in it. A parenthesis around one layout
-groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple.
+groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple. What CuTe prints of a tensor is
+read as the layout in it (``printed``).
 
 >>> for text in ("((8,16),(64,2)):((64,512),(1,8192))", "S<3,4,3> o 0 o (8,64):(64,1)", "(4,8):(1@0,1@1)", "8*m:1"):
 ...     assert str(parse_layout(text)) == text
@@ -25,6 +26,7 @@ from typing import Any, NoReturn
 from layoutalg.errors import NotationError
 from layoutalg.layouts.composed import MOST_LEVELS, ComposedLayout
 from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.printed import as_notation
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.tokens import Token, quoted, tokenize
 from layoutalg.tuples.basis import ScaledBasis
@@ -41,7 +43,7 @@ class Parser:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = tokenize(text)
+        self.tokens = tokenize(as_notation(text))
         self.next = 0
         self.depth = 0
 

@@ -18,18 +18,21 @@ ROOMS = {
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
     "layoutalg.drawing": "grid text html picture",
     "layoutalg.layouts": (
-        "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens notation"
+        "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
     ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
     "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
+    "layoutalg.expression": "",
     "layoutalg": "",
-    "layoutalg.cli": "console expression options values analyses listing algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing algebra analysis command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": "operand swizzled decayed atoms canonical meaning explicit partition match",
+    "descriptors.operands": (
+        "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
+    ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",

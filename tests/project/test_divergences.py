@@ -14,7 +14,7 @@ from postconditions import REFUSED, fault
 
 import layoutalg
 from layoutalg import Layout, LayoutError
-from layoutalg.cli.expression import evaluate
+from layoutalg.expression import evaluate
 from layoutalg.tuples.int_tuple import text
 
 DATA = json.loads((ROOT / "tests" / "vectors" / "divergences.json").read_text(encoding="utf-8"))

@@ -26,6 +26,7 @@ from layoutalg import (
     Layout,
     LayoutError,
     LinearLayout,
+    Pointer,
     Swizzle,
     access,
     composition,
@@ -63,6 +64,7 @@ EXAMPLES: dict[str, list[Any]] = {
         prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)")),
         prove(Layout(8), Layout(4)),
     ],
+    "layouts.printed.Pointer": [Pointer(16, "smem", 1024, "bf16", Swizzle(3, 4, 3)), Pointer(8)],
     "drawing.picture.Picture": [draw(TILE), draw(Layout((2, 3), (M, 1)))],
     "analysis.f2_matrix.F2Matrix": [F2Matrix((1, 2, 5), 4), F2Matrix(()), F2Matrix.identity(3)],
     "analysis.linear_layout.LinearLayout": [

@@ -20,7 +20,7 @@ import click
 from attack import isolated
 from attack.algebra import draw as draw_expression
 from attack.algebra import layout as draw_layout
-from layoutalg.cli.expression import OPERATIONS
+from layoutalg.expression import OPERATIONS
 
 NAME = "commands"
 PROGRAMS = ("layoutalg", "descriptors")

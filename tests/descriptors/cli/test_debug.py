@@ -79,8 +79,9 @@ def test_read_shows_the_address_of_every_16_bytes(capsys: pytest.CaptureFixture[
     assert told[1].split() == ["mn", "\\", "k", "0", "8"]
     assert told[2].split() == ["0", "0x0", "0x10"]
     assert told[3].split() == ["1", "0x90", "0x80"]
-    assert told[-1] == "a cell is the byte address of 16 bytes, 8 elements along k"
-    assert len(told) == 2 + 16 + 1
+    assert told[-2] == "a cell is the byte address of 16 bytes, 8 elements along k"
+    assert told[-1] == "note: sm100 is assumed, by the version bits [46,49) of the word, 1"
+    assert len(told) == 2 + 16 + 2
     along_mn = run(capsys, "read", "0x8000002001000000", "--arch", "sm90", "--dtype", "f16", "--major", "MN",
                    "--shape", "64x16").splitlines()  # fmt: skip
     assert along_mn[0] == "read model: measured on a Hopper GPU"
@@ -153,7 +154,7 @@ def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) ->
         ["read", GOLDEN, *BF16_K, "--shape", "64"],
         ["read", GOLDEN, *BF16_K, "--shape", "65536x65536"],
         ["read", GOLDEN, *BF16_K, "--shape", "0x16"],
-        ["read", "0x10", *BF16_K, "--shape", "64x16"],
+        ["read", "0x10", *BF16_K, "--shape", "64x16", "--arch", "sm100"],
         ["diff", GOLDEN],
         ["diff", GOLDEN, "(64,16", *BF16_K],
         ["diff", GOLDEN, "64:1", *BF16_K],

@@ -83,7 +83,7 @@ def test_a_wide_advance_table_is_folded(capsys: pytest.CaptureFixture[str]) -> N
         ["derive", *ARGUMENTS, "extra"],
         ["derive", *changed("--dtype", "bf17")],
         ["derive", *changed("--major", "")],
-        ["derive", *changed("--swizzle", "128")],
+        ["derive", *changed("--swizzle", "129")],
         ["derive", *changed("--tile", "128")],
         ["derive", *changed("--tile", "128x")],
         ["derive", *changed("--tile", "-128x128")],
@@ -100,7 +100,7 @@ def test_a_wide_advance_table_is_folded(capsys: pytest.CaptureFixture[str]) -> N
         ["derive", *ARGUMENTS, "--order", "0"],
         ["derive", *ARGUMENTS, "--order", "a,b"],
         ["derive", *ARGUMENTS, "--order", "0,7"],
-        ["derive", *ARGUMENTS, "--arch", "sm_100"],
+        ["derive", *ARGUMENTS, "--arch", "sm_101"],
     ],
 )
 def test_a_mistake_is_one_line_on_standard_error_and_status_2(
@@ -282,4 +282,4 @@ def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
 
 def test_a_missing_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["idesc", "--m", "128", "--n", "256"]) == 2
-    assert capsys.readouterr() == ("", "descriptors: Missing option '--a'. (descriptors --help)\n")
+    assert capsys.readouterr() == ("", "descriptors: Missing option '--a'. (descriptors idesc --help)\n")

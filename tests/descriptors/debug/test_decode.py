@@ -84,7 +84,7 @@ def test_a_word_with_fields_in_the_wrong_bits_shows_what_it_really_says() -> Non
         ({"word": "0x10"}, "an integer"),
         ({"arch": "sm80"}, "sm90, sm100"),
         ({"dtype": "bf17"}, "dtype must be one of"),
-        ({"major": "N"}, "K, MN"),
+        ({"major": "L"}, "K, MN"),
         ({"shape": (64,)}, "two extents"),
         ({"shape": (0, 16)}, "at least 1"),
         ({"shape": (1 << 40, 16)}, "at most"),

@@ -190,7 +190,7 @@ def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> 
         ({"layout": "(64,16):(0,4611686018427387904)"}, DescriptorError, "must lie"),
         ({"arch": "sm80"}, DescriptorError, "arch"),
         ({"dtype": "bf17"}, DescriptorError, "dtype"),
-        ({"major": "N"}, DescriptorError, "major"),
+        ({"major": "L"}, DescriptorError, "major"),
         ({"shape": (64,)}, DescriptorError, "two extents"),
         ({"shape": (48, 16)}, DescriptorError, "must be a multiple"),
         ({"shape": (64, 16), "subtile": (1, 0)}, DescriptorError, "must lie in"),

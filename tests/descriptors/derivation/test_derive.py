@@ -128,7 +128,7 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ),
         ({"mma": (64, 128)}, "canonical: mode (1,1) must have a single stride, has (8,2):(1,1024); "),
         ({"dtype": "bf17"}, "operand: dtype must be one of f16, bf16, tf32, "),
-        ({"major": "M"}, "operand: major must be one of K, MN, found 'M'"),
+        ({"major": "L"}, "operand: major must be one of K, MN, found 'L'"),
         ({"swizzle": "256B"}, "operand: swizzle must be one of none, 32B, 64B, 128B, 128B_BASE32B, found '256B'"),
         ({"arch": "sm80"}, "derive: arch must be one of sm90, sm100, found 'sm80'"),
         ({"order": (0, 0)}, "derive: order must be a permutation of 0..1, found (0,0)"),

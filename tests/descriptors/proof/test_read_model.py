@@ -211,7 +211,7 @@ def test_the_evidence_is_named_for_what_it_is() -> None:
     [
         ({"arch": "sm80"}, "arch must be one of sm90, sm100"),
         ({"dtype": "f32"}, "dtype must be one of f16"),
-        ({"major": "M"}, "major must be one of K, MN"),
+        ({"major": "L"}, "major must be one of K, MN"),
         ({"shape": (64, 0)}, "an extent must be at least 1"),
         ({"shape": (64,)}, "shape must be two extents"),
         ({"shape": (1 << 17, 1)}, "an extent must be at most 65536"),

@@ -196,7 +196,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"mma": None}, "search: mma must be (MN, K), found None"),
         ({"mma": (64,)}, "derive: mma must be (MN, K)"),
         ({"arch": "sm80"}, "derive: arch must be one of"),
-        ({"major": "M"}, "operand: major must be one of"),
+        ({"major": "L"}, "operand: major must be one of"),
         ({"operand": "C"}, "search: operand must be one of A, B"),
         ({"stages": 0}, "search: stages must be at least 1, found 0"),
         ({"stages": 10**30}, "search: stages must be at most"),

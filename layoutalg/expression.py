@@ -14,12 +14,14 @@ Law: an expression has the value of the same call in Python: ``evaluate(f"coales
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.notation import Parser
+from layoutalg.layouts.printed import as_notation
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
@@ -47,6 +49,37 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "Change the unit": ("recast_layout", "upcast", "downcast"),
 }
 
+#: The module of each of them, which is imported when the first expression is read.
+_HOMES: dict[str, tuple[str, ...]] = {
+    "algebra.coalesce": ("coalesce", "filter", "filter_zeros"),
+    "algebra.complement": ("complement",),
+    "algebra.composition": ("composition",),
+    "algebra.divide": ("logical_divide", "zipped_divide", "tiled_divide", "flat_divide"),
+    "algebra.inverse": ("right_inverse", "left_inverse", "nullspace", "max_common_layout", "max_common_vector"),
+    "algebra.make": (
+        *("make_layout", "make_ordered_layout", "make_layout_like", "make_composed_layout"),
+        "make_identity_layout",
+    ),
+    "algebra.products": (
+        *("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"),
+        "tile_to_shape",
+    ),
+    "algebra.rearrange": ("select", "flatten", "append", "prepend", "group_modes"),
+    "algebra.recast": ("recast_layout", "upcast", "downcast"),
+    "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
+    "algebra.tiling": ("local_tile", "local_partition"),
+    "layouts.composed": ("ComposedLayout",),
+    "layouts.cosize": ("cosize",),
+    "layouts.layout": ("Layout",),
+    "layouts.modes": (
+        *("size", "rank", "depth", "get", "leading_dim", "is_congruent", "is_weakly_congruent"),
+        *("crd2idx", "idx2crd"),
+    ),
+    "layouts.swizzle": ("Swizzle",),
+    "tuples.basis": ("E",),
+    "tuples.int_tuple": ("product",),
+}
+
 
 def operations() -> dict[str, Callable[..., Any]]:
     """The functions that an expression may call, by name.
@@ -54,9 +87,12 @@ def operations() -> dict[str, Callable[..., Any]]:
     >>> sorted(operations())[:3]
     ['ComposedLayout', 'E', 'Layout']
     """
-    import layoutalg
-
-    return {name: getattr(layoutalg, name) for names in OPERATIONS.values() for name in names}
+    homes = {name: home for home, names in _HOMES.items() for name in names}
+    return {
+        name: getattr(import_module(f"layoutalg.{homes[name]}"), name)
+        for names in OPERATIONS.values()
+        for name in names
+    }
 
 
 def evaluate(source: str) -> Any:
@@ -84,9 +120,10 @@ class _ExpressionParser(Parser):
 
     def __init__(self, text: str) -> None:
         # Brackets are read as parentheses first, which the notation has, and get their own marks back afterwards.
-        super().__init__(text.translate(_TO_PARENTHESES) if isinstance(text, str) else text)
+        plain = as_notation(text)
+        super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
         self.text = text
-        self.tokens = [_restored(token, text) for token in self.tokens]
+        self.tokens = [_restored(token, plain) for token in self.tokens]
 
     def parse_part(self) -> Any:
         start = self.token

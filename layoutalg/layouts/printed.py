@@ -1,0 +1,187 @@
+"""What CuTe prints of a tensor, as notation: a pointer into memory, maybe a swizzle on byte addresses, and a layout.
+
+A print says more than a layout: where the tensor lies, the width of an element, and for shared memory a swizzle, which
+before a pointer permutes *byte addresses*. Rewritten, the swizzle counts elements like the layout behind it, and starts
+at the pointer's place in the pattern. Law: ``base`` plus the layout's offset, counted in ``bits``, is the address of
+the element. The pointer's place in the text is filled with blanks, so that positions stay what they were.
+Source: CUTLASS ``include/cute/pointer.hpp``, ``pointer_flagged.hpp``, ``pointer_swizzle.hpp`` (print); the CuTe DSL
+4.8.1, ``str`` of a tensor and of its type.
+
+>>> print(" ".join(as_notation("Sw<3,4,3> o smem_ptr[16b](0x420) o (_8,_64):(_64,_1)").split()))
+S<3,3,3> o 16 o (_8,_64):(_64,_1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.errors import LayoutError, NotationError
+from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
+
+_SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s*>"
+#: C++: a pointer, before it a swizzle, on byte addresses.
+_CPP = (
+    rf"(?:{_SWIZZLE}\s*(?:_|o\s))?\s*(?<![A-Za-z0-9])(?P<space>[gstr]mem_)?ptr(?:\[|_)(?P<bits>\d{{1,3}})b\]?"
+    r"\(\s*(?P<address>0x[0-9a-fA-F]{1,16}|0x[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}|unset)\s*\)(?P<then>\s*o\b)?"
+)
+#: The DSL: a tensor, or the type of one, around the whole text.
+_HEAD = rf"(?P<type>[a-z]+(?P<bits>\d{{1,3}})\w*),\s*(?P<space>[gstr]mem|generic)(?:,\s*align<\d+>)?(?:,\s*{_SWIZZLE})?"
+_DSL = (
+    rf"\s*tensor<ptr<{_HEAD}>(?P<then>\s*o\b)(?P<layout>[^\"]*)>\s*",
+    rf"\s*(?:!cute\.)?memref<{_HEAD}(?P<then>,)\s*\"(?P<layout>[^\"]*)\"\s*>\s*",
+)
+
+
+class Pointer(Value):
+    """What a print says of a tensor besides its layout.
+
+    Args:
+        bits: width of an element.
+        space: ``smem``, ``gmem``, ``tmem``, ``rmem``, or ``""`` where it is not said.
+        address: in bytes; None where it is not said.
+        type: name of the element type in the DSL's spelling, or ``""``, as in C++.
+        swizzle: the permutation of byte addresses, or None.
+
+    Raises:
+        LayoutError: if one is no such thing.
+
+    Source: as this module.
+    """
+
+    __slots__ = ("bits", "space", "address", "type", "swizzle")
+    bits: int
+    space: str
+    address: int | None
+    type: str
+    swizzle: Swizzle | None
+
+    def __init__(
+        self, bits: int, space: str = "", address: int | None = None, type: str = "", swizzle: Swizzle | None = None
+    ) -> None:
+        self.fix(
+            bits=as_int(bits, "Pointer: bits"),
+            space=_text(space, "space"),
+            address=None if address is None else as_int(address, "Pointer: address"),
+            type=_text(type, "type"),
+            swizzle=swizzle,
+        )
+        if self.bits < 1 or (self.address or 0) < 0:
+            raise LayoutError(
+                f"Pointer: bits must be at least 1, and an address at least 0, found {self.bits}, {address}"
+            )
+        if swizzle is not None and not isinstance(swizzle, Swizzle):
+            raise LayoutError(f"Pointer: swizzle must be a Swizzle, found {safe_text(swizzle)}")
+
+    @property
+    def base(self) -> int | None:
+        """Address of the layout's offset 0: the pointer's, down to where the pattern of its swizzle starts.
+
+        >>> Pointer(16, "smem", 0x420, swizzle=Swizzle(3, 4, 3)).base
+        1024
+        """
+        return None if self.address is None else self.address - self._within
+
+    @property
+    def _within(self) -> int:
+        """Bytes from the start of the swizzle's pattern to the pointer."""
+        swizzle = self.swizzle
+        if swizzle is None or self.address is None:
+            return 0
+        return self.address % (1 << (swizzle.bits + swizzle.base + abs(swizzle.shift)))
+
+    def before(self) -> str:
+        """What stands before the layout in notation: ``""``, or the swizzle on elements and the offset in it.
+
+        Raises:
+            NotationError: if the swizzle, or the address, divides an element.
+
+        >>> Pointer(8, "smem", 0x410, swizzle=Swizzle(3, 4, 3)).before()
+        'S<3,4,3> o 16 o'
+        """
+        swizzle = self.swizzle
+        if swizzle is None:
+            return ""
+        base = swizzle.base + 3 - (self.bits.bit_length() - 1) if swizzle.bits else 0
+        whole = self._within * 8 % self.bits == 0
+        if self.bits & (self.bits - 1) or base < 0 or not whole:
+            what = f"{swizzle} at {self.address}" if not whole else f"{swizzle} on byte addresses"
+            raise NotationError(
+                f"notation: a swizzled pointer must move whole elements of {self.bits} bits, found {what}"
+            )
+        return f"S<{swizzle.bits},{base},{swizzle.shift}> o {self._within * 8 // self.bits} o"
+
+
+def parse_pointer(text: str) -> Pointer | None:
+    """What the first pointer in a text says, or None if there is none.
+
+    Args:
+        text: what C++ or the DSL prints of a tensor, or any other notation.
+
+    Raises:
+        NotationError: if it is no text, or the print leaves out the swizzle.
+        LayoutError: if its swizzle is none.
+
+    >>> parse_pointer("tensor<ptr<bf16, smem, align<1024>, S<3,4,3>> o (8,64):(64,1)>")
+    Pointer(16, 'smem', None, 'bf16', Swizzle(3, 4, 3))
+    >>> parse_pointer("Sw<3,4,3> o smem_ptr[16b](0x400) o (_8,_64):(_64,_1)").address
+    1024
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    found = _first(text)
+    return None if found is None else _pointer(found)
+
+
+def as_notation(text: str) -> str:
+    """A text with every printed tensor in it rewritten, of the same length.
+
+    Raises:
+        NotationError: if a swizzle, or an address, divides an element; or if the print leaves out the swizzle.
+
+    >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
+    '(4,8):(8,1)'
+    """
+    while (found := _first(text)) is not None:
+        start, end = found.span()
+        if "layout" in found.groupdict():
+            layout = found["layout"]
+            behind = " " * (len(text) - found.end("layout"))
+            return f"{_pointer(found).before():{found.start('layout')}}{layout}{behind}"
+        # A pointer alone has the layout (or nothing) behind it still.
+        text = text[:start] + _pointer(found).before().ljust(end - start) + text[end:]
+    return text
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise LayoutError(f"Pointer: {name} must be a text, found {safe_text(value)}")
+    return value
+
+
+def _first(text: str) -> Any:
+    if not isinstance(text, str) or ("ptr" not in text and "memref" not in text):
+        return None
+    import re  # as in tokens
+
+    if "raw_ptr(" in text:
+        raise NotationError(
+            "notation: a tensor must be printed with its swizzle, found raw_ptr, as cute.printf writes a pointer, "
+            f"which leaves it out; print(tensor) shows it; text = {text[:80]!r}",
+            text,
+        )
+    for pattern in _DSL:
+        if found := re.fullmatch(pattern, text, re.ASCII):
+            return found
+    return re.search(_CPP, text, re.ASCII)
+
+
+def _pointer(found: Any) -> Pointer:
+    said = found.groupdict()
+    address = (said.get("address") or "unset").replace(".", "")
+    swizzle = None if said["b"] is None else Swizzle(*(int(said[name]) for name in "bms"))
+    space = (said["space"] or "").rstrip("_").replace("generic", "")
+    number = None if address == "unset" else int(address, 16)
+    return Pointer(int(said["bits"]), space, number, said.get("type") or "", swizzle)
