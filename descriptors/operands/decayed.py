@@ -21,6 +21,9 @@ from descriptors.operands.operand import ElementType, SwizzleMode
 from descriptors.operands.swizzled import plain, start_of, swizzle_on_elements
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
+#: A thread block's shared memory has fewer elements; of what has more, a slice is no part.
+_MOST_COMPARED = 1 << 19
+
 
 def swizzled_readings(
     tile: Layout | ComposedLayout, element: ElementType
@@ -30,7 +33,8 @@ def swizzled_readings(
     Law: each reading maps every coordinate to the place that the tile does.
 
     Args:
-        tile: a layout with modes, in elements, with no swizzle that does anything.
+        tile: a layout with modes, in elements, with no swizzle that does anything; of one that no shared memory holds
+            there are no readings.
         element: the element type.
 
     >>> from descriptors.operands.operand import as_element_type
@@ -40,7 +44,7 @@ def swizzled_readings(
     S<3,3,3> o 0 o (8,8):(1,64)
     """
     for mode in SwizzleMode:
-        if mode is not SwizzleMode.NONE:
+        if mode is not SwizzleMode.NONE and size(plain(tile)) <= _MOST_COMPARED:
             reading = _before(swizzle_on_elements(mode, element), plain(tile), start_of(tile))
             if reading is not None:
                 yield reading, mode

@@ -106,3 +106,8 @@ def test_a_plain_layout_that_no_mode_reads_is_refused_as_what_it_is() -> None:
         derive(layout="(8,16):(1,100)", dtype="bf16", major="MN", mma=(8, 16), legality="off")
     with pytest.raises(DescriptorError):
         derive(layout="(8,16):(1,72)", dtype="bf16", major="MN", swizzle="none", mma=(8, 16), legality="off")
+
+
+def test_a_layout_that_no_shared_memory_holds_is_refused_without_a_search() -> None:
+    with pytest.raises(NotCanonicalError):
+        derive(layout=Layout((2**30, 2**30), (2**30, 1)), dtype="bf16", major="K", mma=(64, 16), capacity=None)
