@@ -73,7 +73,8 @@ class Report:
         places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
         compared = f"{counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{places}"
         if self.ok:
-            beyond = f"; {counted(self.beyond, 'subtile')} beyond every word" if self.beyond else ""
+            lie = "lies" if self.beyond == 1 else "lie"
+            beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
             return f"proved: {compared}{beyond}"
         return f"disproved: {self.differing} of {compared} are read from elsewhere; {self.mismatches[0]}"
 
