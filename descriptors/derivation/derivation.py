@@ -81,6 +81,19 @@ class Derivation:
         """Descriptor fields that change nothing for this operand."""
         return self.match.dont_care
 
+    @property
+    def transposed(self) -> bool:
+        """Whether the instruction must be told, by its transpose bit, that the operand is MN-major.
+
+        The words do not hold the major, so that they are right only with this bit.
+        Source: :mod:`descriptors.words.transpose`.
+
+        >>> from descriptors import derive
+        >>> derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="128B", mma=(64, 16), arch="sm90").transposed
+        True
+        """
+        return self.major is Major.MN and self.instruction == "mma"
+
     def dont_care_mask(self) -> int:
         """The bits of the word to ignore when it is compared with another tool's."""
         return self.descriptor.word.mask(self.dont_care)

@@ -25,6 +25,11 @@ def write(recipe: Recipe) -> str:
         f"  static constexpr std::uint32_t kSubtiles{name} = {extent}u;\n"
         for name, extent in zip(names, recipe.extents, strict=True)
     )
+    transposed = (
+        f"  static constexpr std::uint32_t kTransposed = {recipe.transposed:d}u;  // {recipe.transpose_bit}\n"
+        if recipe.transpose_bit
+        else ""
+    )
     typed = ", ".join(f"std::uint32_t {name}" for name in recipe.coordinates)
     # A coordinate that moves nothing stays in the signature, unnamed: the caller's loops need not know.
     needed = ", ".join(f"std::uint32_t {name if name in recipe.used else f'/*{name}*/'}" for name in recipe.coordinates)
@@ -35,7 +40,7 @@ struct {recipe.name}_descriptor {{
   static constexpr std::uint64_t kWord = {word_text(recipe.word)}ull;  // every field but the start address
   static constexpr std::uint64_t kStartField = {recipe.field_mask:#x}ull;
   static constexpr std::uint32_t kAlignmentBytes = {recipe.alignment_bytes}u;
-{counts}
+{transposed}{counts}
   // From the first subtile to another, in 16-byte units.
   __device__ __forceinline__ static constexpr std::uint32_t offset({needed}) {{
     return {recipe.offset("/", "u")};

@@ -20,12 +20,15 @@ def write(recipe: Recipe) -> str:
     name, upper = recipe.name, recipe.name.upper()
     address = "Uint32(tile_address)" + (f" + Uint32({recipe.start_bytes})" if recipe.start_bytes else "")
     rest = _WORD & ~recipe.field_mask
+    transposed = (
+        f"{upper}_TRANSPOSED = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    )
     return f"""{recipe.commented("#")}
 from cutlass import Uint32, Uint64
 
 {upper}_WORD = {word_text(recipe.word)}  # every field but the start address
 {upper}_ALIGNMENT_BYTES = {recipe.alignment_bytes}
-
+{transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile; the address is that of the tile in shared memory (``pointer.toint()``).\"\"\"

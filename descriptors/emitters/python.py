@@ -23,9 +23,12 @@ def write(recipe: Recipe) -> str:
     )
     address = f"(tile_address + {recipe.start_bytes})" if recipe.start_bytes else "tile_address"
     shape = "x".join(map(str, recipe.extents))
+    transposed = (
+        f"{upper}_TRANSPOSED = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    )
     return f"""{recipe.commented("#")}
 {upper}_WORD = {word_text(recipe.word)}  # every field but the start address
-
+{transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile of a tile at this shared-memory address.\"\"\"

@@ -21,6 +21,7 @@ from descriptors.output.explanation import chunk_meaning, names, step_meanings, 
 from descriptors.output.fields import field_cells, number_or_text
 from descriptors.text import aligned, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
+from descriptors.words.transpose import transpose_note
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 #: Columns of the advance table on one line.
@@ -85,6 +86,7 @@ def record(derivation: Derivation, base: int = 0, report: Report | None = None) 
         "tile": d.tile,
         "mma": d.mma,
         "order": d.order,
+        "transposed": d.transposed,
         "atom": _layout_record(d.atom),
         "smem_tile": _layout_record(d.smem_tile),
         "partitioned": _layout_record(d.partitioned),
@@ -190,6 +192,8 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
         rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
     yield from aligned(rows, "<<>><", indent=3)
     yield f"   word  {word_text(encoded)}"
+    if d.transposed:
+        yield f"   {transpose_note(d.arch, d.operand)}"
     yield (
         f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
         + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern starts: base_offset is 0 only then.")

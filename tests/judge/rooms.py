@@ -30,7 +30,7 @@ ROOMS = {
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": "operand swizzled atoms canonical meaning explicit partition match",
-    "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
+    "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
