@@ -19,6 +19,7 @@ from descriptors.cli.options import (
     tile_extents,
     which_option,
 )
+from descriptors.cli.tiles import order_option, staged, stages_option
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import prove
@@ -37,11 +38,8 @@ from layoutalg.cli.console import say
     help="MNxK that one instruction reads, in elements. Without it the layout is partitioned: ((MN,K), subtiles...).",
 )
 @click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
-@click.option(
-    "--order",
-    callback=numbers(","),
-    help="Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
-)
+@stages_option
+@order_option
 @arch_option
 @which_option
 @instruction_options
@@ -87,7 +85,7 @@ from layoutalg.cli.console import say
 @click.pass_context
 def derive(
     context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, **given: Any,
+    symbolic: bool, form: str, stages: int | None, **given: Any,
 ) -> None:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
 
@@ -110,7 +108,7 @@ def derive(
         return
     if as_json + explained + (emit is not None) > 1:
         raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
-    made = derive_tile(**given, verify=False)
+    made = derive_tile(**{**given, "tile": staged(given["tile"], stages)}, verify=False)
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not

@@ -12,6 +12,7 @@ import click
 
 from descriptors.cli.derive import derive
 from descriptors.cli.options import json_option
+from descriptors.cli.tiles import staged
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.instructions.rules import as_mode
@@ -23,7 +24,20 @@ from descriptors.tma.planner import tma_plan
 from layoutalg.cli.console import say
 
 #: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
-_TILE_OPTIONS = ("dtype", "major", "swizzle", "unit", "tile", "layout", "mma", "order", "arch", "legality", "capacity")
+_TILE_OPTIONS = (
+    "dtype",
+    "major",
+    "swizzle",
+    "unit",
+    "tile",
+    "layout",
+    "mma",
+    "stages",
+    "order",
+    "arch",
+    "legality",
+    "capacity",
+)
 
 
 @click.command(params=[option for option in derive.params if option.name in _TILE_OPTIONS])
@@ -49,6 +63,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
 
 def _derivation(given: dict[str, Any]) -> Derivation:
     """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
+    given["tile"] = staged(given["tile"], given.pop("stages"))
     as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if given["mma"] is None and given["layout"] is None:
         atom = canonical_atom(as_major(given["major"]), as_swizzle_mode(given["swizzle"]))

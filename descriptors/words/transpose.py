@@ -38,7 +38,7 @@ def transpose_bit(arch: Arch | None, matrix: Matrix | None = None) -> str:
     'bit 15 (A) or bit 16 (B) of the tcgen05.mma instruction descriptor'
     """
     if arch is None:
-        return "; ".join(transpose_bit(one, matrix) for one in BITS)
+        return ", or ".join(transpose_bit(one, matrix) for one in BITS)
     a, b = BITS[arch]["A"], BITS[arch]["B"]
     named = f"{a} (A) or {b} (B)" if matrix is None else BITS[arch][matrix]
     return f"{named} of {_HOLDERS[arch]}"

@@ -34,7 +34,7 @@ ROOMS = {
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
-    "descriptors.debug": "reading warnings decode read fit candidates diff",
+    "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
@@ -46,7 +46,7 @@ ROOMS = {
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": "options tiles derive match words debug instructions tma search formulas atlas command",
     "descriptors.__main__": "",
 }
 
