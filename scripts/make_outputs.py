@@ -49,6 +49,15 @@ derive {K_128} --mma 64x16 --emit rust
 derive {K_128} --mma 64x16 --explain --json
 derive {K_128} --mma 64x16 --base 0x2000
 derive {K_128} --mma 64x16 --base 8
+derive {K_128} --mma 64x16 --words
+derive {K_128} --mma 64x16 --stages 2 --arch sm90 --words --base 0x8000
+derive {K_128} --mma 64x16 --subtile 1,4
+derive {K_128} --mma 64x16 --subtile 1,4 --json
+derive {K_128} --mma 64x16 --subtile 1,4,1
+derive {K_128} --mma 64x16 --subtile 1,8
+derive {K_128} --mma 64x16 --subtile 1,4 --words
+derive {K_128} --mma 64x16 --words --json
+derive --dtype bf17 --tile 64x64 --mma 64x16 --json
 derive {K_128} --mma 64x100
 derive {K_128}x3 --mma 64x16 --order 1,0,2 --arch sm90 --no-verify
 derive {MN_64}

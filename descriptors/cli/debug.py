@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -23,7 +22,7 @@ from descriptors.debug.diff import diff as compare
 from descriptors.operands.explicit import Given
 from descriptors.output import candidates as candidate_list
 from descriptors.output import diff as difference
-from layoutalg.cli.console import Status, say
+from layoutalg.cli.console import Status, json_text, say
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
 
@@ -55,7 +54,7 @@ def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
     first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
     """
     found = compare(word, _layout(layout, given), **given)
-    say(dumps(difference.record(found)) if as_json else difference.tell(found))
+    say(json_text(difference.record(found)) if as_json else difference.tell(found))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -82,7 +81,7 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **given: An
     if layout is not None and major is not None:
         raise click.UsageError("--major goes only with --tile")
     found = try_forms(_layout(layout, given, major), **given)
-    say(dumps(candidate_list.record(found)) if as_json else candidate_list.tell(found))
+    say(json_text({"candidates": candidate_list.record(found)}) if as_json else candidate_list.tell(found))
 
 
 def _layout(layout: str | None, given: dict[str, Any], major: str | None = None) -> Given:

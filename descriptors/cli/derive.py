@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -23,9 +22,9 @@ from descriptors.cli.tiles import order_option, staged, stages_option
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import prove
-from descriptors.output import derivation, explanation
+from descriptors.output import derivation, explanation, subtiles
 from descriptors.words.address import SMEM_BYTES
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 
 @click.command()
@@ -61,6 +60,12 @@ from layoutalg.cli.console import say
 @click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof, element by element, of the words.")
 @json_option("Write the whole record as JSON.")
 @click.option(
+    "--subtile",
+    callback=numbers(","),
+    help="Only the word and the offset of one subtile: mn,k or mn,k,stage, like 0,2,3.",
+)
+@click.option("--words", is_flag=True, help="Only the word of every subtile, as a table.")
+@click.option(
     "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
 )
 @click.option(
@@ -85,7 +90,7 @@ from layoutalg.cli.console import say
 @click.pass_context
 def derive(
     context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, stages: int | None, **given: Any,
+    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
 
@@ -106,8 +111,7 @@ def derive(
     if symbolic:
         say(_closed_forms(given, form))
         return
-    if as_json + explained + (emit is not None) > 1:
-        raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
+    _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile)
     made = derive_tile(**{**given, "tile": staged(given["tile"], stages)}, verify=False)
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
@@ -116,8 +120,23 @@ def derive(
         say(_source_code(made, emit))
     elif explained:
         say(explanation.explain(made))
+    elif words:
+        say(subtiles.tell_words(made, base))
+    elif subtile is not None:
+        one = subtiles.subtile_record(made, subtile, base)
+        say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
     else:
-        say(dumps(derivation.record(made, base, report)) if as_json else derivation.tell(made, base, report))
+        say(json_text(derivation.record(made, base, report)) if as_json else derivation.tell(made, base, report))
+
+
+def _check_answers(as_json: bool, **asked: Any) -> None:
+    """Refuse two answers at once; only that of one subtile is JSON too."""
+    wanted = [name for name, value in asked.items() if value not in (None, False)]
+    if len(wanted) > 1 or (as_json and wanted not in ([], ["subtile"])):
+        raise click.UsageError(
+            "--json, --explain, --emit, --words and --subtile are different answers; give one of them, or --subtile "
+            "with --json"
+        )
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
@@ -135,10 +154,11 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 def _closed_forms(given: dict[str, Any], form: str) -> str:
     from descriptors.derivation.symbolic import derive_symbolic  # a tile of numbers needs no symbols
     from descriptors.derivation.symbolic_tile import parse_tile
-    from descriptors.output.closed_forms import write_formulas
+    from descriptors.output.closed_forms import record, write_formulas
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
-    return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
+    made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})
+    return json_text(record(made)) if form == "json" else write_formulas(made, form)
 
 
 def _source_code(made: Derivation, language: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from descriptors.cli.options import json_option, numbers, operand_options
 from descriptors.cli.tiles import derived_tile, tile_options
 from descriptors.operands.match import match as match_layout
 from descriptors.output import match as matched
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 
 @click.command()
@@ -33,7 +32,7 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **give
     if tile is None and mma is not None:
         raise click.UsageError("--mma goes only with --tile")
     found = match_layout(layout or "", **given) if tile is None else tile.match
-    say(dumps(matched.record(found)) if as_json else matched.tell(found))
+    say(json_text(matched.record(found)) if as_json else matched.tell(found))
 
 
 #: The commands that the group registers.

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -21,7 +20,7 @@ from descriptors.operands.operand import as_element_type, as_major, as_swizzle_m
 from descriptors.operands.swizzled import plain
 from descriptors.output.plan import record, tell
 from descriptors.tma.planner import tma_plan
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 #: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
 _TILE_OPTIONS = (
@@ -58,7 +57,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     """
     plan = tma_plan(_derivation(given), rank)
     proved = plan.verify()
-    say(dumps(record(plan, proved)) if as_json else tell(plan, proved))
+    say(json_text(record(plan, proved)) if as_json else tell(plan, proved))
 
 
 def _derivation(given: dict[str, Any]) -> Derivation:

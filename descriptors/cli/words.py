@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from descriptors.debug.expectation import expectations
 from descriptors.debug.read import read as read_word
 from descriptors.errors import DescriptorError
 from descriptors.output import decoded, fetched
-from layoutalg.cli.console import Status, say
+from layoutalg.cli.console import Status, json_text, say
 
 
 def _word_or_none(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
@@ -52,7 +51,7 @@ def decode(
     """
     found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
     meant = expectations(found, expected)
-    say(dumps(decoded.record(found, meant)) if as_json else decoded.tell(found, meant))
+    say(json_text(decoded.record(found, meant)) if as_json else decoded.tell(found, meant))
     return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
 
 
@@ -81,7 +80,7 @@ def read(
         raise DescriptorError("read: --shape must be MNxK, as in 64x16")
     assert word is not None  # it was typed, or the tile's
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(dumps(fetched.record(found)) if as_json else fetched.tell(found, everything))
+    say(json_text(fetched.record(found)) if as_json else fetched.tell(found, everything))
 
 
 #: The commands that the group registers.

@@ -175,6 +175,50 @@ class Derivation:
 
         return cast(Grid, _map(word, self.offsets_bytes(stage)))
 
+    def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
+        """The descriptor word of one subtile of a tile at an address.
+
+        Law: ``d.word(mn, k, stage, base)`` is ``d.words(base, stage)[mn][k]``.
+
+        Args:
+            mn, k: which subtile.
+            stage: its stage, as in ``offsets_bytes``; 0 of a tile without stages.
+            base: address of the tile, in bytes.
+
+        Raises:
+            DescriptorError: if there is no such subtile, or as ``words``.
+
+        >>> from descriptors import derive
+        >>> d = derive(tile=(128, 64, 4), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90")
+        >>> hex(d.word(0, 2, stage=3))
+        '0x4000004000010c04'
+        """
+        first = self.descriptor_at(base)
+        return first.at(first.start_address + self.offset_of(mn, k, stage)).encode()
+
+    def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
+        """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
+
+        Args:
+            mn, k, stage: as ``word`` has them.
+
+        Raises:
+            DescriptorError: if there is no such subtile.
+
+        >>> from descriptors import derive
+        >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offset_of(1, 4)
+        24576
+        """
+        modes = tuple(self.advance)
+        at = [
+            as_integer(one, f"derive: {name} of a subtile", maximum=size(mode) - 1)
+            for one, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
+        ]
+        start = _stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
+        offset = make_layout(*modes[:2])(tuple(at))
+        assert isinstance(offset, int)
+        return 16 * offset + start
+
     def advance_report(self, base: int = 0) -> AdvanceReport:
         """Whether every subtile's start fits its field, and all that is read lies in shared memory.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation, Table
+from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.canonical import LEADING, STRIDE
@@ -19,16 +19,11 @@ from descriptors.operands.swizzled import plain
 from descriptors.output import advance, proof
 from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
 from descriptors.output.fields import field_cells, number_or_text
+from descriptors.output.subtiles import MOST_LISTED, subtile_table, words_record
 from descriptors.text import aligned, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
 from descriptors.words.transpose import transpose_note
 from layoutalg import ComposedLayout, Layout, flatten, size
-
-#: Columns of the advance table on one line.
-_COLUMNS = 16
-
-#: Subtiles that are listed at most; the record has them all.
-_MOST_LISTED = 4096
 
 
 def tell(derivation: Derivation, base: int = 0, report: Report | None = None) -> str:
@@ -98,6 +93,7 @@ def record(derivation: Derivation, base: int = 0, report: Report | None = None) 
         "base": base,
         "reach": advance.record(d.advance_report(base)),
         "offsets_bytes": d.offsets_bytes(),
+        "words": words_record(d, base),
         "proof": None if report is None else proof.record(report),
     }
 
@@ -212,42 +208,10 @@ def _meanings(d: Derivation) -> dict[str, str]:
 def _offsets(d: Derivation) -> Iterator[str]:
     mn, k = (name.lower() for name in names(d))
     yield f"Start address of subtile ({mn}, {k}) relative to the first, in bytes"
-    if size(d.advance) > _MOST_LISTED:
+    if size(d.advance) > MOST_LISTED:
         yield f"   {size(d.advance)} subtiles are too many to list."
     else:
-        yield from offset_table(d.offsets_bytes(), mn)
-
-
-def offset_table(table: Table, mn: str = "mn", stage: str = "") -> Iterator[str]:
-    """Lines of a table of offsets, mn down and k across; a table for each stage where there are stages.
-
-    Args:
-        table: nested as ``Derivation.offsets_bytes``.
-        mn: name of the first dimension.
-        stage: the stages chosen already, of a tile with several modes of stages.
-
-    >>> print("\\n".join(offset_table(((0, 32), (8192, 8224)))))
-       mn \\ k     0     1
-            0     0    32
-            1  8192  8224
-    """
-    assert isinstance(table, tuple)
-    first = table[0]
-    if isinstance(first, tuple) and isinstance(first[0], tuple):
-        for i in range(len(first[0])):
-            chosen = tuple(tuple(cell[i] for cell in row) for row in table)  # type: ignore[union-attr,index]
-            yield from offset_table(chosen, mn, f"{stage},{i}" if stage else str(i))
-        return
-    if stage:
-        yield f"   stage ({stage})" if "," in stage else f"   stage {stage}"
-    columns = len(first) if isinstance(first, tuple) else 1
-    for start in range(0, columns, _COLUMNS):
-        stop = min(start + _COLUMNS, columns)
-        rows = [(f"{mn} \\ k", *map(str, range(start, stop)))]
-        for i, row in enumerate(table):
-            assert isinstance(row, tuple)
-            rows.append((str(i), *map(str, row[start:stop])))
-        yield from aligned(rows, ">", indent=3)
+        yield from subtile_table(d.offsets_bytes(), mn)
 
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:

@@ -130,7 +130,7 @@ def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) ->
     assert told[0] == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
     assert len(told) == 10
     assert all(": no; " in line for line in told[1:])
-    records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))
+    records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))["candidates"]
     assert [record["fits"] for record in records] == [True] + [False] * 9
     assert (records[0]["layout"], records[0]["word"]) == (SW128, GOLDEN)
     assert records[0]["dont_care"] == ["leading_byte_offset"]
