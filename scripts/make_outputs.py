@@ -45,6 +45,9 @@ derive {K_128} --mma 64x16 --emit cuda
 derive {K_128} --mma 64x16 --emit ptx
 derive {K_128} --mma 64x16 --emit cutedsl
 derive {K_128} --mma 64x16 --emit python
+derive {K_128} --mma 64x16 --emit cuda --name a_operand
+derive {K_128} --mma 64x16 --emit cuda --name 1a
+derive {K_128} --mma 64x16 --name a
 derive {K_128} --mma 64x16 --emit rust
 derive {K_128} --mma 64x16 --explain --json
 derive {K_128} --mma 64x16 --base 0x2000

@@ -73,6 +73,7 @@ from layoutalg.cli.console import json_text, say
     shell_complete=complete,
     help="Write the code that builds and moves the descriptor: cuda ptx cutedsl python.",
 )
+@click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
 @click.option(
     "--symbolic",
     is_flag=True,
@@ -90,7 +91,8 @@ from layoutalg.cli.console import json_text, say
 @click.pass_context
 def derive(
     context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, **given: Any,
+    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
 
@@ -100,7 +102,7 @@ def derive(
     descriptors derive --dtype e4m3 --major K --swizzle 64B --tile 128x64 --mma 64x32 --arch sm90 --json
     descriptors derive --dtype bf16 --unit cute --layout "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)"
     descriptors derive --dtype u8 --major K --swizzle none --tile 128x64 --cp 128x256b
-    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda --name a
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic
 
     The steps: the tile of canonical atoms, its partition into what one MMA instruction reads, the same in 16-byte
@@ -111,13 +113,15 @@ def derive(
     if symbolic:
         say(_closed_forms(given, form))
         return
+    if name is not None and emit is None:
+        raise click.UsageError("--name goes only with --emit")
     _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile)
     made = derive_tile(**{**given, "tile": staged(given["tile"], stages)}, verify=False)
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     if emit is not None:
-        say(_source_code(made, emit))
+        say(_source_code(made, emit, "operand" if name is None else name))
     elif explained:
         say(explanation.explain(made))
     elif words:
@@ -161,10 +165,10 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
     return json_text(record(made)) if form == "json" else write_formulas(made, form)
 
 
-def _source_code(made: Derivation, language: str) -> str:
+def _source_code(made: Derivation, language: str, name: str) -> str:
     from descriptors.emitters.emit import emit  # nor a writer of code, unless it is asked for
 
-    return emit(made, language).removesuffix("\n")
+    return emit(made, language, name).removesuffix("\n")
 
 
 #: The commands that the group registers.

@@ -7,6 +7,9 @@ from descriptors.text import word_text
 
 _WORD = 2**64 - 1
 
+#: What stands at the top of the text.
+HEAD = "from cutlass import Uint32, Uint64\n\n"
+
 
 def write(recipe: Recipe) -> str:
     """The text for the CuTe DSL. A static coordinate costs nothing: its offset is a constant of the trace.
@@ -17,22 +20,20 @@ def write(recipe: Recipe) -> str:
     >>> [line.strip() for line in write(recipe(d, "a")).splitlines() if "Uint64(mn" in line]
     ['moved = first + Uint64(mn * 512 + k % 4 * 2 + k // 4 * 1024)']
     """
-    name, upper = recipe.name, recipe.name.upper()
+    name, constant = recipe.name, recipe.constant
     address = "Uint32(tile_address)" + (f" + Uint32({recipe.start_bytes})" if recipe.start_bytes else "")
     rest = _WORD & ~recipe.field_mask
     transposed = (
-        f"{upper}_TRANSPOSED = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+        f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     )
     return f"""{recipe.commented("#")}
-from cutlass import Uint32, Uint64
-
-{upper}_WORD = {word_text(recipe.word)}  # every field but the start address
-{upper}_ALIGNMENT_BYTES = {recipe.alignment_bytes}
+{constant("WORD")} = {word_text(recipe.word)}  # every field but the start address
+{constant("ALIGNMENT_BYTES")} = {recipe.alignment_bytes}
 {transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile; the address is that of the tile in shared memory (``pointer.toint()``).\"\"\"
-    return Uint64({upper}_WORD) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
+    return Uint64({constant("WORD")}) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
 
 
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):

@@ -98,6 +98,14 @@ class Recipe:
         """The comment, each line behind the language's mark."""
         return "".join(f"{mark} {line}\n" for line in self.comment)
 
+    def constant(self, what: str) -> str:
+        """The name of a constant, in capitals where the prefix has none of its own.
+
+        So no two prefixes share a constant, those that differ in nothing but case included: ``a`` has ``A_WORD``, and
+        ``A`` has ``A_word``.
+        """
+        return f"{self.name.upper()}_{what}" if self.name == self.name.lower() else f"{self.name}_{what.lower()}"
+
     def offset(self, division: str = "//", suffix: str = "") -> str:
         """The sum of all terms as an expression; "0" where there is but one subtile."""
         return " + ".join(term.spell(division, suffix) for term in self.terms) or f"0{suffix}"
