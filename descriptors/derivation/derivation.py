@@ -11,7 +11,7 @@ from descriptors.derivation.advance import AdvanceReport, advance_report
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.canonical import Match
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.text import tuple_text
+from descriptors.text import extents_text, html, tell, tuple_text, word_text
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize, make_layout, size
@@ -65,6 +65,20 @@ class Derivation:
     operand: Matrix | None = None
     instruction: str = "mma"
     capacity: int | None = SMEM_BYTES
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return (
+            f"{word_text(self.descriptor.encode())}: {self.arch} descriptor of {extents_text(self.mma)} {self.element} "
+            f"{self.major}-major {self.swizzle} out of a {extents_text(self.tile)} tile"
+        )
+
+    def __str__(self) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     @property
     def canonical(self) -> Layout:

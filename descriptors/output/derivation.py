@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
 
+from descriptors import text
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import canonical_atom
@@ -19,6 +20,7 @@ from descriptors.operands.swizzled import plain
 from descriptors.output import advance, proof
 from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
 from descriptors.output.fields import field_cells, number_or_text
+from descriptors.output.pages import page
 from descriptors.output.subtiles import MOST_LISTED, subtile_table, words_record
 from descriptors.text import aligned, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
@@ -26,6 +28,7 @@ from descriptors.words.transpose import transpose_note
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 
+@text.tell.register(Derivation)
 def tell(derivation: Derivation, base: int = 0, report: Report | None = None) -> str:
     """The whole derivation as a person would explain it, in lines that need no terminal.
 
@@ -43,6 +46,11 @@ def tell(derivation: Derivation, base: int = 0, report: Report | None = None) ->
     parts = [_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
     told = [] if report is None else [proof.tell(report)]
     return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *told])
+
+
+@text.html.register(Derivation)
+def _html(d: Derivation) -> str:
+    return page(tell(d), [("descriptor of the first subtile", _fields(d, 0))])
 
 
 def _title(d: Derivation) -> str:
@@ -177,23 +185,28 @@ def _advance(d: Derivation, base: int) -> Iterator[str]:
 
 
 def _descriptor(d: Derivation, base: int) -> Iterator[str]:
-    first = d.descriptor_at(base)
-    word, encoded, notes = first.word, first.encode(), _meanings(d)
-    values = word.decode(encoded)
     yield f"Descriptor of the first subtile, for a tile at address {base}"
-    rows = [("field", "bits", "value", "in the word", "")]
-    for field in word.fields:
-        stored = (encoded & field.mask) >> field.low
-        cells = field_cells(field, stored, values[field.name])
-        rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
-    yield from aligned(rows, "<<>><", indent=3)
-    yield f"   word  {word_text(encoded)}"
+    yield from aligned(_fields(d, base), "<<>><", indent=3)
+    yield f"   word  {word_text(d.descriptor_at(base).encode())}"
     if d.transposed:
         yield f"   {transpose_note(d.arch, d.operand)}"
     yield (
         f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
         + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern starts: base_offset is 0 only then.")
     )
+
+
+def _fields(d: Derivation, base: int) -> list[tuple[str, ...]]:
+    """The table of the fields, its heading first."""
+    first, notes = d.descriptor_at(base), _meanings(d)
+    word, encoded = first.word, first.encode()
+    values = word.decode(encoded)
+    rows: list[tuple[str, ...]] = [("field", "bits", "value", "in the word", "")]
+    for field in word.fields:
+        stored = (encoded & field.mask) >> field.low
+        cells = field_cells(field, stored, values[field.name])
+        rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
+    return rows
 
 
 def _meanings(d: Derivation) -> dict[str, str]:

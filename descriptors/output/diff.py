@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from descriptors import text
 from descriptors.debug.diff import Diff
 from descriptors.operands.operand import Major
 from descriptors.output.fields import number_or_text
+from descriptors.output.pages import page
 from descriptors.text import word_text
 from descriptors.words.transpose import transpose_note
 
@@ -15,6 +17,7 @@ from descriptors.words.transpose import transpose_note
 _ROWS = 8
 
 
+@text.tell.register(Diff)
 def tell(diff: Diff) -> str:
     """A comparison for a person: the verdict, the right word, then what differs.
 
@@ -24,7 +27,17 @@ def tell(diff: Diff) -> str:
     right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024
     """
     differs = [] if diff.ok else [*_right_word(diff), *(f"   {one}" for one in diff.mismatches), *_picture(diff)]
-    return "\n".join([str(diff), *_transposed(diff), *differs])
+    return "\n".join([diff.headline, *_transposed(diff), *differs])
+
+
+@text.html.register(Diff)
+def _html(diff: Diff) -> str:
+    changes = [("field", "found", "right"), *((one.field, one.found, one.right) for one in diff.changes)]
+    wrong = [
+        ("element", "stored at", "read at"),
+        *((one.coordinate, one.expected, one.found) for one in diff.mismatches),
+    ]
+    return page(tell(diff), [("what to change", changes), ("elements read from elsewhere", wrong)])
 
 
 def _transposed(diff: Diff) -> Iterator[str]:

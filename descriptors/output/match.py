@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from descriptors import text
 from descriptors.operands.canonical import LEADING, STRIDE, Match
 from descriptors.operands.operand import Major
 from descriptors.words.transpose import transpose_note
@@ -13,6 +14,7 @@ from descriptors.words.transpose import transpose_note
 SHORT = {LEADING: "LBO", STRIDE: "SBO"}
 
 
+@text.tell.register(Match)
 def tell(match: Match) -> str:
     """A match for a person.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from descriptors import text
 from descriptors.sweeps.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, extents_text, word_text
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
@@ -96,6 +97,7 @@ def command(finding: Finding, asked: Asked) -> str:
     return " ".join(word for word in words if word)
 
 
+@text.tell.register(Survey)
 def tell(survey: Survey, top: int | None = None, everything: bool = False) -> str:
     """A search for a person: request, table, the best one's command, the columns, and what was refused.
 

@@ -39,7 +39,7 @@ ROOMS = {
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output": (
-        "explanation fields advance proof subtiles derivation match closed_forms formulas "
+        "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
     "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
