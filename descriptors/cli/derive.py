@@ -24,7 +24,7 @@ from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import prove
 from descriptors.output import derivation, explanation, subtiles
 from descriptors.words.address import SMEM_BYTES
-from layoutalg.cli.console import json_text, say
+from layoutalg.cli.console import Status, json_text, say
 
 
 @click.command()
@@ -58,6 +58,9 @@ from layoutalg.cli.console import json_text, say
     help="Bytes of shared memory that the tile must fit, or none.",
 )
 @click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof, element by element, of the words.")
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
+)
 @json_option("Write the whole record as JSON.")
 @click.option(
     "--subtile",
@@ -92,8 +95,9 @@ from layoutalg.cli.console import json_text, say
 def derive(
     context: click.Context, /, base: int, unproved: bool, as_json: bool, explained: bool, emit: str | None,
     symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    compared: bool,
     **given: Any,
-) -> None:  # fmt: skip
+) -> Status:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
 
     \b
@@ -112,10 +116,12 @@ def derive(
     _check_options(context, symbolic)
     if symbolic:
         say(_closed_forms(given, form))
-        return
+        return Status.ANSWER
+    if compared and given["cp"] is not None:
+        raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
-    _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile)
+    _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
     made = derive_tile(**{**given, "tile": staged(given["tile"], stages)}, verify=False)
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
@@ -130,16 +136,20 @@ def derive(
         one = subtiles.subtile_record(made, subtile, base)
         say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
     else:
-        say(json_text(derivation.record(made, base, report)) if as_json else derivation.tell(made, base, report))
+        line, data = _check(made) if compared else ("", {})
+        record = derivation.record(made, base, report) | ({"check": data} if compared else {})
+        say(json_text(record) if as_json else "\n".join(filter(None, [derivation.tell(made, base, report), line])))
+        return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
+    return Status.ANSWER
 
 
 def _check_answers(as_json: bool, **asked: Any) -> None:
     """Refuse two answers at once; only that of one subtile is JSON too."""
     wanted = [name for name, value in asked.items() if value not in (None, False)]
-    if len(wanted) > 1 or (as_json and wanted not in ([], ["subtile"])):
+    if len(wanted) > 1 or (as_json and wanted not in ([], ["subtile"], ["check"])):
         raise click.UsageError(
             "--json, --explain, --emit, --words and --subtile are different answers; give one of them, or --subtile "
-            "with --json"
+            "with --json" + ("; --check goes with the whole story or --json" if asked["check"] else "")
         )
 
 
@@ -163,6 +173,12 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
     made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})
     return json_text(record(made)) if form == "json" else write_formulas(made, form)
+
+
+def _check(made: Derivation) -> tuple[str, dict[str, Any]]:
+    from descriptors.cli.check import check  # nor the oracle
+
+    return check(made)
 
 
 def _source_code(made: Derivation, language: str, name: str) -> str:

@@ -46,7 +46,7 @@ ROOMS = {
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options tiles derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
     "descriptors.__main__": "",
 }
 
