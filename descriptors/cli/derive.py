@@ -21,7 +21,7 @@ from descriptors.cli.options import (
 from descriptors.cli.tiles import order_option, staged, stages_option
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
-from descriptors.derivation.verify import prove
+from descriptors.derivation.verify import Report, prove
 from descriptors.output import derivation, explanation, subtiles
 from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import Status, json_text, say
@@ -137,10 +137,16 @@ def derive(
         say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
     else:
         line, data = _check(made) if compared else ("", {})
-        record = derivation.record(made, base, report) | ({"check": data} if compared else {})
-        say(json_text(record) if as_json else "\n".join(filter(None, [derivation.tell(made, base, report), line])))
+        say(_whole(made, base, report, data) if as_json else derivation.tell(made, base, report))
+        if line and not as_json:
+            say(line)
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
     return Status.ANSWER
+
+
+def _whole(made: Derivation, base: int, report: Report | None, check: dict[str, Any]) -> str:
+    """The whole record, with the check if there was one."""
+    return json_text(derivation.record(made, base, report) | ({"check": check} if check else {}))
 
 
 def _check_answers(as_json: bool, **asked: Any) -> None:
