@@ -103,6 +103,15 @@ _NAMES = {
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
 }
+#: What tells the answers of a function, loaded with it, so that ``print`` of an answer tells its story.
+_WRITERS = {
+    "decode": "output.decoded",
+    "derive": "output.derivation",
+    "diff": "output.diff",
+    "match": "output.match",
+    "survey": "output.search",
+    "tma_plan": "output.plan",
+}
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
@@ -196,6 +205,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _WRITERS:
+        import_module(f"{__name__}.{_WRITERS[name]}")
     globals()[name] = found
     return found
 

@@ -1,6 +1,8 @@
 """Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be.
 
-One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands.
+One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands. And the
+two functions by which an answer shows itself, ``tell`` to ``print`` and ``html`` to a notebook: the room of output
+registers its writers with them, so that the values below it need not know them.
 
 Law: a word shows all its bits, four a digit, and reads back; a column of a table begins at one place in every line.
 
@@ -13,6 +15,30 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import singledispatch
+from typing import Protocol
+
+
+class Answer(Protocol):
+    """What an engine returns: it has its gist in one line."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+
+
+@singledispatch
+def tell(answer: Answer) -> str:
+    """What ``print`` shows of an answer: its story, or one line while the writer of the story is not loaded."""
+    return answer.headline
+
+
+@singledispatch
+def html(answer: object) -> str:
+    """What a notebook shows of an answer: what ``print`` does, as it stands."""
+    from html import escape
+
+    return f"<pre>{escape(str(answer))}</pre>"
 
 
 def word_text(word: int, bits: int = 64) -> str:

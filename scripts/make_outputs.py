@@ -45,10 +45,22 @@ derive {K_128} --mma 64x16 --emit cuda
 derive {K_128} --mma 64x16 --emit ptx
 derive {K_128} --mma 64x16 --emit cutedsl
 derive {K_128} --mma 64x16 --emit python
+derive {K_128} --mma 64x16 --emit cuda --name a_operand
+derive {K_128} --mma 64x16 --emit cuda --name 1a
+derive {K_128} --mma 64x16 --name a
 derive {K_128} --mma 64x16 --emit rust
 derive {K_128} --mma 64x16 --explain --json
 derive {K_128} --mma 64x16 --base 0x2000
 derive {K_128} --mma 64x16 --base 8
+derive {K_128} --mma 64x16 --words
+derive {K_128} --mma 64x16 --stages 2 --arch sm90 --words --base 0x8000
+derive {K_128} --mma 64x16 --subtile 1,4
+derive {K_128} --mma 64x16 --subtile 1,4 --json
+derive {K_128} --mma 64x16 --subtile 1,4,1
+derive {K_128} --mma 64x16 --subtile 1,8
+derive {K_128} --mma 64x16 --subtile 1,4 --words
+derive {K_128} --mma 64x16 --words --json
+derive --dtype bf17 --tile 64x64 --mma 64x16 --json
 derive {K_128} --mma 64x100
 derive {K_128}x3 --mma 64x16 --order 1,0,2 --arch sm90 --no-verify
 derive {MN_64}
@@ -84,6 +96,14 @@ diff 0x4000002000010000 {SW128} --arch sm90 {BF16_K}
 diff 0x4000002000010000 {SW128} --arch sm90 {BF16_K} --json
 diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute {BF16_K} --shape 64x16
 diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute {BF16_K} --shape 64x16 --json
+diff 0x4000004000010040 --tile 64x64 --swizzle 64B --mma 64x16 --arch sm90 {BF16_K}
+diff 0x4000004000010040 {SW128} --swizzle 64B --arch sm90 {BF16_K}
+diff 0x4000004000010040 {SW128} --tile 64x64 --arch sm90 {BF16_K}
+match --tile 64x64 --dtype bf16 --major MN --swizzle 128B --mma 64x16
+candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16
+read --tile 64x64x2 --order 1,0,2 --swizzle 64B --mma 8x16 {BF16_K}
+decode 0x4000404000010000 --expect 128B --expect stride_byte_offset=1024
+decode 0x4000404000010000 --expect 64B --json
 diff 0x4000404000010000 "S<9,9,9> o 0 o (64,16):(64,1)" {BF16_K}
 shapes
 shapes --json

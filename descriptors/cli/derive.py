@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -23,14 +22,15 @@ from descriptors.cli.options import (
     tile_extents,
     which_option,
 )
+from descriptors.cli.tiles import order_option, staged, stages_option
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
-from descriptors.derivation.verify import prove
+from descriptors.derivation.verify import Report, prove
 from descriptors.operands.operand import major_of
 from descriptors.operands.pasted import base_of
-from descriptors.output import derivation, explanation
+from descriptors.output import derivation, explanation, subtiles
 from descriptors.words.address import SMEM_BYTES
-from layoutalg.cli.console import say
+from layoutalg.cli.console import Status, json_text, say
 
 
 @click.command()
@@ -47,11 +47,8 @@ from layoutalg.cli.console import say
     "m64n128k16. Without it the layout is partitioned: ((MN,K), subtiles...).",
 )
 @click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
-@click.option(
-    "--order",
-    callback=numbers(","),
-    help="Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
-)
+@stages_option
+@order_option
 @click.option(
     "--atom",
     shell_complete=complete,
@@ -76,7 +73,16 @@ from layoutalg.cli.console import say
     help="Bytes of shared memory that the tile must fit, or none.",
 )
 @click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof, element by element, of the words.")
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
+)
 @json_option("Write the whole record as JSON.")
+@click.option(
+    "--subtile",
+    callback=numbers(","),
+    help="Only the word and the offset of one subtile: mn,k or mn,k,stage, like 0,2,3.",
+)
+@click.option("--words", is_flag=True, help="Only the word of every subtile, as a table.")
 @click.option(
     "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
 )
@@ -85,6 +91,7 @@ from layoutalg.cli.console import say
     shell_complete=complete,
     help="Write the code that builds and moves the descriptor: cuda ptx cutedsl python.",
 )
+@click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
 @click.option(
     "--symbolic",
     is_flag=True,
@@ -102,8 +109,10 @@ from layoutalg.cli.console import say
 @click.pass_context
 def derive(
     context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, **given: Any,
-) -> None:  # fmt: skip
+    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    compared: bool,
+    **given: Any,
+) -> Status:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
 
     \b
@@ -112,7 +121,7 @@ def derive(
     descriptors derive --dtype e4m3 --major K --swizzle 64B --tile 128x64 --mma 64x32 --arch sm90 --json
     descriptors derive --dtype bf16 --unit cute --layout "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)"
     descriptors derive --dtype u8 --major K --swizzle none --tile 128x64 --cp 128x256b
-    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda --name a
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic
 
     The steps: the tile of canonical atoms, its partition into what one MMA instruction reads, the same in 16-byte
@@ -122,23 +131,36 @@ def derive(
     _check_options(context, symbolic)
     if symbolic:
         say(_closed_forms(given, form))
-        return
-    if as_json + explained + (emit is not None) > 1:
-        raise click.UsageError("--json, --explain and --emit are three different answers; give one of them")
+        return Status.ANSWER
+    if compared and given["cp"] is not None:
+        raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
+    if name is not None and emit is None:
+        raise click.UsageError("--name goes only with --emit")
+    _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
     told = given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]}
     need(told, "major", "swizzle", "mma")
-    made = derive_tile(**given, verify=False)
+    made = derive_tile(**{**given, "tile": staged(given["tile"], stages)}, verify=False)
     base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     _remark(made, base, given["cta_group"])
     if emit is not None:
-        say(_source_code(made, emit))
+        say(_source_code(made, emit, "operand" if name is None else name))
     elif explained:
         say(explanation.explain(made))
+    elif words:
+        say(subtiles.tell_words(made, base))
+    elif subtile is not None:
+        one = subtiles.subtile_record(made, subtile, base)
+        say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
     else:
-        say(dumps(derivation.record(made, base, report)) if as_json else noted(derivation.tell(made, base, report)))
+        line, data = _check(made) if compared else ("", {})
+        say(_whole(made, base, report, data) if as_json else noted(derivation.tell(made, base, report)))
+        if line and not as_json:
+            say(line)
+        return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
+    return Status.ANSWER
 
 
 def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
@@ -150,6 +172,21 @@ def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
     if cta_group == 2 and made.instruction == "mma":
         whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[made.operand]
         note(f"with cta_group 2 each CTA holds {made.mma[0]} of {whole} {2 * made.mma[0]}; idesc counts both")
+
+
+def _whole(made: Derivation, base: int, report: Report | None, check: dict[str, Any]) -> str:
+    """The whole record, with the check if there was one."""
+    return json_text(derivation.record(made, base, report) | ({"check": check} if check else {}))
+
+
+def _check_answers(as_json: bool, **asked: Any) -> None:
+    """Refuse two answers at once; only that of one subtile is JSON too."""
+    wanted = [name for name, value in asked.items() if value not in (None, False)]
+    if len(wanted) > 1 or (as_json and wanted not in ([], ["subtile"], ["check"])):
+        raise click.UsageError(
+            "--json, --explain, --emit, --words and --subtile are different answers; give one of them, or --subtile "
+            "with --json" + ("; --check goes with the whole story or --json" if asked["check"] else "")
+        )
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
@@ -167,16 +204,23 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 def _closed_forms(given: dict[str, Any], form: str) -> str:
     from descriptors.derivation.symbolic import derive_symbolic  # a tile of numbers needs no symbols
     from descriptors.derivation.symbolic_tile import parse_tile
-    from descriptors.output.closed_forms import write_formulas
+    from descriptors.output.closed_forms import record, write_formulas
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
-    return write_formulas(derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names}), form)
+    made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})
+    return json_text(record(made)) if form == "json" else write_formulas(made, form)
 
 
-def _source_code(made: Derivation, language: str) -> str:
+def _check(made: Derivation) -> tuple[str, dict[str, Any]]:
+    from descriptors.cli.check import check  # nor the oracle
+
+    return check(made)
+
+
+def _source_code(made: Derivation, language: str, name: str) -> str:
     from descriptors.emitters.emit import emit  # nor a writer of code, unless it is asked for
 
-    return emit(made, language).removesuffix("\n")
+    return emit(made, language, name).removesuffix("\n")
 
 
 #: The commands that the group registers.

@@ -6,9 +6,9 @@ import click
 
 from descriptors.cli.options import complete
 from descriptors.operands.operand import as_major, as_swizzle_mode
-from descriptors.output.formulas import write_table
+from descriptors.output.formulas import record, write_table
 from descriptors.sweeps.formulas import formulas as every_row
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 
 @click.command()
@@ -46,7 +46,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
         and wanted_mode in (None, row.derivation.swizzle)
         and bits in (None, str(row.derivation.element.storage_bits))
     )
-    say(write_table(kept, form))
+    say(json_text({"formulas": record(kept)}) if form == "json" else write_table(kept, form))
 
 
 #: The commands that the group registers.

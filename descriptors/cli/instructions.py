@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -13,7 +12,7 @@ from descriptors.instructions import idesc as words
 from descriptors.instructions.selection import select_rows
 from descriptors.output import idesc as decoded
 from descriptors.output import instructions
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
@@ -56,7 +55,7 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
     Rows marked "lenient only" are what some source allows and another does not.
     """
     found = select_rows(arch, kind)
-    say(dumps(instructions.record(found)) if as_json else instructions.tell(found))
+    say(json_text(instructions.record(found)) if as_json else instructions.tell(found))
 
 
 @click.command()
@@ -128,7 +127,7 @@ def decode_idesc(word: str, kind: str, as_json: bool) -> None:
 
 
 def _say(found: words.DecodedInstruction, as_json: bool) -> None:
-    say(dumps(decoded.record(found)) if as_json else noted(decoded.tell(found)))
+    say(json_text(decoded.record(found)) if as_json else noted(decoded.tell(found)))
 
 
 #: The commands that the group registers.

@@ -163,6 +163,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "scale_dtype": dict.fromkeys(row.dtype for row in rows.scales),
         "major": map(str, Major),
         "swizzle": map(str, SwizzleMode),
+        "expected": map(str, SwizzleMode),
         "arch": ARCHES,
         "unit": UNITS,
         "operand": ("A", "B"),
@@ -272,6 +273,6 @@ def word_options(*, known: bool, shape: str) -> Option:
         click.option(
             "--major", required=known, shell_complete=complete, help="K or MN: the dimension that is contiguous."
         ),
-        click.option("--shape", callback=numbers("x"), help=shape),
+        click.option("--shape", "--mma", "shape", callback=numbers("x"), help=shape),
         json_option("Write the answer as JSON."),
     )

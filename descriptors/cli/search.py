@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
@@ -23,7 +22,7 @@ from descriptors.cli.options import (
 from descriptors.output.search import record, tell
 from descriptors.sweeps.search import survey
 from descriptors.words.address import SMEM_BYTES
-from layoutalg.cli.console import Status, say
+from layoutalg.cli.console import Status, json_text, say
 
 
 @click.command()
@@ -66,7 +65,7 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     """
     found = survey(**given)
     if as_json:
-        say(dumps({**record(found, top), "request": given}))  # the request as it was typed
+        say(json_text({**record(found, top), "request": given}))  # the request as it was typed
     else:
         say(noted(tell(found, top, every)))
     return Status.ANSWER if found.findings else Status.DIFFERENCE

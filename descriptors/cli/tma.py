@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
 
 from descriptors.cli.derive import derive
 from descriptors.cli.options import json_option, need
+from descriptors.cli.tiles import staged
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
 from descriptors.instructions.rules import as_mode
@@ -20,10 +20,23 @@ from descriptors.operands.operand import as_element_type, as_major, as_swizzle_m
 from descriptors.operands.swizzled import plain
 from descriptors.output.plan import record, tell
 from descriptors.tma.planner import tma_plan
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 #: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
-_TILE_OPTIONS = ("dtype", "major", "swizzle", "unit", "tile", "layout", "mma", "order", "arch", "legality", "capacity")
+_TILE_OPTIONS = (
+    "dtype",
+    "major",
+    "swizzle",
+    "unit",
+    "tile",
+    "layout",
+    "mma",
+    "stages",
+    "order",
+    "arch",
+    "legality",
+    "capacity",
+)
 
 
 @click.command(params=[option for option in derive.params if option.name in _TILE_OPTIONS])
@@ -44,11 +57,12 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     """
     plan = tma_plan(_derivation(given), rank)
     proved = plan.verify()
-    say(dumps(record(plan, proved)) if as_json else tell(plan, proved))
+    say(json_text(record(plan, proved)) if as_json else tell(plan, proved))
 
 
 def _derivation(given: dict[str, Any]) -> Derivation:
     """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
+    given["tile"] = staged(given["tile"], given.pop("stages"))
     as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if given["mma"] is None and given["layout"] is None:
         need(given | {"major": major_of(given["swizzle"], given["major"])}, "major", "swizzle")

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Any
 
 import click
 
-from descriptors.cli.options import noted, word, word_options
+from descriptors.cli.options import complete, noted, word, word_options
+from descriptors.cli.tiles import derived_tile, tile_options
 from descriptors.debug.decode import decode as decode_word
+from descriptors.debug.expectation import expectations
 from descriptors.debug.read import read as read_word
 from descriptors.errors import DescriptorError
 from descriptors.output import decoded, fetched
-from layoutalg.cli.console import say
+from layoutalg.cli.console import Status, json_text, say
+
+
+def _word_or_none(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A callback that reads a 64-bit word, if there is one."""
+    return None if text is None else word(context, parameter, text)
+
 
 #: What ``--shape`` is of a word.
 READS = "MNxK that one instruction reads, in elements."
@@ -21,38 +28,59 @@ READS = "MNxK that one instruction reads, in elements."
 @click.command()
 @click.argument("word", callback=word)
 @word_options(known=False, shape=READS)
-def decode(word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool) -> None:
+@click.option(
+    "--expect",
+    "expected",
+    multiple=True,
+    shell_complete=complete,
+    metavar="SWIZZLE|FIELD=VALUE",
+    help="What it must say, like 64B or stride_byte_offset=512; exit status 1 if it does not. May be repeated.",
+)
+def decode(
+    word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool,
+    expected: tuple[str, ...],
+) -> Status:  # fmt: skip
     """Name every field of the descriptor WORD, in bytes, with warnings.
 
     \b
     descriptors decode 0x4000404000010000
     descriptors decode 0x4000004000010002 --arch sm90 --dtype bf16 --major K --shape 64x16
+    descriptors decode 0x4000404000010000 --expect 128B --expect stride_byte_offset=1024
 
     The major, the type and the shape are not in the word: the more of them is told, the more can be said.
     """
     found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(dumps(decoded.record(found)) if as_json else noted(decoded.tell(found)))
+    meant = expectations(found, expected)
+    say(json_text(decoded.record(found, meant)) if as_json else noted(decoded.tell(found, meant)))
+    return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
 
 
 @click.command()
-@click.argument("word", callback=word)
+@click.argument("word", callback=_word_or_none, required=False)
 @word_options(known=True, shape=READS)
+@tile_options("WORD")
 @click.option("--all", "everything", is_flag=True, help="Show every row and column.")
 def read(
-    word: int, arch: Any, dtype: str, major: Any, shape: tuple[int, int] | None, as_json: bool, everything: bool
-) -> None:
-    """Show what the tensor core would fetch for the descriptor WORD.
+    word: int | None, arch: Any, dtype: str, major: Any, shape: tuple[int, int] | None, as_json: bool,
+    everything: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Show what the tensor core would fetch for the descriptor WORD, or for that of a tile at address 0.
 
     \b
     descriptors read 0x4000404000010000 --dtype bf16 --major K --shape 64x16
     descriptors read 0x8000002001000000 --arch sm90 --dtype f16 --major MN --shape 64x16 --json
+    descriptors read --tile 64x64 --swizzle 64B --mma 64x16 --dtype bf16 --major K
 
     A cell is the shared-memory address of 16 bytes, which the tensor core always reads together.
     """
+    tile = derived_tile(word, "WORD", given, dtype=dtype, major=major, mma=shape, arch=arch)
+    if tile is not None:
+        word, shape = tile.descriptor.encode(), tile.mma
     if shape is None or len(shape) != 2:
         raise DescriptorError("read: --shape must be MNxK, as in 64x16")
+    assert word is not None  # it was typed, or the tile's
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(dumps(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))
+    say(json_text(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))
 
 
 #: The commands that the group registers.

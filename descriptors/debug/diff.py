@@ -27,6 +27,7 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
+from descriptors.text import html, tell
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
@@ -97,11 +98,19 @@ class Diff:
         """Whether every element is read from where the layout stores it."""
         return not self.differing
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
         elements = self.shape[0] * self.shape[1]
         if self.ok:
             return f"same: the word reads all {elements} elements from where the layout stores them"
         return f"different: {self.differing} of {elements} elements are read from elsewhere"
+
+    def __str__(self) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
 
 def diff(

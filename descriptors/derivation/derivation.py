@@ -20,7 +20,7 @@ from descriptors.derivation.advance import MOST_SUBTILES, AdvanceReport, advance
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.canonical import Match
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.text import tuple_text
+from descriptors.text import extents_text, html, tell, tuple_text, word_text
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize, make_layout, size
@@ -73,6 +73,20 @@ class Derivation:
     capacity: int | None = SMEM_BYTES
 
     @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return (
+            f"{word_text(self.descriptor.encode())}: {self.arch} descriptor of {extents_text(self.mma)} {self.element} "
+            f"{self.major}-major {self.swizzle} out of a {extents_text(self.tile)} tile"
+        )
+
+    def __str__(self) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    @property
     def canonical(self) -> Layout:
         """Step 4: one operand as ``((chunk, rest), (chunk, rest))``, in 16-byte units."""
         return self.match.layout
@@ -86,6 +100,19 @@ class Derivation:
     def dont_care(self) -> tuple[str, ...]:
         """Descriptor fields that change nothing for this operand."""
         return self.match.dont_care
+
+    @property
+    def transposed(self) -> bool:
+        """Whether the instruction must be told, by its transpose bit, that the operand is MN-major.
+
+        The words do not hold the major, so that they are right only with this bit.
+        Source: :mod:`descriptors.words.transpose`.
+
+        >>> from descriptors import derive
+        >>> derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="128B", mma=(64, 16), arch="sm90").transposed
+        True
+        """
+        return self.major is Major.MN and self.instruction == "mma"
 
     def dont_care_mask(self) -> int:
         """The bits of the word to ignore when it is compared with another tool's."""
@@ -167,6 +194,50 @@ class Derivation:
             return others | (address // unit if fits else field.store(address, name)) << field.low
 
         return cast(Grid, _map(word, self.offsets_bytes(stage)))
+
+    def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
+        """The descriptor word of one subtile of a tile at an address.
+
+        Law: ``d.word(mn, k, stage, base)`` is ``d.words(base, stage)[mn][k]``.
+
+        Args:
+            mn, k: which subtile.
+            stage: its stage, as in ``offsets_bytes``; 0 of a tile without stages.
+            base: address of the tile, in bytes.
+
+        Raises:
+            DescriptorError: if there is no such subtile, or as ``words``.
+
+        >>> from descriptors import derive
+        >>> d = derive(tile=(128, 64, 4), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90")
+        >>> hex(d.word(0, 2, stage=3))
+        '0x4000004000010c04'
+        """
+        first = self.descriptor_at(base)
+        return first.at(first.start_address + self.offset_of(mn, k, stage)).encode()
+
+    def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
+        """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
+
+        Args:
+            mn, k, stage: as ``word`` has them.
+
+        Raises:
+            DescriptorError: if there is no such subtile.
+
+        >>> from descriptors import derive
+        >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offset_of(1, 4)
+        24576
+        """
+        modes = tuple(self.advance)
+        at = [
+            as_integer(one, f"derive: {name} of a subtile", maximum=size(mode) - 1)
+            for one, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
+        ]
+        start = _stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
+        offset = make_layout(*modes[:2])(tuple(at))
+        assert isinstance(offset, int)
+        return 16 * offset + start
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
         """Whether every subtile's start fits its field, and all that is read lies in shared memory.

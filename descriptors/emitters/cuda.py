@@ -1,4 +1,4 @@
-"""CUDA C++: a struct of constants and two device functions, one for the first descriptor, one for all others.
+"""CUDA C++: a header with a struct of constants and functions, one for the first descriptor, one for all others.
 
 Law: the expression of ``offset``, read as C does, is the advance at every subtile.
 
@@ -16,9 +16,25 @@ from __future__ import annotations
 from descriptors.emitters.recipe import Recipe
 from descriptors.text import word_text
 
+#: What stands at the top of a header. Functions are for host and device under ``nvcc``; a host compiler needs no CUDA.
+HEAD = """\
+#pragma once
+
+#include <cstdint>
+
+#ifndef SMEM_DESCRIPTOR_FUNCTION
+#ifdef __CUDACC__
+#define SMEM_DESCRIPTOR_FUNCTION __host__ __device__ __forceinline__ constexpr
+#else
+#define SMEM_DESCRIPTOR_FUNCTION constexpr
+#endif
+#endif
+
+"""
+
 
 def write(recipe: Recipe) -> str:
-    """The text for CUDA C++ (C++14 and newer; on a host compiler ``__device__`` may be defined away).
+    """The text for CUDA C++ (C++14 and newer), and for any host compiler.
 
     Everything is ``constexpr``: with coordinates known at compile time an advance is an addition and a mask. A struct,
     and not a namespace, can be handed to a template, and an unused constant in it is no reason for a warning.
@@ -29,6 +45,7 @@ def write(recipe: Recipe) -> str:
     >>> print(*[line.strip() for line in write(recipe(d, "a")).splitlines() if "return" in line], sep="\\n")
     return mn * 512u + k % 4u * 2u + k / 4u * 1024u;
     return kWord | (tile_address & 0x3ffffu) >> 4;
+    return first(TileAddress);
     return (first_descriptor & ~kStartField) |
     """
     names = ("MN", *(name.capitalize() for name in recipe.coordinates[1:]))
@@ -36,29 +53,39 @@ def write(recipe: Recipe) -> str:
         f"  static constexpr std::uint32_t kSubtiles{name} = {extent}u;\n"
         for name, extent in zip(names, recipe.extents, strict=True)
     )
+    transposed = (
+        f"  static constexpr std::uint32_t kTransposed = {recipe.transposed:d}u;  // {recipe.transpose_bit}\n"
+        if recipe.transpose_bit
+        else ""
+    )
     typed = ", ".join(f"std::uint32_t {name}" for name in recipe.coordinates)
     # A coordinate that moves nothing stays in the signature, unnamed: the caller's loops need not know.
     needed = ", ".join(f"std::uint32_t {name if name in recipe.used else f'/*{name}*/'}" for name in recipe.coordinates)
     address = f"(tile_address + {recipe.start_bytes}u)" if recipe.start_bytes else "tile_address"
-    return f"""{recipe.commented("//")}#include <cstdint>
-
-struct {recipe.name}_descriptor {{
+    return f"""{recipe.commented("//")}struct {recipe.name}_descriptor {{
   static constexpr std::uint64_t kWord = {word_text(recipe.word)}ull;  // every field but the start address
   static constexpr std::uint64_t kStartField = {recipe.field_mask:#x}ull;
   static constexpr std::uint32_t kAlignmentBytes = {recipe.alignment_bytes}u;
-{counts}
+{transposed}{counts}
   // From the first subtile to another, in 16-byte units.
-  __device__ __forceinline__ static constexpr std::uint32_t offset({needed}) {{
+  static SMEM_DESCRIPTOR_FUNCTION std::uint32_t offset({needed}) {{
     return {recipe.offset("/", "u")};
   }}
 
   // Descriptor of the first subtile; tile_address is the tile's shared-memory address (__cvta_generic_to_shared).
-  __device__ __forceinline__ static constexpr std::uint64_t first(std::uint32_t tile_address) {{
+  static SMEM_DESCRIPTOR_FUNCTION std::uint64_t first(std::uint32_t tile_address) {{
     return kWord | ({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits};
   }}
 
+  // The same of an address that is known at compile time, which is checked.
+  template <std::uint32_t TileAddress>
+  static SMEM_DESCRIPTOR_FUNCTION std::uint64_t first_at() {{
+    static_assert(TileAddress % kAlignmentBytes == 0u, "the tile must start at a multiple of kAlignmentBytes");
+    return first(TileAddress);
+  }}
+
   // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
-  __device__ __forceinline__ static constexpr std::uint64_t subtile(
+  static SMEM_DESCRIPTOR_FUNCTION std::uint64_t subtile(
       std::uint64_t first_descriptor, {typed}) {{
     return (first_descriptor & ~kStartField) |
            ((first_descriptor + offset({", ".join(recipe.coordinates)})) & kStartField);

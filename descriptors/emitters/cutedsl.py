@@ -18,6 +18,9 @@ from descriptors.text import word_text
 
 _WORD = 2**64 - 1
 
+#: What stands at the top of the text.
+HEAD = "from cutlass import Uint32, Uint64\n\n"
+
 
 def write(recipe: Recipe) -> str:
     """The text for the CuTe DSL. A static coordinate costs nothing: its offset is a constant of the trace.
@@ -28,19 +31,22 @@ def write(recipe: Recipe) -> str:
     >>> [line.strip() for line in write(recipe(d, "a")).splitlines() if "Uint64(mn" in line]
     ['moved = first + Uint64(mn * 512 + k % 4 * 2 + k // 4 * 1024)']
     """
-    name, word = recipe.name, recipe.constant("word")
+    name, constant = recipe.name, recipe.constant
     address = "Uint32(tile_address)" + (f" + Uint32({recipe.start_bytes})" if recipe.start_bytes else "")
     rest = _WORD & ~recipe.field_mask
+    transposed = (
+        f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    )
     return f"""{recipe.commented("#")}
 from cutlass import Uint32, Uint64
 
-{word} = {word_text(recipe.word)}  # every field but the start address
-{recipe.constant("alignment_bytes")} = {recipe.alignment_bytes}
-
+{constant("word")} = {word_text(recipe.word)}  # every field but the start address
+{constant("alignment_bytes")} = {recipe.alignment_bytes}
+{transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile; the address is that of the tile in shared memory (``pointer.toint()``).\"\"\"
-    return Uint64({word}) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
+    return Uint64({constant("word")}) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
 
 
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):

@@ -17,39 +17,49 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.emitters import cuda, cutedsl, ptx, python
 from descriptors.emitters.recipe import Recipe, recipe
+from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import choose
 
 __all__ = ["LANGUAGES", "emit"]
 
-#: What writes each language.
-LANGUAGES: Mapping[str, Callable[[Recipe], str]] = {
-    "cuda": cuda.write,
-    "ptx": ptx.write,
-    "cutedsl": cutedsl.write,
-    "python": python.write,
+
+class Language(NamedTuple):
+    """How a language is written: what stands at the top of a text, and an operand."""
+
+    head: str
+    write: Callable[[Recipe], str]
+
+
+#: How each language is written.
+LANGUAGES: Mapping[str, Language] = {
+    "cuda": Language(cuda.HEAD, cuda.write),
+    "ptx": Language("", ptx.write),
+    "cutedsl": Language(cutedsl.HEAD, cutedsl.write),
+    "python": Language("", python.write),
 }
 
 
-def emit(derivation: Derivation, language: str, name: str = "operand") -> str:
-    """Source code that builds the descriptors of a derivation.
+def emit(derivation: Derivation | Sequence[Derivation], language: str, name: str | Sequence[str] = "operand") -> str:
+    """Source code that builds the descriptors of a derivation, or of several in one text.
 
     Law: for a tile at address ``a`` (a multiple of the alignment that the text names), ``subtile(first(a), mn, k)`` is
     ``derivation.words(a)[mn][k]``. No carry leaves the start-address field, whatever the address; of one in another
     block of the cluster only the part within that block counts.
 
     Args:
-        derivation: what the program shall describe.
+        derivation: what the program shall describe; of several operands a list.
         language: ``"cuda"``, ``"ptx"``, ``"cutedsl"`` or ``"python"``.
-        name: prefix of every identifier, so that one program can hold several operands.
+        name: prefix of every identifier, so that one program can hold several operands; of several a name each.
 
     Raises:
         ChoiceError: if the language is unknown.
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if a name is no identifier, or not the only one of its kind.
 
     Source: PTX ISA 9.1, tcgen05 and wgmma, matrix-descriptor-encode; article "Blackwell MMA SMEM Descriptor", section
     3.5.5; CUTLASS ``DescriptorIterator`` in ``include/cute/atom/mma_traits_sm100.hpp``.
@@ -62,4 +72,24 @@ def emit(derivation: Derivation, language: str, name: str = "operand") -> str:
     # tile     S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))  in elements
     # advance  (2,(4,2)):(512,(2,1024))  from the first subtile to subtile (mn,k), in 16-byte units
     """
-    return choose("emit: language", language, LANGUAGES)(recipe(derivation, name))
+    writer = choose("emit: language", language, LANGUAGES)
+    operands = _named(derivation, name)
+    separator = "\n\n" if writer.head != cuda.HEAD else "\n"
+    return writer.head + separator.join(writer.write(recipe(one, prefix)) for prefix, one in operands.items())
+
+
+def _named(derivation: object, name: object) -> Mapping[str, Derivation]:
+    """Every derivation by the prefix of its identifiers."""
+    if isinstance(derivation, Derivation):
+        if not isinstance(name, str):
+            raise DescriptorError(f"emit: name must be an identifier, found {brief(name)}")
+        return {name: derivation}
+    many = derivation if isinstance(derivation, (tuple, list)) else ()
+    if not many or not all(isinstance(one, Derivation) for one in many):
+        raise DescriptorError(f"emit: the operand must be a derivation or several, found {brief(derivation)}")
+    names = [name] if isinstance(name, str) else name if isinstance(name, (tuple, list)) else ()
+    if len(names) != len(many) or not all(isinstance(one, str) for one in names) or len(set(names)) != len(names):
+        raise DescriptorError(
+            f"emit: {len(many)} derivations must have a name each, all different, found {brief(name)}"
+        )
+    return dict(zip(names, many, strict=True))

@@ -46,7 +46,9 @@ def write(recipe: Recipe) -> str:
     if recipe.start_bytes:
         start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
     advance = "".join(f"    {line}\n" for line in _advance(recipe))
-    return f"""{recipe.commented("//")}
+    # PTX has no constants; the bit is an immediate of the instruction, or one of its descriptor.
+    transposed = f"// transposed = {recipe.transposed:d}: {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    return f"""{recipe.commented("//")}{transposed}
 .reg .b32 {inputs};  // in: address of the tile in shared memory; which subtile
 .reg .b64 %{name}_first, %{name}_subtile;  // out
 

@@ -28,21 +28,24 @@ def write(recipe: Recipe) -> str:
     >>> [hex(made["a_subtile"](made["a_first"](0x400), 0, k)) for k in (0, 1, 4)]
     ['0x4000404000010040', '0x4000404000010042', '0x4000404000010440']
     """
-    name, word, taken = recipe.name, recipe.constant("word"), ", ".join(recipe.coordinates)
+    name, constant, taken = recipe.name, recipe.constant, ", ".join(recipe.coordinates)
     inside = " and ".join(
         f"0 <= {one} < {extent}" for one, extent in zip(recipe.coordinates, recipe.extents, strict=True)
     )
     address = f"(tile_address + {recipe.start_bytes})" if recipe.start_bytes else "tile_address"
     shape = "x".join(map(str, recipe.extents))
+    transposed = (
+        f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    )
     return f"""{recipe.commented("#")}
-{word} = {word_text(recipe.word)}  # every field but the start address
-
+{constant("word")} = {word_text(recipe.word)}  # every field but the start address
+{transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile of a tile at this shared-memory address.\"\"\"
     if tile_address % {recipe.alignment_bytes}:
         raise ValueError(f"the tile must start at a multiple of {recipe.alignment_bytes} bytes, found {{tile_address}}")
-    return {word} | ({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}
+    return {constant("word")} | ({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}
 
 
 def {name}_subtile(first, {taken}):

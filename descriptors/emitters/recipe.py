@@ -23,6 +23,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
+from descriptors.words.transpose import transpose_bit, transpose_note
 from layoutalg import Layout, coalesce, flatten, size
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -77,6 +78,8 @@ class Recipe:
         extents: number of subtiles along each.
         terms: the advance, in 16-byte units.
         alignment_bytes: what the address of the tile must be a multiple of.
+        transposed: whether the instruction's transpose bit must be set.
+        transpose_bit: which bit that is; "" of what has none.
         comment: lines that name the derivation.
     """
 
@@ -90,6 +93,8 @@ class Recipe:
     extents: tuple[int, ...]
     terms: tuple[Term, ...]
     alignment_bytes: int
+    transposed: bool
+    transpose_bit: str
     comment: tuple[str, ...]
 
     def constant(self, what: str) -> str:
@@ -103,7 +108,7 @@ class Recipe:
         >>> of_a.constant("word"), replace(of_a, name="A").constant("word")
         ('A_WORD', 'A_word')
         """
-        spelled = f"{self.name}_{what}"
+        spelled = f"{self.name}_{what.lower()}"
         return spelled.upper() if self.name == self.name.lower() else spelled
 
     @property
@@ -157,8 +162,14 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
         extents=tuple(size(mode) for mode in modes),
         terms=tuple(term for one, mode in zip(coordinates, modes, strict=True) for term in _terms(mode, one, steps)),
         alignment_bytes=derivation.swizzle.alignment_bytes,
+        transposed=derivation.transposed,
+        transpose_bit=_transpose_bit(derivation),
         comment=tuple(_comment(derivation, coordinates)),
     )
+
+
+def _transpose_bit(d: Derivation) -> str:
+    return transpose_bit(d.arch, d.operand) if d.instruction == "mma" else ""
 
 
 def _terms(mode: Layout, coordinate: str, steps: int) -> Iterator[Term]:
@@ -190,5 +201,7 @@ def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
             ("stride_byte_offset", descriptor.stride_byte_offset),
         )
     )
+    if d.transposed:
+        yield transpose_note(d.arch, d.operand)
     aligned = f"The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
     yield aligned + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern repeats.")

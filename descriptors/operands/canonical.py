@@ -33,6 +33,7 @@ from typing import Any
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
 from descriptors.operands.swizzled import plain
+from descriptors.text import tell
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size
 
 #: Where a step of the form stands: (mode, submode) of the divided layout.
@@ -137,6 +138,14 @@ class Match:
     leading_byte_offset: int
     stride_byte_offset: int
     idle: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self.form}: LBO {self.leading_byte_offset}, SBO {self.stride_byte_offset}"
+
+    def __str__(self) -> str:
+        return tell(self)
 
     @property
     def dont_care(self) -> tuple[str, ...]:

@@ -14,17 +14,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.debug.candidates import Candidate
+from descriptors.operands.operand import Major
 from descriptors.text import word_text
+from descriptors.words.transpose import transpose_note
 
 
 def tell(candidates: Sequence[Candidate]) -> str:
-    """Candidates for a person, a line each.
+    """Candidates for a person, a line each; then what those that are MN-major take of the instruction.
 
     >>> from descriptors import candidates
     >>> print(tell(candidates("(64,16):(64,1)", "bf16", arch="sm90")[:1]))
     K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
     """
-    return "\n".join(map(str, candidates))
+    transposed = {one.fit.descriptor.arch for one in candidates if one.fit and one.major is Major.MN and one.usable}
+    return "\n".join([*map(str, candidates), *map(transpose_note, sorted(transposed))])
 
 
 def record(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
@@ -50,5 +53,6 @@ def _candidate_record(candidate: Candidate) -> dict[str, Any]:
             "stride_byte_offset": descriptor.stride_byte_offset,
             "dont_care": candidate.fit.match.dont_care,
             "word": word_text(descriptor.encode()),
+            "transposed": candidate.major is Major.MN,
         }
     return told

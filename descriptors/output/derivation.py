@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation, Table
+from descriptors import text
+from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import atoms_of, canonical_atom
 from descriptors.operands.canonical import LEADING, STRIDE
@@ -29,17 +30,15 @@ from descriptors.operands.swizzled import plain
 from descriptors.output import advance, proof
 from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
 from descriptors.output.fields import field_cells, number_or_text
+from descriptors.output.pages import page
+from descriptors.output.subtiles import MOST_LISTED, subtile_table, words_record
 from descriptors.text import aligned, counted, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
+from descriptors.words.transpose import transpose_note
 from layoutalg import ComposedLayout, Layout, flatten, size
 
-#: Columns of the advance table on one line.
-_COLUMNS = 16
 
-#: Subtiles that are listed at most; the record has them all.
-_MOST_LISTED = 4096
-
-
+@text.tell.register(Derivation)
 def tell(derivation: Derivation, base: int = 0, report: Report | None = None) -> str:
     """The whole derivation as a person would explain it, in lines that need no terminal.
 
@@ -57,6 +56,11 @@ def tell(derivation: Derivation, base: int = 0, report: Report | None = None) ->
     parts = [_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
     told = [] if report is None else [proof.tell(report)]
     return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *told])
+
+
+@text.html.register(Derivation)
+def _html(d: Derivation) -> str:
+    return page(tell(d), [("descriptor of the first subtile", _fields(d, 0))])
 
 
 def _title(d: Derivation) -> str:
@@ -95,6 +99,7 @@ def record(derivation: Derivation, base: int = 0, report: Report | None = None) 
         "tile": d.tile,
         "mma": d.mma,
         "order": d.order,
+        "transposed": d.transposed,
         "atom": _layout_record(d.atom),
         "smem_tile": _layout_record(d.smem_tile),
         "partitioned": _layout_record(d.partitioned),
@@ -106,6 +111,7 @@ def record(derivation: Derivation, base: int = 0, report: Report | None = None) 
         "base": base,
         "reach": advance.record(d.advance_report(base)),
         "offsets_bytes": d.offsets_bytes(),
+        "words": words_record(d, base),
         "proof": None if report is None else proof.record(report),
     }
 
@@ -195,21 +201,28 @@ def _advance(d: Derivation, base: int) -> Iterator[str]:
 
 
 def _descriptor(d: Derivation, base: int) -> Iterator[str]:
-    first = d.descriptor_at(base)
-    word, encoded, notes = first.word, first.encode(), _meanings(d)
-    values = word.decode(encoded)
     yield f"Descriptor of the first subtile, for a tile at address {base}"
-    rows = [("field", "bits", "value", "in the word", "")]
-    for field in word.fields:
-        stored = (encoded & field.mask) >> field.low
-        cells = field_cells(field, stored, values[field.name])
-        rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
-    yield from aligned(rows, "<<>><", indent=3)
-    yield f"   word  {word_text(encoded)}"
+    yield from aligned(_fields(d, base), "<<>><", indent=3)
+    yield f"   word  {word_text(d.descriptor_at(base).encode())}"
+    if d.transposed:
+        yield f"   {transpose_note(d.arch, d.operand)}"
     yield (
         f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
         + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern starts: base_offset is 0 only then.")
     )
+
+
+def _fields(d: Derivation, base: int) -> list[tuple[str, ...]]:
+    """The table of the fields, its heading first."""
+    first, notes = d.descriptor_at(base), _meanings(d)
+    word, encoded = first.word, first.encode()
+    values = word.decode(encoded)
+    rows: list[tuple[str, ...]] = [("field", "bits", "value", "in the word", "")]
+    for field in word.fields:
+        stored = (encoded & field.mask) >> field.low
+        cells = field_cells(field, stored, values[field.name])
+        rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
+    return rows
 
 
 def _meanings(d: Derivation) -> dict[str, str]:
@@ -224,42 +237,10 @@ def _meanings(d: Derivation) -> dict[str, str]:
 def _offsets(d: Derivation) -> Iterator[str]:
     mn, k = (name.lower() for name in names(d))
     yield f"Start address of subtile ({mn}, {k}) relative to the first, in bytes"
-    if size(d.advance) > _MOST_LISTED:
+    if size(d.advance) > MOST_LISTED:
         yield f"   {size(d.advance)} subtiles are too many to list."
     else:
-        yield from offset_table(d.offsets_bytes(), mn)
-
-
-def offset_table(table: Table, mn: str = "mn", stage: str = "") -> Iterator[str]:
-    """Lines of a table of offsets, mn down and k across; a table for each stage where there are stages.
-
-    Args:
-        table: nested as ``Derivation.offsets_bytes``.
-        mn: name of the first dimension.
-        stage: the stages chosen already, of a tile with several modes of stages.
-
-    >>> print("\\n".join(offset_table(((0, 32), (8192, 8224)))))
-       mn \\ k     0     1
-            0     0    32
-            1  8192  8224
-    """
-    assert isinstance(table, tuple)
-    first = table[0]
-    if isinstance(first, tuple) and isinstance(first[0], tuple):
-        for i in range(len(first[0])):
-            chosen = tuple(tuple(cell[i] for cell in row) for row in table)  # type: ignore[union-attr,index]
-            yield from offset_table(chosen, mn, f"{stage},{i}" if stage else str(i))
-        return
-    if stage:
-        yield f"   stage ({stage})" if "," in stage else f"   stage {stage}"
-    columns = len(first) if isinstance(first, tuple) else 1
-    for start in range(0, columns, _COLUMNS):
-        stop = min(start + _COLUMNS, columns)
-        rows = [(f"{mn} \\ k", *map(str, range(start, stop)))]
-        for i, row in enumerate(table):
-            assert isinstance(row, tuple)
-            rows.append((str(i), *map(str, row[start:stop])))
-        yield from aligned(rows, ">", indent=3)
+        yield from subtile_table(d.offsets_bytes(), mn)
 
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:

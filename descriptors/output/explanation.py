@@ -20,6 +20,7 @@ from descriptors.operands.canonical import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import extents_text, word_text
 from descriptors.words.bitfield import span
+from descriptors.words.transpose import transpose_note
 from layoutalg import size
 
 
@@ -96,6 +97,8 @@ def _sentences(d: Derivation) -> Iterator[str]:
         yield (
             f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
         )
+    if d.transposed:
+        yield transpose_note(d.arch, d.operand)
     yield _masks(d)
     if d.swizzle is not SwizzleMode.NONE:
         yield (

@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from descriptors import text
 from descriptors.operands.canonical import LEADING, STRIDE, Match
+from descriptors.operands.operand import Major
+from descriptors.words.transpose import transpose_note
 
 #: What people call the two offsets.
 SHORT = {LEADING: "LBO", STRIDE: "SBO"}
 
 
+@text.tell.register(Match)
 def tell(match: Match) -> str:
     """A match for a person.
 
@@ -30,7 +34,8 @@ def tell(match: Match) -> str:
         f"{short}        {getattr(match, name)} bytes{unread_mark(name, match.dont_care)}"
         for name, short in SHORT.items()
     )
-    return "\n".join([f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets])
+    lines = [f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets]
+    return "\n".join([*lines, transpose_note(None)] if match.form.major is Major.MN else lines)
 
 
 def unread_mark(field: str, dont_care: Iterable[str]) -> str:
@@ -46,4 +51,5 @@ def record(match: Match) -> dict[str, Any]:
         LEADING: match.leading_byte_offset,
         STRIDE: match.stride_byte_offset,
         "dont_care": match.dont_care,
+        "transposed": match.form.major is Major.MN,
     }

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from descriptors import text
+from descriptors.output.pages import page
 from descriptors.text import aligned
 from descriptors.tma.plan import TmaPlan
 
@@ -22,6 +24,7 @@ from descriptors.tma.plan import TmaPlan
 _LISTED = 32
 
 
+@text.tell.register(TmaPlan)
 def tell(plan: TmaPlan, proved: int | None = None) -> str:
     """A plan for a person.
 
@@ -42,6 +45,13 @@ def tell(plan: TmaPlan, proved: int | None = None) -> str:
     if proved is not None:
         lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
     return "\n".join(lines)
+
+
+@text.html.register(TmaPlan)
+def _html(plan: TmaPlan) -> str:
+    rows: list[tuple[object, ...]] = [("stage", *(one.name for one in plan.dimensions), "shared memory")]
+    rows += [(box.stage, *box.coordinates, box.offset_bytes) for box in plan.boxes[:_LISTED]]
+    return page(tell(plan), [("boxes", rows)])
 
 
 def _boxes(plan: TmaPlan) -> str:

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from descriptors import text
 from descriptors.sweeps.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, extents_text, word_text
 from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
+from descriptors.words.transpose import transpose_note
 
 #: Refused candidates that are listed, and characters of their reasons, unless all are asked for.
 _REFUSALS = 4
@@ -104,6 +106,7 @@ def command(finding: Finding, asked: Asked) -> str:
     return " ".join(word for word in words if word)
 
 
+@text.tell.register(Survey)
 def tell(survey: Survey, top: int | None = None, everything: bool = False) -> str:
     """A search for a person: request, table, the best one's command, the columns, and what was refused.
 
@@ -144,6 +147,8 @@ def _legend(survey: Survey) -> Iterator[str]:
     yield f"sorted by {key}; the columns, all memory in bytes:"
     order = "stacking order of the atoms: 0,1 along MN first; 1,0 along K first; any: the same"
     yield from aligned([("order", order), *((_heading(name), text) for name, text in COLUMNS.items())], indent=2)
+    derived = (one.derivation for one in survey.findings)
+    yield from sorted({f"  {transpose_note(d.arch, d.operand)}" for d in derived if d.transposed})
     yield from sorted({f"  no boxes: {_short(one.plan_refused)}" for one in survey.findings if one.plan_refused})
     yield from sorted({f"  no stores: {one.stores_refused}" for one in survey.findings if one.stores_refused})
 
@@ -197,6 +202,6 @@ def _finding_record(finding: Finding, asked: Asked) -> dict[str, Any]:
         "smem_tile": str(d.smem_tile), "word": word_text(finding.word),
         "leading_byte_offset": d.descriptor.leading_byte_offset,
         "stride_byte_offset": d.descriptor.stride_byte_offset,
-        "dont_care": list(d.dont_care), "proved_elements": finding.proof.elements,
+        "dont_care": list(d.dont_care), "transposed": d.transposed, "proved_elements": finding.proof.elements,
         "proved_at": list(finding.proof.bases), "evidence": finding.proof.evidence, "command": command(finding, asked),
     }  # fmt: skip

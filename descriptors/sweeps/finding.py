@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import Major, SwizzleMode
+from descriptors.text import tell
 from descriptors.tma.plan import TmaPlan
 
 #: What each column of a ``Finding`` means.
@@ -160,3 +161,12 @@ class Survey:
     refusals: tuple[Refusal, ...]
     key: tuple[str, ...]
     asked: Asked
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        ways, refused = len(self.findings), sum(len(one.orders) for one in self.refusals)
+        return f"{ways} {'way' if ways == 1 else 'ways'} to lay the tile out, {refused} candidates refused"
+
+    def __str__(self) -> str:
+        return tell(self)

@@ -18,6 +18,7 @@ from math import lcm, prod
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.proof.copy_model import landing_bits
+from descriptors.text import extents_text, html, tell
 from descriptors.tma.limits import ALGEBRA, DESTINATION_BYTES, GUIDE, INNER_BYTES, PADDED, PADDED_INNER, TmaError
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
 from layoutalg import ComposedLayout, Layout, offsets, size
@@ -93,6 +94,18 @@ class TmaPlan:
     swizzle: SwizzleMode
     dimensions: tuple[Dimension, ...]
     boxes: tuple[Box, ...]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        box, count = extents_text(self.box), len(self.boxes)
+        return f"{count} {'box' if count == 1 else 'boxes'} of {box} {self.element}, swizzle {self.swizzle}"
+
+    def __str__(self) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     @property
     def swizzle_name(self) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from json import dumps
 from shutil import get_terminal_size
 from typing import Any
 
 import click
 
-from layoutalg.cli.console import Status, say
+from layoutalg.cli.console import Status, json_text, say
 from layoutalg.cli.listing import explained, record_operations, tell_operations
 from layoutalg.cli.options import EXPRESSIONS, json_option, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
@@ -36,7 +35,7 @@ def eval_(expression: str, as_json: bool) -> None:
     `layoutalg ops` lists the operations. - reads the expression from standard input.
     """
     value = evaluate(source(expression))
-    say(dumps(record(value)) if as_json else tell(value))
+    say(json_text(record(value)) if as_json else tell(value))
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -61,7 +60,7 @@ def show(
     if not isinstance(value, (Layout, ComposedLayout)):
         raise LayoutError(f"show: the operand must be a layout, found {tell(value)[:120]}")
     if as_json:
-        say(dumps(record_offsets(value)))
+        say(json_text(record_offsets(value)))
     else:
         limits = _no_limits(value) if everything else _limits(rows, columns)
         say(draw(value).text(color=_wants_color(color), **limits))
@@ -115,7 +114,7 @@ def ops(name: str | None, as_json: bool) -> None:
     if name is not None:
         say(explained(name))
     else:
-        say(dumps(record_operations()) if as_json else tell_operations())
+        say(json_text({"operations": record_operations()}) if as_json else tell_operations())
 
 
 #: The commands that the group registers.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
-
 import click
 
 from layoutalg.analysis.swizzle_search import find_swizzle as find
@@ -11,7 +9,7 @@ from layoutalg.analysis.to_f2 import to_f2
 from layoutalg.analysis.triton import to_linear_layout
 from layoutalg.analysis.warp_accesses import accesses
 from layoutalg.cli import analyses
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 from layoutalg.cli.options import EXPRESSIONS, dimensions, element_options, json_option, layout_of
 from layoutalg.expression import evaluate
 
@@ -35,7 +33,7 @@ def banks(
     """
     tile, access = layout_of(layout, "banks"), layout_of(threads, "banks")
     found = accesses(tile, access, element_bytes, width, base=base, store=store)
-    say(dumps(analyses.record_accesses(found)) if as_json else analyses.tell_accesses(found, store))
+    say(json_text(analyses.record_accesses(found)) if as_json else analyses.tell_accesses(found, store))
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -48,7 +46,7 @@ def f2(layout: str, as_json: bool) -> None:
     layoutalg f2 "S<2,1,2> o 0 o (4,8):(8,1)"
     """
     found = to_f2(evaluate(layout))
-    say(dumps(analyses.record_matrix(found)) if as_json else analyses.tell_matrix(found))
+    say(json_text(analyses.record_matrix(found)) if as_json else analyses.tell_matrix(found))
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -67,7 +65,7 @@ def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_jso
     """
     found = to_linear_layout(layout_of(layout, "linear"), dimensions(in_dims), dimensions(out_dims or "") or ())
     found = found.invert() if invert else found
-    say(dumps(analyses.record_linear(found)) if as_json else analyses.tell_linear(found))
+    say(json_text(analyses.record_linear(found)) if as_json else analyses.tell_linear(found))
 
 
 @click.command("find-swizzle", context_settings=EXPRESSIONS)
@@ -88,7 +86,7 @@ def find_swizzle(
     patterns = [layout_of(text, "find-swizzle") for text in threads]
     found = find(layout_of(layout, "find-swizzle"), patterns, element_bytes, width, store=store)
     answer = (found, element_bytes)
-    say(dumps(analyses.record_swizzle(*answer)) if as_json else analyses.tell_swizzle(*answer))
+    say(json_text(analyses.record_swizzle(*answer)) if as_json else analyses.tell_swizzle(*answer))
 
 
 #: The commands that the group registers.

@@ -1,8 +1,8 @@
 """What a program of this project does with an answer, a refusal, an interrupt and a closed pipe; its exit statuses.
 
 Both commands and the scripts of the course run in it, so that they end alike: the answer on standard output, or one
-line on standard error that begins with the program's name. Source: Click 8, whose own ``main`` makes an error of a
-reader that has seen enough.
+line on standard error that begins with the program's name. Whoever asks for JSON gets JSON, an answer or a refusal.
+Source: Click 8, whose own ``main`` makes an error of a reader that has seen enough.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from contextlib import suppress
 from enum import IntEnum
 from importlib import import_module
 from io import UnsupportedOperation
+from itertools import pairwise
+from json import dumps
 from typing import Any
 
 import click
 from click.shell_completion import shell_complete
+
+#: The version of what the commands write as JSON; a key that goes, or means something else, makes it another one.
+SCHEMA = 1
 
 
 class Status(IntEnum):
@@ -76,6 +81,15 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def json_text(answer: Mapping[str, Any]) -> str:
+    """An answer as JSON, on one line, with the version of its form first.
+
+    >>> json_text({"same": True})
+    '{"schema": 1, "same": true}'
+    """
+    return dumps({"schema": SCHEMA, **answer})
+
+
 def run(
     command: click.Command, name: str, refusals: Iterable[type[Exception]] = (), arguments: Sequence[str] | None = None
 ) -> int:
@@ -87,8 +101,9 @@ def run(
         refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
         arguments: the command line after the name; that of this process if left out.
     """
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = _invoke(command, name, sys.argv[1:] if arguments is None else arguments)
+        status = _invoke(command, name, words)
         if sys.stdout is not None:  # closed before the program began
             sys.stdout.flush()
         return int(status) if isinstance(status, int) else int(Status.ANSWER)
@@ -99,15 +114,16 @@ def run(
         _complain("")  # ends the line on which the terminal shows ^C
         return int(Status.INTERRUPTED)
     except NotThereError as error:
-        return _refuse(name, str(error), Status.NOT_THERE)
+        return _refuse(name, error, str(error), words, Status.NOT_THERE)
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
-        return _refuse(name, f"{error.format_message()} ({context.command_path if context else name} --help)")
+        help_of = context.command_path if context else name
+        return _refuse(name, error, f"{error.format_message()} ({help_of} --help)", words)
     except (OSError, UnicodeError) as error:
         _empty_output()
-        return _refuse(name, str(error))
+        return _refuse(name, error, str(error), [])  # the output itself may be what failed
     except tuple(refusals) as error:
-        return _refuse(name, str(error))
+        return _refuse(name, error, str(error), words)
 
 
 def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:
@@ -134,11 +150,26 @@ def _empty_output() -> None:
         os.close(nowhere)
 
 
-def _refuse(name: str, message: str, status: Status = Status.BAD_INPUT) -> int:
-    """One line on standard error, whatever the message holds: no control character of it reaches a terminal."""
-    line = " ".join(f"{name}: {message}".split())
-    _complain("".join([character if character.isprintable() else _escaped(character) for character in line]))
+def _refuse(
+    name: str, error: Exception, message: str, arguments: Sequence[str], status: Status = Status.BAD_INPUT
+) -> int:
+    """One line, whatever the message holds: on standard error, or as JSON where the answer was to be JSON."""
+    if sys.stdout is None or not _asks_json(arguments):  # Python has no stream where the shell closed it
+        line = " ".join(f"{name}: {message}".split())
+        # No control character reaches a terminal, whatever was typed.
+        _complain("".join([character if character.isprintable() else _escaped(character) for character in line]))
+        return int(status)
+    try:
+        say(json_text({"error": {"type": type(error).__name__, "message": " ".join(message.split())}}))
+        sys.stdout.flush()
+    except OSError:
+        _empty_output()  # nobody reads it, but it is a refusal still
     return int(status)
+
+
+def _asks_json(arguments: Sequence[str]) -> bool:
+    """Whether an answer was to be JSON, as far as arguments tell that no command has read."""
+    return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(arguments)
 
 
 def _escaped(character: str) -> str:

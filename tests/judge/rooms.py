@@ -33,23 +33,23 @@ ROOMS = {
     "descriptors.operands": (
         "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
     ),
-    "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction",
+    "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
-    "descriptors.debug": "reading warnings decode read fit candidates diff",
+    "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output": (
-        "explanation fields advance proof derivation match closed_forms formulas "
+        "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
     "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
     "descriptors.__main__": "",
 }
 

@@ -191,6 +191,10 @@ def told(case: dict[str, Any], outcome: isolated.Outcome) -> str | None:
         return f"traceback: {last[:200]}"
     if outcome.value not in (0, 2) and not (outcome.value == 1 and _MAY_FIND & set(case["arguments"])):
         return f"status {outcome.value} is not documented: {errors[:100]}"
+    if outcome.value == 2 and outcome.output.startswith(b'{"schema": 1, "error": {') and not errors:
+        return (
+            None if "json" in " ".join(case["arguments"]) else f"JSON that nobody asked for: {outcome.output[:200]!r}"
+        )
     if outcome.value == 2 and (len(errors.rstrip("\n").split("\n")) > 1 or (not errors and case["closed"] != "stderr")):
         return f"not one line on standard error: {errors[:200]!r}"
     if outcome.value == 2 and case["closed"] == "stderr" and outcome.output:

@@ -18,7 +18,12 @@ GROUP = click.Context(command, info_name="descriptors")
 OTHERS = {("idesc", "--a"), ("idesc", "--b"), ("idesc", "--d"), ("idesc", "--scale-dtype")}
 
 #: What else must be said, or left out, for an option to be looked at.
+_TILE = ["--tile", "64x64", "--dtype", "bf16"]
 LINES = {
+    ("diff", "--swizzle"): ["0x4000404000010000", *_TILE, "--major", "K"],
+    ("read", "--swizzle"): [*_TILE, "--major", "K"],
+    ("candidates", "--swizzle"): [*_TILE, "--major", "K"],
+    ("candidates", "--major"): [*_TILE, "--swizzle", "64B"],
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
     ("derive", "--format"): FAMILY,
 }

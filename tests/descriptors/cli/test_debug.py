@@ -43,7 +43,7 @@ def test_the_examples_of_the_help_run(capsys: pytest.CaptureFixture[str]) -> Non
 
     for command in COMMANDS_OF:
         lines = (command.help or "").split("\b\n", 1)[1].split("\n\n", 1)[0].splitlines()
-        assert len(lines) == 2
+        assert len(lines) >= 2
         for line in lines:
             name, *arguments = shlex.split(line)
             assert name == "descriptors"
@@ -131,7 +131,7 @@ def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) ->
     assert told[0] == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
     assert len(told) == 10
     assert all(": no; " in line for line in told[1:])
-    records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))
+    records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))["candidates"]
     assert [record["fits"] for record in records] == [True] + [False] * 9
     assert (records[0]["layout"], records[0]["word"]) == (SW128, GOLDEN)
     assert records[0]["dont_care"] == ["leading_byte_offset"]
@@ -212,3 +212,56 @@ def test_whatever_is_asked_the_answer_is_an_answer_or_one_line(
         assert status in statuses, told
         assert told.err.count("\n") == (status == 2)
         assert bool(told.out) is (status != 2)
+
+
+@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
+@pytest.mark.parametrize("major", ["K", "MN"])
+def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
+    major: Any, swizzle: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    d = derive((128, 64, 3), "bf16", major, swizzle, (64, 16), order=(1, 0, 2), arch="sm90")
+    tile = ["--tile", "128x64", "--stages", "3", "--order", "1,0,2", "--swizzle", swizzle, "--mma", "64x16"]
+    layout, reads = [str(d.smem_tile)], ["--dtype", "bf16", "--major", major, "--arch", "sm90"]
+    word = hex(d.words()[1][2][1])  # type: ignore[index]
+    for command in (
+        ["diff", word, *reads, "--subtile", "1,2,1"],
+        ["candidates", "--dtype", "bf16", "--arch", "sm90", "--json"],
+    ):
+        by_tile = [*tile, *([] if "--major" in command else ["--major", major])]
+        told = run(capsys, *command, *by_tile)
+        assert told == run(capsys, *command, *layout, "--shape", "64x16")
+    operand = run(capsys, "match", "--dtype", "bf16", "--major", major, *tile)
+    assert f"SBO        {d.descriptor.stride_byte_offset} bytes" in operand
+    read = run(capsys, "read", *reads, *tile)
+    assert read == run(capsys, "read", hex(d.words()[0][0][0]), *reads, "--shape", "64x16")  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ([*BF16_K], "give either LAYOUT or --tile, found neither"),
+        ([SW128, "--tile", "64x16", *BF16_K], "give either LAYOUT or --tile, found both"),
+        ([SW128, "--swizzle", "128B", *BF16_K], "--swizzle goes only with --tile"),
+        ([SW128, "--order", "0,1", *BF16_K], "--order goes only with --tile"),
+        ([SW128, "--stages", "2", *BF16_K], "--stages goes only with --tile"),
+        (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "give the stages once"),
+        (["--tile", "64x24", "--swizzle", "32B", "--mma", "64x16", *BF16_K], "must be a multiple of"),
+    ],
+)
+def test_a_tile_is_asked_about_whole_and_instead_of_a_layout(
+    line: list[str], refusal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refusal in run(capsys, "diff", GOLDEN, *line, status=2)
+
+
+def test_decode_compares_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    met = run(capsys, "decode", GOLDEN, "--expect", "128B", "--expect", "stride_byte_offset=0x400")
+    assert met.splitlines()[-2:] == ["as expected: swizzle 128B", "as expected: stride_byte_offset 1024"]
+    told = run(capsys, "decode", GOLDEN, "--expect", "128B", "--expect", "swizzle=64B", status=1)
+    assert told.splitlines()[-1] == "not as expected: swizzle must be 64B, is 128B"
+    record = json.loads(run(capsys, "decode", GOLDEN, "--expect", "stride_byte_offset=512", "--json", status=1))
+    assert record["expected"] == [{"field": "stride_byte_offset", "expected": 512, "found": 1024, "met": False}]
+    assert "expected" not in json.loads(run(capsys, "decode", GOLDEN, "--json"))
+    assert "swizzle must be one of" in run(capsys, "decode", GOLDEN, "--expect", "63B", status=2)
+    assert "must be a number" in run(capsys, "decode", GOLDEN, "--expect", "version=one", status=2)
+    assert "a field must be one of" in run(capsys, "decode", GOLDEN, "--expect", "start=1", status=2)

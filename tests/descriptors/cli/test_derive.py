@@ -233,6 +233,9 @@ def test_every_way_to_say_what_is_read(options: list[str], words: str, capsys: p
 def test_a_wrong_description_is_one_line_and_status_2(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", "--dtype", "bf16", *options]) == 2
     told = capsys.readouterr()
+    if "--json" in options:
+        assert (set(json.loads(told.out)), told.err) == ({"schema", "error"}, "")
+        return
     assert (told.out, told.err.count("\n")) == ("", 1)
     assert told.err.startswith("descriptors: ")
 
@@ -265,7 +268,9 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert all(name in done.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join
+)
 @pytest.mark.parametrize("proved", [[], ["--no-verify"]], ids=" ".join)
 @pytest.mark.parametrize(
     ("base", "reason"),
@@ -276,6 +281,9 @@ def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
 ) -> None:
     assert main(["derive", *ARGUMENTS, "--base", base, *proved, *answer]) == 2
     told = capsys.readouterr()
+    if answer == ["--json"]:
+        assert reason in json.loads(told.out)["error"]["message"] and told.err == ""
+        return
     assert (told.out, told.err.count("\n")) == ("", 1)
     assert reason in told.err
 

@@ -96,7 +96,7 @@ def test_a_layout_that_no_word_reads_says_which_mode_fails() -> None:
     assert found.right_word is None
     assert "mode (0,0) must have stride 1, has stride 8" in found.reason
     assert "forms that it has: K-major 128B" in found.reason
-    assert tell(found).splitlines()[-1] == f"no word reads this layout: {found.reason}"
+    assert tell(found).splitlines()[1] == f"no word reads this layout: {found.reason}"
 
 
 def test_a_right_word_that_no_instruction_takes_says_so() -> None:
@@ -164,10 +164,30 @@ def test_two_elements_of_a_byte_are_told_apart() -> None:
 def test_the_answer_is_told_in_lines() -> None:
     lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
     assert lines[0] == "different: 896 of 1024 elements are read from elsewhere"
-    assert lines[1] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
-    assert lines[-1] == "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024"
+    assert lines[1] == "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024"
+    assert lines[2] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
     same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
     assert same == "same: the word reads all 1024 elements from where the layout stores them"
+
+
+def test_a_picture_that_is_mostly_wrong_is_cut_and_says_how_much_is_left_out() -> None:
+    lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("mn \\ k"))
+    assert [line.split()[0] for line in lines[start + 1 : start + 9]] == [str(2 * i) for i in range(8)]
+    assert lines[start + 9] == "   ... and 24 more rows (--json has them all)"
+    assert lines[start + 10].startswith("a character is 2x1 elements")
+    half = diff(0x0000400800010000, "(8,(8,2)):(8,(1,512))", "sm100", dtype="bf16", major="K")
+    assert 2 * half.differing == half.shape[0] * half.shape[1] and "more rows" not in tell(half)
+
+
+def test_a_comparison_of_an_mn_major_operand_names_the_transpose_bit() -> None:
+    note = "MN-major takes the instruction's transpose bit"
+    layout = "S<3,3,3> o 0 o (64,16):(1,64)"
+    right = diff(0x4000404000000000, layout, "sm100", dtype="bf16", major="MN")
+    assert right.ok and tell(right).splitlines()[1].startswith(note)
+    told_k = diff(0x4000404000000000, layout, "sm100", dtype="bf16", major="K")  # the right word needs the other major
+    assert "major K -> MN" in tell(told_k) and note in tell(told_k)
+    assert note not in tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
 
 
 def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> None:

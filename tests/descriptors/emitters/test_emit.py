@@ -1,6 +1,6 @@
 """Emitted code computes the words of its derivation: for every subtile, at several addresses, in every language.
 
-CUDA C++ runs on the host (``g++``, with ``__device__`` defined away) and is compiled for the device where ``nvcc`` is
+CUDA C++ runs on the host (``g++``, which is told nothing of CUDA) and is compiled for the device where ``nvcc`` is
 at hand; PTX is assembled where ``ptxas`` is, and run by a small interpreter; the CuTe DSL's twin runs in the CuTe DSL.
 """
 
@@ -134,12 +134,16 @@ def test_python_refuses_what_no_tile_has() -> None:
             space["operand_subtile"](space["operand_first"](0), *coordinate)
 
 
-def cuda_program() -> str:
-    """All cases in one program that prints a word a line; its constants are checked by the compiler as well."""
-    parts, lines = [], []
+def cuda_program(folder: Path) -> str:
+    """All cases in one program that prints a word a line; half of them in one header, the others in one each."""
+    parts, lines, together = [], [], list(CASES)[::2]
+    headers = {name: emit(made(name), "cuda", name) for name in CASES if name not in together}
+    headers["together"] = emit([made(name) for name in together], "cuda", together)
+    for name, header in headers.items():
+        (folder / f"{name}.h").write_text(header)
+        parts += [f'#include "{name}.h"'] * 2
     for name in CASES:
         d = made(name)
-        parts.append(emit(d, "cuda", name))
         space = f"{name}_descriptor"
         for address, coordinate in questions(d):
             call = f"{space}::subtile({space}::first({address}u), {', '.join(f'{i}u' for i in coordinate)})"
@@ -150,8 +154,8 @@ def cuda_program() -> str:
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 def test_cuda_gives_the_words_of_every_subtile(tmp_path: Path) -> None:
     source, program = tmp_path / "all.cpp", tmp_path / "all"
-    source.write_text(cuda_program())
-    flags = ["-std=c++14", "-Wall", "-Wextra", "-Werror", "-D__device__=", "-D__forceinline__=inline"]
+    source.write_text(cuda_program(tmp_path))
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run(["g++", *flags, "-o", str(program), str(source)], check=True)
     printed = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
     assert [int(word, 16) for word in printed] == [word for name in CASES for word in expected(made(name))]
@@ -163,7 +167,8 @@ def test_cuda_compiles_for_the_device(arch: str, tmp_path: Path) -> None:
     parts, lines = [], []
     for name in CASES:
         d = made(name)
-        parts.append(emit(d, "cuda", name))
+        (tmp_path / f"{name}.h").write_text(emit(d, "cuda", name))
+        parts.append(f'#include "{name}.h"')
         coordinate, last = ", ".join(["i", "j", "i + j", "j"][: len(tuple(d.advance))]), expected(d)[-1]
         lines.append(f"  *out++ = {name}_descriptor::subtile({name}_descriptor::first(address), {coordinate});")
         address, indices = questions(d)[-1]
@@ -344,3 +349,44 @@ def test_three_digits_along_one_coordinate_are_taken_apart(name: str) -> None:
     d = derive(layout=layout, dtype="bf16", mma=(64, 16), legality="off", verify=False)
     assert max(len(text.split(" % ")) for text in emit(d, "python").splitlines()) > 1
     assert by_ptx(d) == by_python(d) == expected(d)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_a_misplaced_tile_does_not_compile(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text(emit(made("kmajor"), "cuda", "a"))
+    source, command = tmp_path / "a.cpp", ["g++", "-std=c++17", "-fsyntax-only", str(tmp_path / "a.cpp")]
+    for address, status in ((0x2000, 0), (0x2010, 1)):
+        word = made("kmajor").words(0x2000)[0][0]
+        source.write_text(f'#include "a.h"\nstatic_assert(a_descriptor::first_at<{address}u>() == {word:#x}ull, "");\n')
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == status
+        assert ("must start at a multiple of kAlignmentBytes" in done.stderr) is bool(status)
+
+
+def test_names_that_differ_in_case_share_no_identifier() -> None:
+    """The second operand does not change the first, neither in one text nor in two that are put together."""
+    first, second = made("kmajor"), made("mnmajor")
+    apart = emit(first, "python", "a") + emit(second, "python", "A")
+    for text in (apart, emit([first, second], "python", ["a", "A"])):
+        space = run(text)
+        for name, d in (("a", first), ("A", second)):
+            assert [space[f"{name}_subtile"](space[f"{name}_first"](at), *to) for at, to in questions(d)] == expected(d)
+    assert emit([first, second], "cutedsl", ["a", "A"]).count("A_WORD = ") == 1
+
+
+def test_several_operands_have_a_name_each() -> None:
+    d = made("kmajor")
+    assert emit([d], "cuda", "a") == emit(d, "cuda", "a")
+    assert emit([d, d], "cuda", ["a", "b"]).count("#pragma once") == 1
+    for derivations, names in (
+        ([d, d], "a"),
+        ([d, d], ["a"]),
+        ([d, d], ["a", "a"]),
+        ([d, d], [["a"], "b"]),
+        (d, ["a"]),
+    ):
+        with pytest.raises(DescriptorError, match=r"^emit: .*name"):
+            emit(derivations, "cuda", names)  # type: ignore[arg-type]
+    for garbage in ([], 7, None, [7], "d"):
+        with pytest.raises(DescriptorError, match=r"^emit: the operand must be a derivation or several, found"):
+            emit(garbage, "cuda", "a")  # type: ignore[arg-type]

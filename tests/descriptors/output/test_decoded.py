@@ -25,7 +25,7 @@ def test_a_step_that_is_too_small_is_told_with_the_rows_and_bytes_of_a_group(swi
 def test_text_and_data_hold_the_same_remarks() -> None:
     found = decode(0x0010000002001000, "sm90")
     told, data = tell(found), record(found)
-    assert told.splitlines()[0] == str(found) == "0x0010000002001000: sm90 shared-memory descriptor"
+    assert told.splitlines()[0] == found.headline == "0x0010000002001000: sm90 shared-memory descriptor"
     for kind in ("warnings", "notes"):
         assert [one["text"] for one in data[kind]] == [one.text for one in getattr(found, kind)]
     assert all(one["text"] in told for one in (*data["warnings"], *data["notes"]))

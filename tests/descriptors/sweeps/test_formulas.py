@@ -107,7 +107,9 @@ def test_the_command_prints_the_table_and_selects_rows() -> None:
     assert whole.exit_code == 0
     assert whole.output == write_table() + "\n"
     some = CliRunner().invoke(command, ["--major", "mn", "--swizzle", "128B", "--bits", "16", "--format", "json"])
-    assert [(row["major"], row["swizzle"], row["bits"]) for row in json.loads(some.output)] == [("MN", "128B", 16)] * 2
+    assert [(row["major"], row["swizzle"], row["bits"]) for row in json.loads(some.output)["formulas"]] == [
+        ("MN", "128B", 16)
+    ] * 2
 
 
 def test_the_page_is_up_to_date() -> None:

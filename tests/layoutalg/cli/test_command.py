@@ -42,9 +42,11 @@ def test_eval_prints_the_value_in_cute_notation(capsys: pytest.CaptureFixture[st
         ),
     ],
 )
-def test_eval_json_holds_the_parts(capsys: pytest.CaptureFixture[str], expression: str, value: object) -> None:
+def test_eval_json_holds_the_parts(
+    capsys: pytest.CaptureFixture[str], expression: str, value: dict[str, object]
+) -> None:
     status, out, _ = run(capsys, "eval", "--json", expression)
-    assert (status, json.loads(out)) == (0, value)
+    assert (status, json.loads(out)) == (0, {"schema": 1, **value})
 
 
 def test_eval_json_of_a_swizzled_slice_and_its_offset(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +111,7 @@ def test_ops_lists_every_operation_and_explains_one(capsys: pytest.CaptureFixtur
     assert all(len(line.split()) > 2 for line in out.splitlines() if line.startswith("  "))
     explained = run(capsys, "ops", "coalesce")[1]
     assert explained.startswith("coalesce(layout, target_profile=None)\n")
-    assert set(json.loads(run(capsys, "ops", "--json")[1])) == set(operations())
+    assert set(json.loads(run(capsys, "ops", "--json")[1])["operations"]) == set(operations())
 
 
 def test_help_is_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +141,6 @@ BAD = [
     ("show", "17"),
     ("show", "--rows", "0", "4:1"),
     ("show", "--rows", "x", "4:1"),
-    ("show", "--json", "4294967296:1"),
     ("show", "--all", "4294967296:1"),
     ("same", "4294967296:1", "(2,2147483648):(1,1)"),
     ("ops", "nosuch"),
@@ -158,6 +159,13 @@ def test_bad_input_is_one_line_on_standard_error_and_status_2(
     assert err.count("\n") == 1
     assert len(err) < 500
     assert "Traceback" not in err
+
+
+def test_a_refusal_of_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "show", "--json", "4294967296:1")
+    assert (status, err, out.count("\n")) == (2, "", 1)
+    error = json.loads(out)["error"]
+    assert (error["type"], error["message"].partition(":")[0]) == ("LayoutError", "show")
 
 
 def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -206,13 +214,15 @@ def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixtur
     access = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
     assert main(["find-swizzle", "(8,64):(64,1)", *access]) == 0
     assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes\n"
-    assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2
+    assert main(["find-swizzle", "(8,64):(64,0)", *access]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+    assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["type"] == "LayoutError"
 
 
 def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["f2", "(4,8):(8,1)", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"columns": [8, 16, 1, 2, 4], "rows": 5, "rank": 5}
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "columns": [8, 16, 1, 2, 4], "rows": 5, "rank": 5}
     assert main(["f2", "(4,2):(3,16)"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     tile = ["linear", "((2,2),(2,2)):((2,8),(1,4))", "--in", "lane,register", "--out", "dim0=4,dim1=4"]
@@ -272,7 +282,7 @@ def test_banks_lists_64_accesses_and_counts_the_others(values: int, capsys: pyte
 
 def test_ops_puts_all_summaries_into_one_column(capsys: pytest.CaptureFixture[str]) -> None:
     lines = run(capsys, "ops")[1].splitlines()
-    summaries = json.loads(run(capsys, "ops", "--json")[1])
+    summaries = json.loads(run(capsys, "ops", "--json")[1])["operations"]
     width = max(map(len, operations()))
     listed = [line for line in lines if line.startswith(" ")]
     assert [line[2 : 2 + width].rstrip() for line in listed] == [

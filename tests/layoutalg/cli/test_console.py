@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -150,3 +151,33 @@ def test_where_python_drops_docstrings_the_list_of_operations_says_so() -> None:
         command = [sys.executable, "-OO", "-m", "layoutalg", "ops", *arguments]
         told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
         assert "(no documentation: Python runs with -OO)" in told
+
+
+@pytest.mark.parametrize("asked", [["--json"], ["--format", "json"], ["--format=json"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("outcome", "status", "error"),
+    [
+        (LayoutError("eval: must be\n one line"), 2, {"type": "LayoutError", "message": "eval: must be one line"}),
+        (click.UsageError("no such thing"), 2, {"type": "UsageError", "message": "no such thing (tool --help)"}),
+        (NotThereError("no GPU"), 3, {"type": "NotThereError", "message": "no GPU"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_refusal_is_json_where_the_answer_was_to_be(
+    outcome: Exception, status: int, error: dict[str, str], asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    @click.command(context_settings={"ignore_unknown_options": True})
+    @click.argument("rest", nargs=-1)
+    def command(rest: tuple[str, ...]) -> None:
+        raise outcome
+
+    assert run(command, "tool", [LayoutError], asked) == status
+    told = capsys.readouterr()
+    assert (json.loads(told.out), told.err) == ({"schema": 1, "error": error}, "")
+
+
+@pytest.mark.parametrize("name", MAINS)
+def test_a_refusal_on_a_full_disk_keeps_its_status(name: str) -> None:
+    command = f"{sys.executable} -m {name} nosuch --json > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (2, "")
