@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs every command that the README shows and writes its output back into the README.
+"""Runs every command that the README and the pages of docs/ show, and writes its output back into them.
 
-    .venv/bin/python scripts/refresh_readme.py
+    .venv/bin/python scripts/refresh_pages.py
 
-The test of the README compares with the same function, so that what it shows is what the commands print.
+The tests compare with the same function, so that what a page shows is what the commands print.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: How a command of the README is run here: by this Python, without making an environment.
+#: How a command of a page is run here: by this Python, without making an environment.
 PROGRAMS = {
     "layoutalg": ["-m", "layoutalg"],
     "descriptors": ["-m", "descriptors"],
@@ -42,12 +42,20 @@ def run(command: str) -> str:
     return (done.stdout + done.stderr).rstrip("\n") + "\n"
 
 
+def pages() -> list[Path]:
+    """The pages that show commands: the README, and those of docs/ that are written by hand."""
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [path for path in found if "<!-- Written by" not in path.read_text(encoding="utf-8")]
+
+
 def main() -> None:
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    for command, output in sessions(text):
-        text = text.replace(f"$ {command}\n{output}", f"$ {command}\n{run(command)}")
-    path.write_text(text, encoding="utf-8")
+    for path in pages():
+        before = text = path.read_text(encoding="utf-8")
+        for command, output in sessions(text):
+            text = text.replace(f"$ {command}\n{output}", f"$ {command}\n{run(command)}")
+        if text != before:
+            path.write_text(text, encoding="utf-8")
+            print(f"refreshed {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":
