@@ -208,7 +208,7 @@ def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
 
 
 def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
-    """Shape and stride of (A, complement(A, size(A)*cosize(B)) o B), or None."""
+    """Shape and stride of (A, complement(A, size(A)*cosize(B)) o B), or None, also where two copies overlap."""
     b_parts = list(zip(leaves(b_shape), leaves(b_stride), strict=True))
     reach = 1 + sum((s - 1) * abs(d) for s, d in b_parts)
     rest = complement(pairs(a), count(a.shape) * reach)
@@ -216,7 +216,16 @@ def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
         return None
     rest_shape, rest_stride = written(rest)
     tiles = composition(Plain(rest_shape, rest_stride), b_shape, b_stride)
-    return None if tiles is None else ((a.shape, tiles[0]), (a.stride, tiles[1]))
+    if tiles is None or _overlap(values(a), values(Plain(*tiles)), values(Plain(b_shape, b_stride))):
+        return None
+    return (a.shape, tiles[0]), (a.stride, tiles[1])
+
+
+def _overlap(block: list[Any], copies: list[Any], places: list[Any]) -> bool:
+    """Whether an offset belongs to two copies; copies at one place are one."""
+    owner: dict[Any, Any] = {}
+    whole = [(start + x, (x, place)) for start, place in zip(copies, places, strict=True) for x in block]
+    return any(owner.setdefault(offset, of) != of for offset, of in whole)
 
 
 def injective(layout: Any) -> bool:
