@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from descriptors.errors import ChoiceError, brief
+from descriptors.errors import brief
 from descriptors.instructions import tables
 from descriptors.instructions.rows import CopyRow, OperandRow, ShapeRow, spell
 from descriptors.instructions.rules import (
@@ -32,7 +32,7 @@ from descriptors.instructions.rules import (
     rows_read,
     type_name,
 )
-from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode
+from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 
 #: Why wgmma reads no MN-major operand of other types, and the way out. Source: PTX ISA, wgmma.mma_async, imm-trans-a
 #: and imm-trans-b, which only the forms with .f16 and .bf16 operands have.
@@ -197,10 +197,8 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     32
     """
     known = {row.shape: row for row in tables.COPIES}
-    if shape not in known:
-        raise ChoiceError("legality: shape of tcgen05.cp", shape, known)
-    row = known[shape]
+    row = choose("legality: shape of tcgen05.cp", shape, known)
     legal = row.multicast or (None,)
     names = " or ".join(str(one or "absent") for one in legal)
     rule = f"multicast must be {names}"
-    return decide([row], lambda _: multicast in legal, rule, multicast or "none", f"tcgen05.cp.{shape}", legality)
+    return decide([row], lambda _: multicast in legal, rule, multicast or "none", f"tcgen05.cp.{row.shape}", legality)
