@@ -16,10 +16,8 @@ Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra"
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from layoutalg.algebra.coalesce import coalesce_plain
-from layoutalg.algebra.complement import complement
+from layoutalg.algebra.complement import gaps
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
@@ -65,7 +63,7 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
         return by_mode(block, tiler, _product, "logical_product")
     tile = as_tile(tiler, "logical_product")
     try:
-        room = complement(block, product(block.shape) * cosize(tile))
+        room, _ = gaps(block, product(block.shape) * cosize(tile))
         copies = compose_plain(room, tile)
     except (NotDivisibleError, NotInjectiveError) as error:
         raise type(error)(
@@ -80,9 +78,11 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
 def _has_both_signs(tile: Layout) -> bool:
     """Whether a tiler's strides may run both ways."""
     strides = flatten_tuple(tile.stride)
-    with suppress(TypeError, UndecidedError):  # of basis strides and symbols, each by itself
+    try:
         if not strides or min(strides) >= 0 or max(strides) <= 0:
             return False
+    except (TypeError, UndecidedError):
+        pass  # of basis strides and symbols each decides by itself
     steps = [d for s, d in zip(flatten_tuple(tile.shape), strides, strict=True) if s != 1 and d != 0]
     return any(not surely_less(0, d) for d in steps) and any(not surely_less(d, 0) for d in steps)
 

@@ -115,9 +115,6 @@ _set_shape = Layout.__dict__["shape"].__set__
 _set_stride = Layout.__dict__["stride"].__set__
 
 
-_LOWEST = -LIMIT
-
-
 def trusted(shape: Shape, stride: Stride) -> Layout:
     """A layout of parts that are known to be valid, without checking them again (the results of the algebra)."""
     layout = object.__new__(Layout)
@@ -242,8 +239,7 @@ def fitting(layout: Layout, operation: str) -> Layout:
     Traceback (most recent call last):
     layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
     """
-    shape, stride = layout.shape, layout.stride
-    if type(shape) is tuple and 0 < _plain_size(shape, stride, 8) <= LIMIT:  # type: ignore[arg-type]  # congruent
+    if _is_small(layout.shape, layout.stride):
         return layout
     check_depth(layout.shape, f"{operation}: result")
     total = product(layout.shape)
@@ -255,19 +251,24 @@ def fitting(layout: Layout, operation: str) -> Layout:
     return layout
 
 
-def _plain_size(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> int:
-    """The size of a shape beside strides of plain integers of 64 bits, in so many levels; 0 if they are not that."""
+def _is_small(shape: Any, stride: Any) -> bool:
+    """Whether a layout of at most two levels is at a glance too small to overflow anything."""
+    if type(shape) is int:
+        return type(stride) is int and -LIMIT <= stride <= LIMIT >= shape
     total = 1
-    for s, d in zip(shape, stride, strict=True):
+    for s, d in zip(shape, stride, strict=False):
         if type(s) is int:
-            if type(d) is not int or not _LOWEST <= d <= LIMIT:
-                return 0
+            if type(d) is not int or not -LIMIT <= d <= LIMIT:
+                return False
             total *= s
-        elif levels and type(s) is tuple:
-            total *= _plain_size(s, d, levels - 1)
-        else:
-            return 0
-    return total
+            continue
+        if type(s) is not tuple:
+            return False
+        for extent, step in zip(s, d, strict=False):
+            if type(extent) is not int or type(step) is not int or not -LIMIT <= step <= LIMIT:
+                return False
+            total *= extent
+    return total <= LIMIT
 
 
 def valid_shape(shape: Shape) -> Shape:
