@@ -9,6 +9,11 @@ The notation of :mod:`layoutalg.layouts.notation` with calls added. Added to its
 
 A name is one of :data:`OPERATIONS` and nothing else; Python's ``eval`` is not involved.
 Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
+
+>>> from layoutalg import Layout, coalesce
+>>> a = Layout(((2, 4), 8), ((1, 2), 8))
+>>> evaluate(f"coalesce({a})") == coalesce(a)
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""What a word was meant to say, beside what it says: field by field, for whoever knows only some of them."""
+"""What a word was meant to say, beside what it says: field by field, for whoever knows only some of them.
+
+>>> from descriptors import decode, derive
+>>> word = derive((64, 64), "bf16", "K", "128B", (64, 16)).words()[0][0]
+>>> [one.met for one in expectations(decode(word, "sm100"), ["stride_byte_offset=1024", "swizzle=64B"])]
+[True, False]
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,11 @@
 
 A print says more than a layout, and what it says is held against what was asked for: the width and the type of an
 element, the memory, the unit of the swizzle. Law: an expression is the layout that ``layoutalg.evaluate`` makes of it.
+
+>>> from layoutalg import evaluate
+>>> text = "coalesce((8,4):(1,8))"
+>>> evaluated(text) == evaluate(text)
+True
 """
 
 from __future__ import annotations

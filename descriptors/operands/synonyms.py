@@ -2,6 +2,9 @@
 
 Law: a synonym is never the name of another choice, and has several meanings only where nobody could tell which one is
 meant; it is refused there, with all of them.
+
+>>> meanings("half_t", ("f16", "bf16")), meanings("bf16", ("f16", "bf16"))
+(('f16',), ())
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""A story and its tables as HTML for a notebook: the text as it is printed, tables with inline styles, no scripts."""
+"""A story and its tables as HTML for a notebook: the text as it is printed, tables with inline styles, no scripts.
+
+>>> from html import unescape
+>>> "a < b" in unescape(page("a < b", []))
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The subtiles of a tile, one by one: the word of each and where it starts, as a table or alone."""
+"""The subtiles of a tile, one by one: the word of each and where it starts, as a table or alone.
+
+>>> from descriptors import derive
+>>> d = derive((64, 64), "bf16", "K", "128B", (64, 16))
+>>> tell_subtile(d, (0, 1)).split()[0] in tell_words(d)
+True
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@ No bit of a shared-memory descriptor holds the major: the same word is read one 
 another way with it. K-major is 0, the default of every instruction; MN-major is 1. ``tcgen05.cp`` has no such bit.
 Source: PTX ISA 9.1, wgmma.mma_async, imm-trans-a and imm-trans-b; tcgen05, Instruction descriptor (Tables 42-44), whose
 fields ``instruction`` has.
+
+>>> transpose_bit("sm90", "A"), transpose_bit("sm100", "B")
+('imm-trans-a of wgmma.mma_async', 'bit 16 of the tcgen05.mma instruction descriptor')
 """
 
 from __future__ import annotations

@@ -255,6 +255,8 @@ def _is_small(shape: Any, stride: Any) -> bool:
     """Whether a layout of at most two levels is at a glance too small to overflow anything."""
     if type(shape) is int:
         return type(stride) is int and -LIMIT <= stride <= LIMIT >= shape
+    if type(shape) is not tuple:  # a symbol
+        return False
     total = 1
     for s, d in zip(shape, stride, strict=False):
         if type(s) is int:

@@ -53,7 +53,7 @@ def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: py
     ("call", "told"),
     [
         (lambda: tma_plan(64), "tma: the operand must be a derivation, found 64"),  # type: ignore[arg-type]
-        (lambda: emit(None, "cuda"), "emit: the operand must be a derivation, found None"),  # type: ignore[arg-type]
+        (lambda: emit(None, "cuda"), "emit: the operand must be a derivation or several, found None"),  # type: ignore[arg-type]
         (lambda: decode_idesc(0, []), "idesc: kind"),  # type: ignore[arg-type]
         (lambda: idesc("bf16", m=64, n=64, kind={}), "idesc: kind"),  # type: ignore[arg-type]
         (lambda: idesc(nested(), m=64, n=64), "types must be of one kind"),

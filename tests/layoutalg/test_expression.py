@@ -139,7 +139,7 @@ def test_what_is_no_expression_is_a_notation_error(source: str, message: str) ->
         ("((4,8):(8,1))[2]", "mode: must lie in [0,2), found 2; layout = (4,8):(8,1)"),
         ("((4,8):(8,1))(4,0)", "must lie in [0,4), found 4"),
         ("coalesce(S<3,4,3>)", "coalesce"),
-        ("S<3,4,3>((1,2))", "S<3,4,3>"),
+        ("S<3,4,3>((1,2))", "swizzle: an offset must be an integer, found (1, 2)"),
         ("(4,8):1", "congruent"),
         ("complement((2,2):(2,3), 12)", "complement"),
     ],

@@ -255,9 +255,9 @@ def test_a_tile_is_asked_about_whole_and_instead_of_a_layout(
 
 
 def test_decode_compares_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    met = run(capsys, "decode", GOLDEN, "--expect", "128B", "--expect", "stride_byte_offset=0x400")
+    met = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "stride_byte_offset=0x400")
     assert met.splitlines()[-2:] == ["as expected: swizzle 128B", "as expected: stride_byte_offset 1024"]
-    told = run(capsys, "decode", GOLDEN, "--expect", "128B", "--expect", "swizzle=64B", status=1)
+    told = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "swizzle=64B", status=1)
     assert told.splitlines()[-1] == "not as expected: swizzle must be 64B, is 128B"
     record = json.loads(run(capsys, "decode", GOLDEN, "--expect", "stride_byte_offset=512", "--json", status=1))
     assert record["expected"] == [{"field": "stride_byte_offset", "expected": 512, "found": 1024, "met": False}]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from descriptors.cli.command import main
@@ -18,7 +20,11 @@ def test_the_command_prints_the_closed_forms(capsys: pytest.CaptureFixture[str])
     tile = derive_symbolic(("64*m", "64*k"), **ONE)  # type: ignore[arg-type]
     for name in WRITERS:
         assert main([*COMMAND, "--tile", "64*m x 64*k", "--format", name]) == 0
-        assert capsys.readouterr().out == write_formulas(tile, name) + "\n"
+        printed, written = capsys.readouterr().out, write_formulas(tile, name)
+        if name == "json":
+            assert json.loads(printed) == {"schema": 1, **json.loads(written)}
+        else:
+            assert printed == written + "\n"
 
 
 @pytest.mark.parametrize(
@@ -44,4 +50,4 @@ def test_the_command_refuses_in_one_line(
 
 def test_a_format_needs_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*COMMAND[:-1], "--tile", "64x64", "--format", "json"]) == 2
-    assert "--format goes only with --symbolic" in capsys.readouterr().err
+    assert "--format goes only with --symbolic" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -34,7 +34,7 @@ from descriptors.sweeps.search import survey
 
 GOLDEN = 0x4000404000010000
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
-OPERAND = "--dtype bf16 --major K"
+OPERAND = "--dtype bf16 --major K --arch sm100"  # without an architecture a command notes which it assumes
 D = derive((128, 128), "bf16", "K", "128B", (64, 16))
 
 #: A command, and the value that it answers with. Its own JSON switch is ``--json`` unless said otherwise.
@@ -45,13 +45,13 @@ SAME: dict[str, Callable[[], Any]] = {
     f"diff {GOLDEN + 2**35} '{SW128}' {OPERAND}": lambda: diff(
         GOLDEN + 2**35, SW128, arch="sm100", dtype="bf16", major="K"
     ),
-    "candidates (64,16):(64,1) --dtype bf16": lambda: candidates("(64,16):(64,1)", "bf16"),
+    "candidates (64,16):(64,1) --dtype bf16 --arch sm100": lambda: candidates("(64,16):(64,1)", "bf16"),
     "match (64,16):(64,1) --dtype bf16 --swizzle 128B": lambda: match("(64,16):(64,1)", "bf16", swizzle="128B"),
     f"derive {OPERAND} --swizzle 128B --tile 128x128 --mma 64x16 --no-verify": lambda: D,
     "shapes": lambda: select_rows("sm100"),
     "shapes --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),
-    "search --tile 64x16 --dtype bf16 --mma 64x16": lambda: survey((64, 16), "bf16", (64, 16)),
+    "search --tile 64x16 --dtype bf16 --mma 64x16 --arch sm100": lambda: survey((64, 16), "bf16", (64, 16)),
     f"derive {OPERAND} --swizzle 128B --tile 64*mx64*k --mma 64x16 --symbolic": lambda: derive_symbolic(
         ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
     ),

@@ -36,7 +36,7 @@ def test_what_is_no_range_is_refused(text: Any) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"tile": "128"}, {"tile": "1x2x3x4"}, {"mma": "64"}, {"dtypes": "bf17"}, {"majors": "M"}, {"swizzles": "256B"},
+        {"tile": "128"}, {"tile": "1x2x3x4"}, {"mma": "64"}, {"dtypes": "bf17"}, {"majors": "Q"}, {"swizzles": "256B"},
         {"orders": "km"}, {"archs": "sm80"}, {"operands": "C"}, {"dtypes": 7}, {"tile": None},
     ],
     ids=str,
