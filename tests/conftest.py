@@ -17,6 +17,7 @@ from seeds import BadSeedError, seed_of_this_run
 
 _COMMON: dict[str, Any] = {
     "database": None,
+    "derandomize": False,  # Hypothesis's own profile for CI, the parent of these, would draw without the seed
     "deadline": None,
     "print_blob": True,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
