@@ -239,7 +239,7 @@ def fitting(layout: Layout, operation: str) -> Layout:
     Traceback (most recent call last):
     layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
     """
-    if _is_small(layout.shape, layout.stride):
+    if _is_valid(layout.shape, layout.stride):  # nearly always; the checks below say what is wrong
         return layout
     check_depth(layout.shape, f"{operation}: result")
     total = product(layout.shape)
@@ -249,28 +249,6 @@ def fitting(layout: Layout, operation: str) -> Layout:
         if type(stride) is not Polynomial:
             as_leaf(stride.value if isinstance(stride, ScaledBasis) else stride, f"{operation}: a stride of the result")
     return layout
-
-
-def _is_small(shape: Any, stride: Any) -> bool:
-    """Whether a layout of at most two levels is at a glance too small to overflow anything."""
-    if type(shape) is int:
-        return type(stride) is int and -LIMIT <= stride <= LIMIT >= shape
-    if type(shape) is not tuple:  # a symbol
-        return False
-    total = 1
-    for s, d in zip(shape, stride, strict=False):
-        if type(s) is int:
-            if type(d) is not int or not -LIMIT <= d <= LIMIT:
-                return False
-            total *= s
-            continue
-        if type(s) is not tuple:
-            return False
-        for extent, step in zip(s, d, strict=False):
-            if type(extent) is not int or type(step) is not int or not -LIMIT <= step <= LIMIT:
-                return False
-            total *= extent
-    return total <= LIMIT
 
 
 def valid_shape(shape: Shape) -> Shape:

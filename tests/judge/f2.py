@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,6 +12,7 @@ from strategies import DrawnSource
 
 from layoutalg import Layout, size
 from layoutalg.analysis.f2_matrix import F2Matrix
+from layoutalg.analysis.linear_layout import LinearLayout
 
 #: For laws so regular that a third of the profile's examples shows what all of them would.
 few = settings(max_examples=max(1, settings().max_examples // 3))
@@ -59,3 +61,20 @@ def linear_layouts(draw: Any, most: int = 5, injective: bool = False) -> Layout:
             strides[leaf] = 1 << low
             low += bits
     return Layout(shape, like(strides, shape))
+
+
+@st.composite
+def linear_forms(draw: Any) -> LinearLayout:
+    """Maps of a few bits between at most three named dimensions on either side."""
+    heights = draw(st.lists(st.integers(0, 3), max_size=3))
+    row = st.tuples(*(st.integers(0, (1 << height) - 1) for height in heights))
+    widths = draw(st.lists(st.lists(row, max_size=3), max_size=3))
+    names = ["register", "lane", "warp"]
+    return LinearLayout(
+        list(zip(names, widths, strict=False)), {f"dim{i}": 1 << height for i, height in enumerate(heights)}
+    )
+
+
+def points(extents: dict[str, int]) -> list[dict[str, int]]:
+    """Every coordinate of named dimensions, the last of them fastest."""
+    return [dict(zip(extents, where, strict=True)) for where in itertools.product(*map(range, extents.values()))]

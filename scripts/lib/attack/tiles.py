@@ -68,15 +68,22 @@ def tile_of(tiler: Any) -> Layout:
     return Layout(tiler, 1) if isinstance(tiler, int) else tiler
 
 
+def by_mode(
+    judge: Callable[[Layout, Layout, Any], None], result: Layout, whole: Layout, tiler: tuple[Any, ...]
+) -> None:
+    """Each mode by its own tiler; one without a tiler stays as it is."""
+    for i in range(rank(whole)):
+        part = tiler[i] if i < len(tiler) else None
+        if part is None:
+            same_function(mode(result, i), mode(whole, i))
+        else:
+            judge(mode(result, i), mode(whole, i), part)
+
+
 def divide(result: Layout, target: Layout, tiler: Any) -> None:
     """The tile comes first, in the order of the tiler; then the other tiles, so that each element occurs once."""
     if isinstance(tiler, tuple):
-        for i in range(rank(target)):
-            part = tiler[i] if i < len(tiler) else None
-            if part is None:
-                same_function(mode(result, i), mode(target, i))
-            else:
-                divide(mode(result, i), mode(target, i), part)
+        by_mode(divide, result, target, tiler)
         return
     tile = tile_of(tiler)
     need(size(result) == size(target), f"size {size(result)} instead of {size(target)}")
@@ -88,12 +95,7 @@ def divide(result: Layout, target: Layout, tiler: Any) -> None:
 def product(result: Layout, block: Layout, tiler: Any) -> None:
     """The block comes first; copy j starts at the place, of those that fill an interval, that the tiler has at j."""
     if isinstance(tiler, tuple):
-        for i in range(rank(block)):
-            part = tiler[i] if i < len(tiler) else None
-            if part is None:
-                same_function(mode(result, i), mode(block, i))
-            else:
-                product(mode(result, i), mode(block, i), part)
+        by_mode(product, result, block, tiler)
         return
     tile = tile_of(tiler)
     wanted = [start + at(block, i) for start in _starts(block, tile) for i in range(size(block))]

@@ -10,7 +10,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from f2 import few, linear_layouts, values_of
+from f2 import few, linear_forms, linear_layouts, points, values_of
 from hypothesis import given
 from places import VECTORS
 
@@ -80,21 +80,6 @@ def test_layouts_without_dimensions_print_as_in_triton():
 
 
 # Laws -----------------------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def linear_forms(draw: Any) -> LinearLayout:
-    heights = draw(st.lists(st.integers(0, 3), max_size=3))
-    row = st.tuples(*(st.integers(0, (1 << height) - 1) for height in heights))
-    widths = draw(st.lists(st.lists(row, max_size=3), max_size=3))
-    names = ["register", "lane", "warp"]
-    return LinearLayout(
-        list(zip(names, widths, strict=False)), {f"dim{i}": 1 << height for i, height in enumerate(heights)}
-    )
-
-
-def points(extents: dict[str, int]) -> list[dict[str, int]]:
-    return [dict(zip(extents, where, strict=True)) for where in itertools.product(*map(range, extents.values()))]
 
 
 def flat(where: dict[str, int], extents: dict[str, int]) -> int:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from typing import Any
 
-import hypothesis.strategies as st
 import pytest
-from f2 import few, linear_layouts, values_of
+from f2 import few, linear_forms, linear_layouts, points, values_of
 from hypothesis import given
 from places import VECTORS
 
@@ -66,21 +63,6 @@ def test_the_register_layouts_of_triton_are_thread_value_layouts_of_cute(case):
         at = {fast: lane % threads[fast] * per_thread[fast], slow: lane // threads[fast] * per_thread[slow]}
         assert layout(0, lane, 0) == sum(step[dim] * at[dim] for dim in (0, 1))
     assert size(registers) * 32 * 4 == size(tuple(case["shape"]))
-
-
-@st.composite
-def linear_forms(draw: Any) -> LinearLayout:
-    heights = draw(st.lists(st.integers(0, 3), max_size=3))
-    row = st.tuples(*(st.integers(0, (1 << height) - 1) for height in heights))
-    widths = draw(st.lists(st.lists(row, max_size=3), max_size=3))
-    names = ["register", "lane", "warp"]
-    return LinearLayout(
-        list(zip(names, widths, strict=False)), {f"dim{i}": 1 << height for i, height in enumerate(heights)}
-    )
-
-
-def points(extents: dict[str, int]) -> list[dict[str, int]]:
-    return [dict(zip(extents, where, strict=True)) for where in itertools.product(*map(range, extents.values()))]
 
 
 @few
