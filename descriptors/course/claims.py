@@ -77,7 +77,7 @@ def oracle_claims(example: Example) -> Iterator[Claim]:
     Raises:
         OracleError: if the CuTe DSL is not installed, or broke as a tool.
     """
-    from descriptors.oracle.algebra import Case, evaluate
+    from layoutalg.oracle.algebra import Case, evaluate
     from descriptors.oracle.words import WordRequest, descriptor_words
 
     d = example.derive()

@@ -9,7 +9,7 @@ import pytest
 
 from descriptors.oracle import OracleError, emitted, service
 from descriptors.oracle.emitted import RunAnswer, run_emitted
-from descriptors.oracle.service import Reply, ask
+from layoutalg.oracle.service import Reply, ask
 
 
 def worker_that_prints(lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,20 +20,20 @@ def worker_that_prints(lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_reply_is_passed_on_with_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
     worker_that_prints('["ok", 1]\n["rejected", "no"]\n["crashed", "SIGFPE"]\n["timeout", "3 s"]\n', monkeypatch)
-    replies = ask("algebra", [1, 2, 3, 4], each_s=1, batch=8)
+    replies = ask("layoutalg.oracle.dsl.algebra", [1, 2, 3, 4], each_s=1, batch=8)
     assert replies == [Reply("ok", 1), Reply("rejected", "no"), Reply("crashed", "SIGFPE"), Reply("timeout", "3 s")]
 
 
 def test_a_status_that_nobody_knows_is_the_end_of_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
     worker_that_prints('["fine", 1]\n', monkeypatch)
     with pytest.raises(OracleError, match="a status must be one of ok, rejected, crashed, timeout, found fine"):
-        ask("algebra", [1], each_s=1, batch=8)
+        ask("layoutalg.oracle.dsl.algebra", [1], each_s=1, batch=8)
 
 
 def test_a_worker_that_leaves_questions_open_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     worker_that_prints('["ok", 1]\n', monkeypatch)
     with pytest.raises(OracleError, match="must answer 2 questions, found 1"):
-        ask("algebra", [1, 2], each_s=1, batch=8)
+        ask("layoutalg.oracle.dsl.algebra", [1, 2], each_s=1, batch=8)
 
 
 def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
