@@ -15,6 +15,6 @@ for.
 True
 """
 
-from layoutalg.oracle import OracleError, OracleUnavailableError, available, require, version
+from layoutalg.oracle import MISSING, OracleError, OracleUnavailableError, available, require, version
 
-__all__ = ["OracleError", "OracleUnavailableError", "available", "require", "version"]
+__all__ = ["MISSING", "OracleError", "OracleUnavailableError", "available", "require", "version"]

@@ -15,6 +15,6 @@ An oracle is evidence, not a judge: the DSL answers some inputs wrongly without 
 True
 """
 
-from layoutalg.oracle.installed import OracleError, OracleUnavailableError, available, require, version
+from layoutalg.oracle.installed import MISSING, OracleError, OracleUnavailableError, available, require, version
 
-__all__ = ["OracleError", "OracleUnavailableError", "available", "require", "version"]
+__all__ = ["MISSING", "OracleError", "OracleUnavailableError", "available", "require", "version"]

@@ -25,8 +25,10 @@ ROOMS = {
     ),
     "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
     "layoutalg.expression": "",
+    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors worker",
+    "layoutalg.oracle.dsl": "algebra expressions tensors",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing check algebra analysis command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
@@ -45,8 +47,8 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions",
+    "descriptors.oracle": "words emitted instructions",
+    "descriptors.oracle.dsl": "names words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",

@@ -282,6 +282,20 @@ def test_the_cute_dsl_gives_the_words_of_every_subtile() -> None:
         assert list(answer.dynamic) == list(answer.static) == expected(d)
 
 
+def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    from descriptors.oracle import emitted
+    from layoutalg.oracle.service import Reply
+
+    def asked(answerer: str, questions: list[Any], **options: Any) -> list[Reply]:
+        assert (answerer, len(questions)) == ("descriptors.oracle.dsl.emitted", 2)
+        return [Reply("ok", {"dynamic": ["0x10", "0x11"], "static": ["0x20"]}), Reply("rejected", "no such field")]
+
+    monkeypatch.setattr(emitted, "ask", asked)
+    runs = [emitted.Run("text", "a", ((0, (0,)),))] * 2
+    answers = [emitted.RunAnswer("ok", (16, 17), (32,)), emitted.RunAnswer("rejected", text="no such field")]
+    assert emitted.run_emitted(runs) == answers
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", CASES)
 def test_the_text_names_its_derivation(name: str, language: str) -> None:

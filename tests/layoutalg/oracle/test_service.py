@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from typing import Any
 
 import pytest
 
-from descriptors.oracle import OracleError, emitted, service
-from descriptors.oracle.emitted import RunAnswer, run_emitted
+from layoutalg.oracle import OracleError, service
 from layoutalg.oracle.service import Reply, ask
 
 
@@ -34,13 +32,3 @@ def test_a_worker_that_leaves_questions_open_is_broken(monkeypatch: pytest.Monke
     worker_that_prints('["ok", 1]\n', monkeypatch)
     with pytest.raises(OracleError, match="must answer 2 questions, found 1"):
         ask("layoutalg.oracle.dsl.algebra", [1, 2], each_s=1, batch=8)
-
-
-def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(kind: str, questions: list[Any], **options: Any) -> list[Reply]:
-        assert (kind, len(questions)) == ("emitted", 2)
-        return [Reply("ok", {"dynamic": ["0x10", "0x11"], "static": ["0x20"]}), Reply("rejected", "no such field")]
-
-    monkeypatch.setattr(emitted, "ask", asked)
-    runs = [emitted.Run("text", "a", ((0, (0,)),))] * 2
-    assert run_emitted(runs) == [RunAnswer("ok", (16, 17), (32,)), RunAnswer("rejected", text="no such field")]
