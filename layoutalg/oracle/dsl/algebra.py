@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from layoutalg.oracle.reader import Affine, Basis, Composed, Swizzling, read, write
 
-__all__ = ["Work", "operations", "prepare", "show", "traced"]
+__all__ = ["Work", "build", "operations", "prepare", "show", "traced"]
 
 #: What answers a list of questions, and reports a status and a value for each.
 Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
@@ -60,17 +60,18 @@ def prepare() -> Work:
     return traced(cute, answer)
 
 
-def traced(cute: Any, answer: Callable[[Any], str]) -> Work:
+def traced(cute: Any, answer: Callable[[Any], object]) -> Work:
     """The function that answers a batch of questions in one trace, each by ``answer``."""
 
     def work(questions: list[Any], report: Callable[[str, object], None]) -> None:
         def trace() -> None:
             for question in questions:
+                value: object
                 try:
-                    status, text = "ok", answer(question)
+                    status, value = "ok", answer(question)
                 except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to reject a case
-                    status, text = "rejected", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                report(status, text)
+                    status, value = "rejected", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                report(status, value)
             raise _Traced
 
         cute.jit(trace)()
@@ -82,17 +83,18 @@ def _value(cute: Any, argument: Any) -> Any:
     """A DSL value from plain data: texts become layouts, JSON's lists become tuples."""
     if isinstance(argument, list):
         return tuple(_value(cute, item) for item in argument)
-    return _build(cute, read(argument)) if isinstance(argument, str) else argument
+    return build(cute, read(argument)) if isinstance(argument, str) else argument
 
 
-def _build(cute: Any, term: object) -> Any:
+def build(cute: Any, term: object) -> Any:
+    """The DSL's value of a term that was read."""
     match term:
         case Affine(shape, stride):
             return cute.make_layout(shape, stride=_strides(cute, stride))
         case Swizzling(bits, base, shift):
             return cute.make_swizzle(bits, base, shift)
         case Composed(outer, offset, inner):
-            return cute.make_composed_layout(_build(cute, outer), offset, _build(cute, inner))
+            return cute.make_composed_layout(build(cute, outer), offset, build(cute, inner))
     raise TypeError(f"no value for {term}")
 
 
