@@ -132,6 +132,7 @@ class ExpressionParser(Parser):
         self.tokens = [_restored(token, plain) for token in self.tokens]
 
     def parse_part(self) -> Any:
+        """Read a part of the notation, a list or a call, and the calls and modes of it that follow."""
         start = self.token
         value = self._list() if self.take("[") else super().parse_part()
         while start.kind != "int" and self.token.text in ("(", "["):
@@ -141,10 +142,12 @@ class ExpressionParser(Parser):
         return value
 
     def is_symbol(self, name: str) -> bool:
+        """Whether a name stands for a symbol: it names no operation, and nothing is called or given by it."""
         following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
         return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
 
     def parse_name(self) -> Any:
+        """Read a word or an operation with its operands."""
         for word, value in (("None", None), ("True", True), ("False", False)):
             if self.take(word):
                 return value

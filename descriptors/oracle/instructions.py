@@ -133,5 +133,6 @@ def _grouped(ask: str, requests: Sequence[InstructionRequest]) -> list[tuple[str
 def _ask(questions: list[dict[str, Any]], target: str) -> list[tuple[str, Any]]:
     """The replies of a worker in which the DSL believes to compile for ``target``."""
     return [
-        (reply.status, reply.value) for reply in ask("descriptors.oracle.dsl.instructions", questions, each_s=60.0, batch=500, target=target)
+        (reply.status, reply.value)
+        for reply in ask("descriptors.oracle.dsl.instructions", questions, each_s=60.0, batch=500, target=target)
     ]

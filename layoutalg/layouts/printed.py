@@ -31,7 +31,8 @@ _CPP = (
     r"\(\s*(?P<address>0x[0-9a-fA-F]{1,16}|0x[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}|unset)\s*\)(?P<then>\s*o\b)?"
 )
 #: The DSL: a tensor, or the type of one, around the whole text.
-_HEAD = rf"(?P<type>[a-z]+(?P<bits>\d{{1,3}})\w*),\s*(?P<space>(?:[gstrc]|ds)mem|generic)(?:,\s*align<\d+>)?(?:,\s*{_SWIZZLE})?"
+_SPACE = r"(?P<space>(?:[gstrc]|ds)mem|generic)"
+_HEAD = rf"(?P<type>[a-z]+(?P<bits>\d{{1,3}})\w*),\s*{_SPACE}(?:,\s*align<\d+>)?(?:,\s*{_SWIZZLE})?"
 _DSL = (
     rf"\s*tensor<ptr<{_HEAD}>(?P<then>\s*o\b)(?P<layout>[^\"]*)>\s*",
     rf"\s*(?:!cute\.)?memref<{_HEAD}(?P<then>,)\s*\"(?P<layout>[^\"]*)\"\s*>\s*",

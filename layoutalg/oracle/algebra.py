@@ -65,4 +65,7 @@ def evaluate(cases: Iterable[Case], *, each_s: float = 20.0, batch: int = 1000) 
     '((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))'
     """
     questions = [(case.operation, case.arguments) for case in cases]
-    return [Answer(reply.status, str(reply.value)) for reply in ask("layoutalg.oracle.dsl.algebra", questions, each_s=each_s, batch=batch)]
+    return [
+        Answer(reply.status, str(reply.value))
+        for reply in ask("layoutalg.oracle.dsl.algebra", questions, each_s=each_s, batch=batch)
+    ]

@@ -1,7 +1,7 @@
 """Where the CuTe DSL is known not to do as the algebra does: rows of ``docs/divergences.md``, by operation.
 
-A row is an input on which the DSL 4.8.1 gives another answer, refuses, or crashes; an operation has its rows here, ``()``
-those of a layout at a coordinate. Law: no row is told of an operation that has none.
+A row is an input on which the DSL 4.8.1 gives another answer, refuses, or crashes; ``()`` is a layout at a coordinate.
+Law: every operation tells its own rows once, and one without rows tells nothing.
 
 >>> rows_of(["size", ":"]), rows_of(["logical_divide", "complement", "complement"])
 ('', 'logical_divide: rows 34 and 35; complement: rows 21 to 23')

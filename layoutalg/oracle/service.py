@@ -74,7 +74,9 @@ def ask(
                 check=False,
             )
     except subprocess.TimeoutExpired as error:
-        raise OracleError(f"oracle: {len(questions)} questions to {answerer} must end in {limit_s} s, found no end") from error
+        raise OracleError(
+            f"oracle: {len(questions)} questions to {answerer} must end in {limit_s} s, found no end"
+        ) from error
     replies = list(_replies(done.stdout))
     if done.returncode or len(replies) != len(questions):
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]

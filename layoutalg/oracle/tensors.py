@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from layoutalg.oracle.service import Status, ask
 
@@ -78,8 +79,11 @@ def prints(tensors: Iterable[Tensor | Coordinates], *, each_s: float = 20.0) -> 
     """
     questions = [asdict(tensor) for tensor in tensors]
     return [
-        Prints("ok", reply.value["bits"], *(tuple(reply.value[name]) for name in ("tensors", "pointers", "layouts")))
-        if reply.status == "ok"
-        else Prints(reply.status, text=str(reply.value))
+        _prints(reply.value) if reply.status == "ok" else Prints(reply.status, text=str(reply.value))
         for reply in ask("layoutalg.oracle.dsl.tensors", questions, each_s=each_s, batch=200)
     ]
+
+
+def _prints(value: dict[str, Any]) -> Prints:
+    tensors, pointers, layouts = (tuple(value[name]) for name in ("tensors", "pointers", "layouts"))
+    return Prints("ok", value["bits"], tensors, pointers, layouts)

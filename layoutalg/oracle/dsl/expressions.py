@@ -58,7 +58,7 @@ def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
     slice_ = operations(cute)["slice_"]
 
     def called(function: Any, *coordinate: Any) -> Any:
-        where = coordinate[0] if len(coordinate) == 1 else coordinate
+        where: Any = coordinate[0] if len(coordinate) == 1 else coordinate
         if _keeps(where):
             return slice_(function, where)
         if _is_layout(cute, function):

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from descriptors.oracle import installed
+from layoutalg.oracle import installed
 from layoutalg.oracle.installed import OracleUnavailableError, available, require, version
 
 

@@ -47,7 +47,9 @@ def drawn(seed: int) -> list[Tensor]:
 
 def expected(tensor: Tensor) -> Pointer:
     name, bits = TYPES[tensor.type]
-    swizzle = Swizzle(*tensor.swizzle) if tensor.swizzle and tensor.swizzle[0] else None  # one of no bits is not printed
+    swizzle = (
+        Swizzle(*tensor.swizzle) if tensor.swizzle and tensor.swizzle[0] else None
+    )  # one of no bits is not printed
     return Pointer(bits, tensor.space.replace("generic", ""), None, name, swizzle)
 
 
