@@ -1,8 +1,8 @@
 """The command ``descriptors``: derive descriptors, read them, look for what is wrong with them.
 
 Exit status: 0 for an answer, 1 for a comparison that found a difference, 2 for bad input, which is told in one line on
-standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help`` and
-shell completion stay quick.
+standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help``
+and shell completion stay quick.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +33,30 @@ def test_a_worker_that_leaves_questions_open_is_broken(monkeypatch: pytest.Monke
     worker_that_prints('["ok", 1]\n', monkeypatch)
     with pytest.raises(OracleError, match="must answer 2 questions, found 1"):
         ask("layoutalg.oracle.dsl.algebra", [1, 2], each_s=1, batch=8)
+
+
+ANSWERER = """
+import os, time
+
+def prepare():
+    def work(questions, report):
+        for question in questions:
+            if question == "die":
+                os.abort()
+            if question == "sleep":
+                time.sleep(60)
+            report("ok", question)
+    return work
+"""
+
+
+def test_the_worker_asks_the_module_that_it_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the DSL: whoever has questions brings the module that answers, crashes and all."""
+    (tmp_path / "an_answerer.py").write_text(ANSWERER, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(service, "require", lambda: None)
+    replies = ask("an_answerer", [1, "die", "sleep", 4], each_s=0.5, batch=8)
+    assert [reply.status for reply in replies] == ["ok", "crashed", "timeout", "ok"]
+    assert [reply.value for reply in replies] == [1, "SIGABRT", "no answer in 0.5 s", 4]
+    with pytest.raises(OracleError, match=r"the worker must answer 1 questions, found 0 and exit status 1: .*no_such"):
+        ask("no_such_answerer", [1], each_s=1, batch=8)
