@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from places import ROOT
 
 from layoutalg import LayoutError, evaluate, oracle
 from layoutalg.cli import check
@@ -85,6 +87,17 @@ def test_a_value_that_the_dsl_alone_has_is_in_the_json_beside_the_refusal(
     data = json.loads(out)
     assert (status, err, data["error"]["type"]) == (1, "", "NotDivisibleError")
     assert (data["check"]["agrees"], data["check"]["value"], data["check"]["how"]) == (False, "(2,3):(6,3)", None)
+
+
+@needs_oracle
+@pytest.mark.parametrize("page", ["algebra", "cookbook"])
+def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Apart from the other outputs of the pages, for those are there without the DSL."""
+    shown = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    lines = re.findall(r'^\$ layoutalg eval "([^"]*)" --check\n((?:(?!\$ |```).*\n)*)', shown, re.MULTILINE)
+    assert len(lines) == {"algebra": 3, "cookbook": 1}[page]
+    for expression, output in lines:
+        assert told(capsys, expression)[1] == output.replace("4.8.1", str(oracle.version()))
 
 
 @needs_oracle
