@@ -208,25 +208,31 @@ def _image_coordinate(layout: Layout, where: Any) -> Any:
 
 
 def _is_valid(shape: Any, stride: Any) -> bool:
-    """Whether shape and stride are congruent, two levels deep at most, and hold plain integers in range."""
+    """Whether shape and stride are congruent, two levels deep at most, and hold plain integers that surely fit.
+
+    The strides are looked at together: the union of the bits of numbers none of which is negative is at least the
+    largest of them. With a negative one it is negative, and the answer is no, whatever their sizes.
+    """
     if type(shape) is not tuple:
         return type(shape) is int and type(stride) is int and 0 < shape <= LIMIT and -LIMIT <= stride <= LIMIT
     if type(stride) is not tuple or len(shape) != len(stride):
         return False
-    total = 1
-    for s, d in zip(shape, stride, strict=True):
+    total, bits = 1, 0
+    for s, d in zip(shape, stride):  # noqa: B905  # the lengths are equal, and saying it again costs a tenth
         if type(s) is int and type(d) is int:
-            if s < 1 or not -LIMIT <= d <= LIMIT:
+            if s < 1:
                 return False
             total *= s
+            bits |= d
         elif type(s) is tuple and type(d) is tuple and len(s) == len(d):
-            for part, step in zip(s, d, strict=True):
-                if type(part) is not int or type(step) is not int or part < 1 or not -LIMIT <= step <= LIMIT:
+            for part, step in zip(s, d):  # noqa: B905
+                if type(part) is not int or type(step) is not int or part < 1:
                     return False
                 total *= part
+                bits |= step
         else:
             return False
-    return total <= LIMIT
+    return total <= LIMIT and 0 <= bits <= LIMIT
 
 
 def fitting(layout: Layout, operation: str) -> Layout:
