@@ -15,7 +15,7 @@ from layoutalg.errors import NotationError
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 
-_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_*+-]))"
+_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)?)*)|(?P<mark>[()<>,:@=_*+-]))"
 
 Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
 
