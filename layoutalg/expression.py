@@ -8,7 +8,7 @@ The notation of :mod:`layoutalg.layouts.notation` with calls added. Added to its
     part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
               | part "[" integer "]"         one mode of a layout
 
-A name is one of :data:`OPERATIONS`, or that of a fragment (:mod:`layoutalg.fragments.names`), and nothing else; Python's
+A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.names`), and nothing else; Python's
 ``eval`` is not involved.
 Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
 

@@ -85,7 +85,9 @@ FAMILIES = (
     *(
         Family(
             f"tcgen05.{name}.SHAPE.xN[.{pack}16b]", "lanes x columns", 32,
-            "cells of 32 bits, from the address on; with 16b the low halves of two columns a register", _TENSOR, _CODE,
+            "cell (lane, column) of register r of lane t, from the address on: 32x32b (t, r); 16x64b (t/4 + 8(t%2), "
+            "t/2 % 2 + 2r); 16x128b (t/4 + 8(r%2), t%4 + 4(r/2)); 16x256b (t/4 + 8(r/2 % 2), 2(t%4) + r%2 + 8(r/4)); "
+            "16x32bx2 (t%16, N(t/16) + r); 16b: the low halves of columns 2c and 2c + 1", _TENSOR, _CODE,
         )
         for name, pack in (("ld", "pack"), ("st", "unpack"))
     ),
