@@ -123,7 +123,7 @@ def ops(name: str | None, as_json: bool) -> None:
 @click.argument("name", required=False)
 @json_option("Write the list as JSON.")
 def atoms(name: str | None, as_json: bool) -> None:
-    """List what the registers of instructions hold, by names that are layouts everywhere, or explain the one called NAME.
+    """List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.
 
     \b
     layoutalg atoms mma.m16n8k16.A.f16

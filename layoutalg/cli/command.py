@@ -17,7 +17,7 @@ from layoutalg.errors import LayoutError
 COMMANDS = {
     "atoms": (
         "layoutalg.cli.algebra",
-        "List what the registers of instructions hold, by names that are layouts everywhere, or explain the one called NAME.",
+        "List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.",
     ),
     "banks": (
         "layoutalg.cli.analysis",
