@@ -24,4 +24,4 @@ def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
 
 def test_the_margin_holds_the_longest_row_number() -> None:
     text = str(Picture((".", "x"), (10_000_000, 1))).splitlines()
-    assert text[:3] == [" mn \\ k  0", "       0  .", "10000000  x"]
+    assert text[:3] == ["  mn \\ k  0", "       0  .", "10000000  x"]
