@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from descriptors.cli.elsewhere import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
@@ -50,6 +51,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.group(
     cls=Commands,
     table=COMMANDS,
+    elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from descriptors.cli.elsewhere import OptionsOnly
 from descriptors.cli.options import (
     address,
     arch_option,
@@ -33,7 +34,7 @@ from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import Status, json_text, say
 
 
-@click.command()
+@click.command(cls=OptionsOnly)
 @operand_options
 @click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
 @click.option(

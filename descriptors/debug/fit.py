@@ -77,7 +77,7 @@ def fitted(
     rows, _, offset = parts(operand)
     wanted = form(major, mode)
     shape = (size(rows, mode=[0]), size(rows, mode=[1]))
-    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted)
+    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted, element)
     placed: Layout | ComposedLayout = rows
     if offset or mode is not SwizzleMode.NONE:
         placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)

@@ -184,7 +184,8 @@ def request(
     """
     counted = as_unit(unit)
     if (tile is None) == (layout is None):
-        raise DescriptorError(f"derive: give either a tile or a layout, found {'neither' if tile is None else 'both'}")
+        found = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
+        raise DescriptorError(f"derive: give either a tile or a layout, found {found}")
     contiguous = major_of(swizzle, major, by.matrix)
     limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
     spec = (

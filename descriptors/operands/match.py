@@ -68,4 +68,4 @@ def match(
     contiguous = contiguous_major(rows, element) if said is None else as_major(said)
     whole = partition(rows, (size(rows, mode=[0]), size(rows, mode=[1])))
     wanted = form(contiguous, mode)
-    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted)
+    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted, element)
