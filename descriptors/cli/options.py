@@ -184,6 +184,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "legality": MODES,
         "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
         "emit": LANGUAGES,
+        "language": LANGUAGES,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }
     return choices[option]

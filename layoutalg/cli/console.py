@@ -137,7 +137,7 @@ def run(
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         help_of = context.command_path if context else name
-        return _refuse(name, error, f"{_told(error)} ({help_of} --help)", words)
+        return _refuse(name, error, f"{told(error)} ({help_of} --help)", words)
     except (OSError, UnicodeError) as error:
         _empty_output()
         return _refuse(name, error, str(error), [])  # the output itself may be what failed
@@ -145,7 +145,7 @@ def run(
         return _refuse(name, error, str(error), words)
 
 
-def _told(error: click.ClickException) -> str:
+def told(error: click.ClickException) -> str:
     """What is wrong with a command line; of an option that is missing, also what it takes."""
     if not isinstance(error, click.MissingParameter) or error.param is None:
         return error.format_message()

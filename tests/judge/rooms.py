@@ -50,7 +50,7 @@ ROOMS = {
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive match words debug instructions tma search formulas atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas command"
     ),
     "descriptors.__main__": "",
 }

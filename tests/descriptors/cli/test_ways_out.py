@@ -45,8 +45,8 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ([*BF16, "--layout", "0x4000404000010000"], "found the word 0x4000404000010000; decode reads it"),
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
-            "wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on its "
-            "way into shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major copy in global memory",
+            "wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on "
+            "its way into shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major copy in global ",
         ),
         (
             ["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"],
@@ -76,7 +76,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["match", "0x4000404000010000", "--dtype", "bf16"], "found the word 0x4000404000010000; decode reads it"),
         (["0x4000404000010000"], "No such command '0x4000404000010000'; a word is read by descriptors decode"),
         (["derieve"], "No such command 'derieve'; did you mean derive?"),
-        (["nothing"], "No such command 'nothing'; one of derive, match, candidates, decode"),
+        (["nothing"], "No such command 'nothing'; one of derive, emit, match, candidates"),
         (["decode"], "WORD is missing"),
         (["tma"], "--dtype is missing: f16 bf16 tf32"),
     ],
