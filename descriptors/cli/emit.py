@@ -32,9 +32,8 @@ def emit(context: click.Context, language: str, operands: Sequence[str], dtype: 
     """Write the code of several operands as one text: LANGUAGE is cuda, ptx, cutedsl or python.
 
     \b
-    descriptors emit cuda --dtype bf16 --arch sm90 \\
-        "a: --operand A --major K --swizzle 128B --tile 128x64x4 --mma m64n128k16" \\
-        "b: --operand B --major MN --swizzle 128B --tile 128x64x4 --mma m64n128k16"
+    descriptors emit cuda --dtype bf16 --arch sm90 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"
+    descriptors emit ptx --dtype f16 "a: --swizzle K_SW64 --tile 8x32 --mma 8x16" "b: --layout (8,(8,2)):(8,(1,64)) --mma 8x16"
 
     Each operand is a NAME, which all its identifiers begin with, a colon, and the options of descriptors derive that
     describe it; --dtype and --arch may be given once for all. Every operand is proved before anything is written.
