@@ -172,8 +172,14 @@ def tile_of(given: dict[str, Any]) -> Derivation:
         click.UsageError: if an option is missing that a tile needs.
         DescriptorError: if there is no such derivation.
     """
+    both = given["layout"] is not None  # for derive to refuse, if there is a tile too
     need(
-        given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]},
+        given
+        | {
+            "tile": None if both else given["tile"],
+            "major": major_of(given["swizzle"], given["major"]),
+            "mma": given["mma"] or given["cp"],
+        },
         "major",
         "swizzle",
         "mma",

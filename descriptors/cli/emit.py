@@ -33,11 +33,11 @@ def emit(context: click.Context, language: str, operands: Sequence[str], dtype: 
 
     \b
     descriptors emit cuda --dtype bf16 --arch sm90 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"
-    descriptors emit ptx --dtype f16 "a: --swizzle K_SW64 --tile 8x32 --mma 8x16" "b: --layout (8,(8,2)):(8,(1,64)) --mma 8x16"
+    descriptors emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16" "b: --swizzle MN_SW128 --tile 128x64 --mma 128x16"
 
     Each operand is a NAME, which all its identifiers begin with, a colon, and the options of descriptors derive that
     describe it; --dtype and --arch may be given once for all. Every operand is proved before anything is written.
-    """
+    """  # noqa: E501 - a command is one line
     shared = [word for name, value in (("--dtype", dtype), ("--arch", arch)) if value for word in (name, value)]
     found: dict[str, Derivation] = {}
     for text in operands:

@@ -39,7 +39,13 @@ _INSTRUCTION = r"m\d{1,9}n\d{1,9}k\d{1,9}"
 
 def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
     """A callback that reads ``128x128``; with ``--symbolic`` the text stays, for its extents are expressions."""
-    return text if context.params.get("symbolic") else numbers("x")(context, parameter, text)
+    if context.params.get("symbolic"):
+        return text
+    if text is not None and re.search(r"[a-wyz]", text, re.IGNORECASE):
+        raise click.BadParameter(
+            f"must be numbers like 128x128, found {_quoted(text)}; symbols go with --symbolic", param=parameter
+        )
+    return numbers("x")(context, parameter, text)
 
 
 def address(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:

@@ -82,6 +82,8 @@ def check_operand(
         rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
         if arch == "sm90" and major is Major.MN:
             about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
+        elif major is Major.MN:
+            about += ": the kind has no transpose bit; store the tile K-major"
     else:
         modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
         rule, found, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
@@ -183,6 +185,8 @@ def check_operand_tile(
     about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
     turned = any(reads(row, extents[1], extents[0]) for row in read)
     about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
+    if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in read):
+        about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
     rule = f"an operand must be {' or '.join(told)}"
     return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
 

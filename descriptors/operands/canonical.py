@@ -256,6 +256,9 @@ class _Trial:
         axis, fixed = self._axis(path[0]), dict(self.wanted.fixed).get(path)
         part, many = divided[path[0]][path[1]], size(divided[path[0]][0]) if path[1] else 1
         at, step, offset = first_break(part, fixed)
+        if offset == at * step:  # one step, but so many of them that only symbols tell
+            why = f"{axis.dimension} must be a number of {axis.noun}s, found symbols; substitute them first"
+            return self._failure(path, expected, found, why)
         field = next((name for name, taken in self.wanted.steps if taken == path), "")
         line = "lines without a swizzle" if self.wanted.mode is SwizzleMode.NONE else f"lines of {self.wanted.mode}"
         reason = f"as {line} have them" if fixed is not None else f"as {field} is one step for all"

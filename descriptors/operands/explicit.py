@@ -159,7 +159,8 @@ def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
         layout = parse_layout(layout)
     if not isinstance(layout, (Layout, ComposedLayout)) or isinstance(added, bool) or not isinstance(added, int):
         raise DescriptorError(
-            f"derive: layout must be a layout, its notation, or a pair of a layout and an offset, found {brief(given)}"
+            "derive: layout must be a layout, its notation, or a pair of a layout and an offset, found "
+            f"{brief(given)}; a layout is written shape:stride, like (64,16):(64,1)"
         )
     return layout, added
 

@@ -57,7 +57,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
             "--major is missing, which a tile does not tell as a layout does: one of K, MN",
         ),
         ([*BF16, "--major", "K", "--tile", "64x64"], "--mma is missing"),
-        ([*BF16, "--tile", "a"], "found 'a' (descriptors derive --help)"),
+        ([*BF16, "--tile", "a"], "found 'a'; symbols go with --symbolic (descriptors derive --help)"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,6 +78,46 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["derieve"], "No such command 'derieve'; did you mean derive?"),
         (["nothing"], "No such command 'nothing'; one of derive, emit, match, candidates"),
         (["decode"], "WORD is missing"),
+        (["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K"], "--shape is missing: MNxK that one"),
+        (
+            ["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K", "--shape", "64"],
+            "read: --shape must be MNxK, like 64x16, found 64",
+        ),
+        (["read", "--tile", "64x64", "--dtype", "bf16", "--major", "K"], "--swizzle is missing, which a tile does not"),
+        (["match", "--tile", "64x64", "--dtype", "bf16"], "--major is missing, which a tile does not tell"),
+        (["match", "(64,16)", "--dtype", "bf16"], "a layout is written shape:stride, like (64,16):(64,1)"),
+        (["match", "(64*m,16):(64,1)", "--dtype", "bf16"], "MN must be a number of rows, found symbols; substitute"),
+        (["derive", "--dtype", "bf16", "--tile", "64*m x 64"], "symbols go with --symbolic"),
+        (
+            ["derive", "--dtype", "bf16", "--tile", "64x64", "--layout", "(64,64):(64,1)"],
+            "derive: give either a tile or a layout, found both",
+        ),
+        (
+            ["idesc", "--a", "bf16", "--m", "256", "--n", "256"],
+            "found 256; sm100 f16 dense, cta_group 1; cta_group 2 has",
+        ),
+        (
+            [
+                "derive",
+                "--dtype",
+                "bf16",
+                "--swizzle",
+                "K_SW128",
+                "--tile",
+                "256x64",
+                "--mma",
+                "256x16",
+                "--cta-group",
+                "2",
+                "--operand",
+                "B",
+            ],
+            "each CTA of two holds half of it, give 128x16",
+        ),
+        (
+            ["derive", "--dtype", "e2m1", "--swizzle", "MN_SW128", "--tile", "256x64", "--mma", "128x64"],
+            "the kind has no transpose bit; store the tile K-major",
+        ),
         (["tma"], "--dtype is missing: f16 bf16 tf32"),
     ],
 )
