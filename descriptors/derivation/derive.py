@@ -31,8 +31,9 @@ from descriptors.derivation.verify import prove
 from descriptors.errors import as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import form, match_form
+from descriptors.operands.canonical import match_form
 from descriptors.operands.explicit import Given, Unit
+from descriptors.operands.forms import form
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of

@@ -19,9 +19,10 @@ from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.canonical import form, match_form
+from descriptors.operands.canonical import match_form
 from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
+from descriptors.operands.forms import form
 from descriptors.operands.operand import (
     MATRICES,
     ElementType,

@@ -29,7 +29,8 @@ from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import LEADING, STRIDE, Form, Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
+from descriptors.operands.forms import LEADING, STRIDE, Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain

@@ -12,8 +12,9 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
+from descriptors.operands.forms import form
 from descriptors.operands.operand import (
     ElementType,
     Major,

@@ -24,7 +24,7 @@ from descriptors import text
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import atoms_of, canonical_atom
-from descriptors.operands.canonical import LEADING, STRIDE
+from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.output import advance, proof

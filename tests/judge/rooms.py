@@ -34,7 +34,7 @@ ROOMS = {
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms steps canonical meaning pasted explicit partition match"
+        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",

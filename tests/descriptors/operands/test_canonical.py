@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
-from descriptors.operands.canonical import BASE, LEADING, STRIDE, Form, form, match_form
+from descriptors.operands.canonical import match_form
+from descriptors.operands.forms import BASE, LEADING, STRIDE, Form, form
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.proof.read_model import read_addresses
 from layoutalg import Layout, make_identity_layout, parse_layout, size
@@ -28,24 +29,6 @@ def built(wanted: Form, rest: tuple[int, int], leading: int, stride: int) -> Lay
     steps = {wanted.leading: leading, wanted.stride: stride, **fixed}
     shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
     return Layout(shape, tuple((steps.get((i, 0), 0), steps[i, 1]) for i in (0, 1)))
-
-
-@pytest.mark.parametrize(
-    ("major", "swizzle", "text"),
-    [
-        ("K", "none", "K-major none ((8,m),(1,k)):((1,SBO),(-,LBO))"),
-        ("K", "32B", "K-major 32B ((8,m),(1,k)):((2,SBO),(-,1))"),
-        ("K", "64B", "K-major 64B ((8,m),(1,k)):((4,SBO),(-,1))"),
-        ("K", "128B", "K-major 128B ((8,m),(1,k)):((8,SBO),(-,1))"),
-        ("MN", "none", "MN-major none ((1,m),(8,k)):((-,SBO),(1,LBO))"),
-        ("MN", "32B", "MN-major 32B ((2,m),(8,k)):((1,LBO),(2,SBO))"),
-        ("MN", "64B", "MN-major 64B ((4,m),(8,k)):((1,LBO),(4,SBO))"),
-        ("MN", "128B", "MN-major 128B ((8,m),(8,k)):((1,LBO),(8,SBO))"),
-        ("MN", "128B_BASE32B", "MN-major 128B_BASE32B ((8,m),(4,k)):((1,LBO),(8,SBO))"),
-    ],
-)
-def test_the_forms_are_those_of_the_ptx_isa_counted_in_16_bytes(major: str, swizzle: str, text: str) -> None:
-    assert str(form(Major(major), SwizzleMode(swizzle))) == text
 
 
 @given(wanted=forms, rest=st.tuples(st.integers(2, 8), st.integers(2, 8)), data=st.data())
@@ -233,8 +216,3 @@ def test_what_is_no_layout_is_refused(operand: Any) -> None:
 def test_an_operand_of_coordinates_is_refused() -> None:
     with pytest.raises(DescriptorError):
         match_form(make_identity_layout((64, 2)), form("K", "none"))
-
-
-def test_there_is_no_k_major_form_with_32_byte_pieces() -> None:
-    with pytest.raises(DescriptorError, match="128B_BASE32B"):
-        form(Major.K, SwizzleMode.B128_BASE32B)
