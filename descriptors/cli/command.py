@@ -11,12 +11,14 @@ from collections.abc import Sequence
 
 import click
 
+from descriptors.cli.elsewhere import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
     "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
+    "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
     "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),
     "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),
@@ -51,6 +53,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.group(
     cls=Commands,
     table=COMMANDS,
+    elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},

@@ -36,7 +36,7 @@ ROOMS = {
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
+        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
@@ -54,7 +54,9 @@ ROOMS = {
     "descriptors.oracle.dsl": "names words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": (
+        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas command"
+    ),
     "descriptors.__main__": "",
 }
 
