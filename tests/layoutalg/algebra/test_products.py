@@ -5,14 +5,14 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from descriptors.oracle.algebra import Case
+from descriptors.oracle.algebra import evaluate as dsl_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHAINED, drawn
 
 import layoutalg
 from descriptors.oracle import available
-from descriptors.oracle.algebra import Case
-from descriptors.oracle.algebra import evaluate as dsl_answers
 from layoutalg import (
     ComposedLayout,
     Layout,
