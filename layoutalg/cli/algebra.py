@@ -13,7 +13,7 @@ from layoutalg.cli.console import Status, json_text, say
 from layoutalg.cli.listing import explained, record_operations, tell_operations
 from layoutalg.cli.options import EXPRESSIONS, json_option, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
-from layoutalg.drawing.picture import draw
+from layoutalg.drawing.text import table
 from layoutalg.errors import LayoutError
 from layoutalg.expression import evaluate
 from layoutalg.layouts.composed import ComposedLayout
@@ -63,7 +63,7 @@ def show(
         say(json_text(record_offsets(value)))
     else:
         limits = _no_limits(value) if everything else _limits(rows, columns)
-        say(draw(value).text(color=_wants_color(color), **limits))
+        say(table(value, color=_wants_color(color), **limits))
 
 
 def _no_limits(value: Layout | ComposedLayout) -> dict[str, Any]:

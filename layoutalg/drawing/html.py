@@ -1,7 +1,7 @@
 """A layout's offsets as an HTML table: what a notebook shows for a layout.
 
-The same grid as :mod:`layoutalg.drawing.text`; the hue of a cell runs with its offset, so that memory order can be
-seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
+The same grid as :mod:`layoutalg.drawing.text`; the colour of a cell deepens with its offset, so that memory order
+can be seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
 
 >>> from layoutalg import Layout
 >>> [offset for offset in range(8) if f">{offset}</td>" not in table(Layout((2, 4), (4, 1)))]
@@ -16,6 +16,7 @@ from typing import Any
 
 from layoutalg.drawing.grid import Axis, Drawable, Grid, drawing
 from layoutalg.errors import LayoutError
+from layoutalg.strokes.theme import ink, step
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 from layoutalg.tuples.leaf import has_symbols
@@ -108,7 +109,7 @@ def _spans(axis: Axis, leaf: int, attribute: str, scope: str, start: int = 0) ->
 
 
 def _color(offset: Any, low: int, high: int) -> str:
-    """The background of a cell: from red at the lowest offset to violet at the highest; none for a coordinate."""
+    """The background of a cell: the order from the lowest offset to the highest; none for a coordinate."""
     if not isinstance(offset, int):
         return ""
-    return f";background:hsl({270 * (offset - low) // (high - low + 1)},75%,85%);color:#111"
+    return f";background:{ink(step(offset - low, high - low + 1)).light};color:{ink('ink').light}"

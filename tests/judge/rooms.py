@@ -16,7 +16,8 @@ from places import ROOT
 ROOMS = {
     "layoutalg.errors": "",
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
-    "layoutalg.drawing": "grid text html picture",
+    "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
+    "layoutalg.drawing": "grid plate text html axes arrange",
     "layoutalg.layouts": (
         "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
     ),
@@ -24,6 +25,7 @@ ROOMS = {
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
     "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
+    "layoutalg.pictures": "values holders tables colours words plates layout_picture",
     "layoutalg.expression": "",
     "layoutalg": "",
     "layoutalg.cli": "console options values analyses listing algebra analysis command",
