@@ -11,6 +11,7 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 from layoutalg.drawing.axes import MARGIN, column_labels, height_above, row_labels
 from layoutalg.drawing.plate import Level, Panel, Plate, label
@@ -19,8 +20,11 @@ from layoutalg.strokes.scene import Scene
 
 #: The most cells of which each is numbered.
 MOST_NUMBERS = 1024
-#: The smallest cell that is numbered, and the widest row of them, in pixels.
-LEAST_WIDTH, LEAST_HEIGHT, WIDEST = 14, 9, 1500
+#: The narrowest cell that is numbered.
+LEAST_WIDTH = 14
+#: Sizes of numbered cells, the largest that fits is taken: of the type, room beside a number, height of a cell, and the
+#: widest and highest table of them, in pixels.
+SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 1500, 20000))
 #: Pixels that a table without numbers should fill, and the largest cell of one.
 ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
 #: Where tables side by side begin a new line, and what lies between two.
@@ -43,12 +47,11 @@ def arrange(plate: Plate) -> Scene:
     tables = [_panel(panel, style) for panel in plate.panels]
     room = max(640.0, min(ACROSS, max(right - left for left, _, right, _ in (t.bounds() for t in tables))))
     y = _heading(figure, plate, room) + 8
-    y = _flow(figure, tables, y, plate.joined) + 26
-    entries = [*plate.legend, *_borders(plate.panels)]
-    if entries:
-        y = figure.legend(0, y, entries, room) + 20
+    y = _flow(figure, plate, tables, style, y) + 26
+    for entries in _legends(plate, room):
+        y = figure.legend(0, y, entries, room) + 8
     if plate.note:
-        figure.paragraph(0, y + 4, plate.note, room)
+        figure.paragraph(0, y + 16, plate.note, room)
     return figure.scene(plate.title or plate.notation, plate.description)
 
 
@@ -57,7 +60,8 @@ def _heading(figure: Figure, plate: Plate, room: float) -> float:
     if not plate.title:
         return figure.heading(0, 0, plate.notation, plate.caption, room, mono=True)
     y = figure.heading(0, 0, plate.title) - 3
-    y = figure.paragraph(0, y, plate.notation, room, "ink", figure.BODY, mono=True) + 2
+    if not plate.before:  # else it stands over each table
+        y = figure.paragraph(0, y, plate.notation, room, "ink", figure.BODY, mono=True) + 2
     return figure.paragraph(0, y, plate.caption, room) + 6
 
 
@@ -67,10 +71,10 @@ def style_of(plate: Plate) -> Style:
     rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
     longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0)
     if longest and sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS:
-        for size, pad, height in ((11.5, 10, 24), (10.5, 7, 21), (9.5, 5, 18), (8.5, 4, 16)):
-            width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, height)
-            if columns * width <= (900 if size > 8.5 else WIDEST):
-                return Style(round(width), height, size)
+        for size, pad, height, widest, highest in SIZES:
+            width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, min(height, 26))
+            if columns * width <= widest and rows * height <= highest:
+                return Style(ceil(width), height, size)
     across, down = ROOM_ACROSS // max(columns, 1), ROOM_DOWN // max(rows, 1)
     width, height = max(2, min(across, LARGEST)), max(2, min(down, LARGEST))
     return Style(min(width, 2 * height) if rows > 1 else width, min(height, 4 * width), 0)
@@ -135,26 +139,43 @@ def _block_labels(figure: Figure, panel: Panel, style: Style) -> None:
                 (j * style.width + wide / 2, i * style.height + base, word)
                 for (i, j), word in zip(starts, words, strict=True)
             ]
+            _grounds(figure, items, size)
             figure.texts(items, "ink", round(size, 1), "middle", mono=True)
             return
 
 
-def _flow(figure: Figure, tables: list[Figure], y: float, joined: bool) -> float:
-    """Put the tables side by side, in lines; the foot of the lowest."""
-    x, top, foot = 0.0, y, y
-    for number, table in enumerate(tables):
-        left, above, right, below = table.bounds()
-        if x and x + right - left > ACROSS and not joined:
-            x, top = 0.0, foot + GAP - 8
-        if joined and number:
-            middle = top - above + below / 2
-            figure.arrow([(x - GAP + 2, middle), (x + 2, middle)], "accent", 2, 9)
-            x += 14
-        figure.place(table, x - left, top - above)
-        x, foot = x + right - left + GAP, max(foot, top - above + below)
+def _grounds(figure: Figure, items: list[tuple[float, float, str]], size: float) -> None:
+    """Paper behind numbers that stand on many cells, whose fills may differ."""
+    for x, y, word in items:
+        wide, high = ceil(Figure.width_of(word, size, mono=True)) + 6, round(size) + 3
+        figure.box(round(x - wide / 2), round(y - 0.36 * size - high / 2), wide, high, "paper", radius=2, opacity=0.8)
+
+
+def _flow(figure: Figure, plate: Plate, tables: list[Figure], style: Style, y: float) -> float:
+    """Put the tables side by side, in lines, the first rows of their cells on one height; the foot of the lowest."""
+    above = ceil(max(-table.bounds()[1] for table in tables))
+    widths = [ceil(table.bounds()[2] - table.bounds()[0]) for table in tables]
+    a_line = max(int((ACROSS + GAP) // (max(widths) + GAP)), 1)
+    a_line = ceil(len(tables) / ceil(len(tables) / a_line))  # lines of about the same length
+    x, top, foot = 0, ceil(y) + above, ceil(y)
+    for number, (table, wide) in enumerate(zip(tables, widths, strict=True)):
+        left, _, _, below = table.bounds()
+        if x and (x + wide > ACROSS if plate.before else number % a_line == 0):
+            x, top = 0, foot + GAP - 12 + above
+        if plate.before and number == plate.before:
+            middle = top + style.height * plate.panels[number - 1].grid.rows.shown / 2
+            figure.arrow([(x - GAP + 6, middle), (x + 6, middle)], "accent", 2, 9)
+            x += 24
+        figure.place(table, x + ceil(-left), top)
+        x, foot = x + wide + GAP, max(foot, ceil(top + below))
     return foot
 
 
-def _borders(panels: tuple[Panel, ...]) -> list[tuple[str, str]]:
-    """What the legend says of the borders: each level once."""
-    return list(dict.fromkeys((level.role, level.name) for panel in panels for level in panel.levels))
+def _legends(plate: Plate, room: float) -> list[list[tuple[str, str]]]:
+    """What is told of fills and of borders, each level once: on one line, or each on its own."""
+    fills = list(plate.legend)
+    levels = dict.fromkeys((level.role, f"blocks of {level.name}") for panel in plate.panels for level in panel.levels)
+    wide = sum(48 + Figure.width_of(words, Figure.BODY) for _, words in (*fills, *levels))
+    if wide <= room:
+        return [[*fills, *levels]] if fills or levels else []
+    return [entries for entries in (fills, list(levels)) if entries]

@@ -105,7 +105,7 @@ class Plate:
         panels: the tables.
         legend: roles that fill cells, and their words.
         note: what was left out; may be empty.
-        joined: whether the panels are one thing before and after, which an arrow says.
+        before: how many panels are of what was before; an arrow leads from them to the others. 0 for none.
     """
 
     title: str
@@ -115,7 +115,7 @@ class Plate:
     panels: tuple[Panel, ...]
     legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
-    joined: bool = False
+    before: int = 0
 
     def record(self) -> dict[str, Any]:
         """The plate as plain data, as JSON can hold it."""
@@ -127,7 +127,7 @@ class Plate:
             "panels": [panel.record() for panel in self.panels],
             "legend": [{"role": role, "text": text} for role, text in self.legend],
             "note": self.note,
-            "joined": self.joined,
+            "before": self.before,
         }
 
 
@@ -148,7 +148,18 @@ def _levels(rows: list[int], columns: list[int]) -> Iterator[Level]:
     for depth in range(min(max(len(rows), len(columns)), len(_ROLES))):
         down = rows[depth] if depth < len(rows) else 0
         across = columns[depth] if depth < len(columns) else 0
-        yield Level(f"{down or 'all'} \u00d7 {across or 'all'}", down, across, _ROLES[depth])
+        yield Level(extents(down, across), down, across, _ROLES[depth])
+
+
+def extents(rows: int, columns: int) -> str:
+    """The extents of a block in words; 0 stands for the whole table.
+
+    >>> extents(8, 64), extents(4, 0)
+    ('8 \u00d7 64', '4 rows')
+    """
+    if rows and columns:
+        return f"{rows} \u00d7 {columns}"
+    return f"{rows} rows" if rows else f"{columns} columns"
 
 
 def _blocks(axis: Axis) -> list[int]:

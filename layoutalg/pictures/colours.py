@@ -17,7 +17,7 @@ from layoutalg.drawing.plate import Roles
 from layoutalg.strokes.theme import KINDS, kind, step
 
 #: What stands before a number in the legend.
-_PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": ""}
+_PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": "position "}
 #: Numbers of one kind that the legend names.
 _NAMED = 3
 

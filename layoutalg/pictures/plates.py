@@ -15,7 +15,7 @@ from typing import Any
 
 from layoutalg.drawing.arrange import MOST_NUMBERS
 from layoutalg.drawing.grid import Drawable, Grid, note_of
-from layoutalg.drawing.plate import Level, Panel, Plate, Roles, levels_of
+from layoutalg.drawing.plate import Level, Panel, Plate, Roles, extents, levels_of
 from layoutalg.pictures.colours import Legend, coloured
 from layoutalg.pictures.holders import holders
 from layoutalg.pictures.tables import Limits, Slice, Subject, slices
@@ -66,7 +66,8 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     words = tables(first.rows.shown, first.columns.shown, len(panels), notation)
     said = sentences(question.label, question.colour, question.element_bytes, few=few)
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
-    return Plate(question.title, notation, f"{words} {said}", said, panels, legend, note, joined=bool(before))
+    title = question.title or ("The same cells, before and after" if before else "")
+    return Plate(title, notation, f"{words} {said}", said, panels, legend, note, len(before))
 
 
 def _slices(question: Question, layout: Drawable, limits: Limits, most: int | None) -> list[Slice]:
@@ -105,7 +106,7 @@ def _levels(question: Question, table: Slice) -> tuple[Level, ...]:
     if question.levels is None:
         return levels_of(table.rows, table.columns)
     return tuple(
-        Level(f"{rows} \u00d7 {columns}", rows, columns, role)
+        Level(extents(rows, columns), rows, columns, role)
         for (rows, columns), role in zip(question.levels, _ASKED, strict=False)
     )
 

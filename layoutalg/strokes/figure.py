@@ -8,6 +8,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from layoutalg.strokes.canvas import Canvas
 from layoutalg.strokes.metrics import wrapped
@@ -119,15 +120,18 @@ class Figure(Canvas):
             entries: role and words of each.
             room: the width there is.
         """
-        left, line = x, y
-        for role, words in entries:
-            wide = 30 + self.width_of(words, self.BODY)
-            if left > x and left + wide > x + room:
-                left, line = x, line + 24
-            self._sample(left, line, role)
-            self.text(left + 30, line + 12.5, words, "muted", self.BODY)
-            left += wide + 18
-        return line + 16
+        widths = [ceil(30 + self.width_of(words, self.BODY)) + 18 for _, words in entries]
+        a_line = len(entries)
+        if sum(widths) - 18 > room:  # several lines, about as long as one another, stand in columns
+            widths = [max(widths)] * len(entries)
+            lines = ceil(len(entries) / max(int((room + 18) // widths[0]), 1))
+            a_line = ceil(len(entries) / lines)
+        for number, (role, words) in enumerate(entries):
+            line, place = divmod(number, max(a_line, 1))
+            left, top = x + sum(widths[:place]), y + 24 * line
+            self._sample(left, top, role)
+            self.text(left + 30, top + 12.5, words, "muted", self.BODY)
+        return y + 24 * ((len(entries) - 1) // max(a_line, 1)) + 16
 
     def _sample(self, x: float, y: float, role: str) -> None:
         if role.startswith("dot:"):

@@ -1,6 +1,6 @@
 """A scene as SVG: deterministic text, few nodes, colours by class, light and dark.
 
-Cells of one role are one path; numbers that share a line are one ``<text>`` with a ``<tspan>`` each. Colours are class
+Cells of one role are one path; texts of one style are one ``<text>`` with a ``<tspan>`` each. Colours are class
 rules with a light value for every reader, and beside them ``light-dark()`` for those that know it: alone, the picture
 follows the reader's preference, and inside a page the page's. ``width="100%"`` up to its own size fits any column.
 
@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
-from itertools import groupby
 from math import hypot
 from zlib import crc32
 
@@ -131,20 +130,25 @@ def _through(points: tuple[Point, ...]) -> str:
 
 
 def _texts(shape: Text) -> Iterator[str]:
-    """A text element for each line; its classes say colour and face."""
+    """One text element, with a span for each text where there are several; its classes say colour and face."""
     anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
     classes = f"f-{shape.role}" + " m" * shape.mono + " b" * shape.bold
     style = f'font-size="{_number(shape.size)}" class="{classes}"{anchor}'
-    for y, line in groupby(shape.items, key=lambda item: item[1]):
-        items = list(line)
-        if len(items) > 1 and not shape.turn:
-            spans = "".join([f'<tspan x="{_number(x)}">{_words(text)}</tspan>' for x, _, text in items])
-            yield f'<text y="{_number(y)}" {style}>{spans}</text>'
-            continue
-        for x, _, text in items:
-            at = f"{_number(x)} {_number(y)}"
-            turn = f' transform="rotate({shape.turn} {at})"' if shape.turn else ""
-            yield f'<text x="{_number(x)}" y="{_number(y)}" {style}{turn}>{_words(text)}</text>'
+    if len(shape.items) > 1 and not shape.turn:
+        yield f"<text {style}>{''.join(_spans(shape.items))}</text>"
+        return
+    for x, y, text in shape.items:
+        turn = f' transform="rotate({shape.turn} {_number(x)} {_number(y)})"' if shape.turn else ""
+        yield f'<text x="{_number(x)}" y="{_number(y)}" {style}{turn}>{_words(text)}</text>'
+
+
+def _spans(items: tuple[tuple[float, float, str], ...]) -> Iterator[str]:
+    """A span that stands on the line of the one before it does not say so again."""
+    line = None
+    for x, y, text in items:
+        down = "" if y == line else f' y="{_number(y)}"'
+        line = y
+        yield f'<tspan x="{_number(x)}"{down}>{_words(text)}</tspan>'
 
 
 def _opacity(value: float, name: str = "opacity") -> str:
