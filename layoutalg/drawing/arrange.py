@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from layoutalg.drawing.axes import MARGIN, column_labels, height_above, row_labels
+from layoutalg.drawing.flow import ACROSS, group, joined
 from layoutalg.drawing.plate import Level, Panel, Plate, label
 from layoutalg.strokes.figure import Figure
 from layoutalg.strokes.scene import Scene
@@ -27,8 +28,6 @@ LEAST_WIDTH = 14
 SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 1500, 20000))
 #: Pixels that a table without numbers should fill, and the largest cell of one.
 ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
-#: Where tables side by side begin a new line, and what lies between two.
-ACROSS, GAP = 1240, 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def arrange(plate: Plate) -> Scene:
     tables = [_panel(panel, style) for panel in plate.panels]
     room = max(640.0, min(ACROSS, max(right - left for left, _, right, _ in (t.bounds() for t in tables))))
     y = _heading(figure, plate, room) + 8
-    y = _flow(figure, plate, tables, style, y) + 26
+    y = joined(figure, _groups(plate, tables), y) + 26
     for entries in _legends(plate, room):
         y = figure.legend(0, y, entries, room) + 8
     if plate.note:
@@ -151,24 +150,12 @@ def _grounds(figure: Figure, items: list[tuple[float, float, str]], size: float)
         figure.box(round(x - wide / 2), round(y - 0.36 * size - high / 2), wide, high, "paper", radius=2, opacity=0.8)
 
 
-def _flow(figure: Figure, plate: Plate, tables: list[Figure], style: Style, y: float) -> float:
-    """Put the tables side by side, in lines, the first rows of their cells on one height; the foot of the lowest."""
-    above = ceil(max(-table.bounds()[1] for table in tables))
-    widths = [ceil(table.bounds()[2] - table.bounds()[0]) for table in tables]
-    a_line = max(int((ACROSS + GAP) // (max(widths) + GAP)), 1)
-    a_line = ceil(len(tables) / ceil(len(tables) / a_line))  # lines of about the same length
-    x, top, foot = 0, ceil(y) + above, ceil(y)
-    for number, (table, wide) in enumerate(zip(tables, widths, strict=True)):
-        left, _, _, below = table.bounds()
-        if x and (x + wide > ACROSS if plate.before else number % a_line == 0):
-            x, top = 0, foot + GAP - 12 + above
-        if plate.before and number == plate.before:
-            middle = top + style.height * plate.panels[number - 1].grid.rows.shown / 2
-            figure.arrow([(x - GAP + 6, middle), (x + 6, middle)], "accent", 2, 9)
-            x += 24
-        figure.place(table, x + ceil(-left), top)
-        x, foot = x + wide + GAP, max(foot, ceil(top + below))
-    return foot
+def _groups(plate: Plate, tables: list[Figure]) -> list[Figure]:
+    """The tables of what was before, if any, and the others."""
+    if not plate.before:
+        return [group(tables, plate.stacked)]
+    before, after = tables[: plate.before], tables[plate.before :]
+    return [group(before, 0, plate.was), group(after, plate.stacked, plate.notation)]
 
 
 def _legends(plate: Plate, room: float) -> list[list[tuple[str, str]]]:

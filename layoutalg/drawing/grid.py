@@ -157,11 +157,11 @@ def frame(
     columns = Axis.of(modes[-1] if len(modes) < 2 else modes[1], min(len(modes) - 1, 1), max_columns) if modes else rows
     rest = tuple(size(mode) for mode in modes[2:])
     count = size(rest) if max_grids is None else min(max_grids, size(rest))
-    limit = MOST_CELLS if most is None else most
+    limit, less = (MOST_CELLS, "fewer rows or columns") if most is None else (most, "a slice or a tile of it")
     if rows.shown * columns.shown * count > limit:
         raise LayoutError(
             f"draw: a picture must have at most {limit} cells, found {rows.shown} rows of {columns.shown} columns "
-            f"in {count} tables; draw fewer rows or columns"
+            f"in {count} table{'s' * (count != 1)}; draw {less}"
         )
     return rows, columns, rest, count
 

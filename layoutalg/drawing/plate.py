@@ -105,7 +105,9 @@ class Plate:
         panels: the tables.
         legend: roles that fill cells, and their words.
         note: what was left out; may be empty.
-        before: how many panels are of what was before; an arrow leads from them to the others. 0 for none.
+        before: how many panels are of what was before, the first ones; an arrow leads from them to the others.
+        was: the notation of what was before; empty if there is nothing.
+        stacked: how many of the others stand below one another; 0 for lines of them.
     """
 
     title: str
@@ -116,6 +118,8 @@ class Plate:
     legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
     before: int = 0
+    was: str = ""
+    stacked: int = 0
 
     def record(self) -> dict[str, Any]:
         """The plate as plain data, as JSON can hold it."""
@@ -128,6 +132,8 @@ class Plate:
             "legend": [{"role": role, "text": text} for role, text in self.legend],
             "note": self.note,
             "before": self.before,
+            "was": self.was,
+            "stacked": self.stacked,
         }
 
 

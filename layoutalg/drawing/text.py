@@ -67,15 +67,25 @@ def written(plate: Plate, color: bool = False) -> str:
     >>> written(draw(Layout(4)).plate()).splitlines()[-1]
     '     | 0 1 2 3'
     """
-    grids = [panel.grid for panel in plate.panels]
+    grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
     roles = [panel.roles for panel in plate.panels] if color else []
-    heads = [line for line in (plate.title, plate.notation) if line]
+    heads = [line for line in (plate.title, "" if plate.before else plate.notation) if line]
     return "\n".join(_lines(Drawing("\n".join(heads), tuple(grids), plate.note), roles))
+
+
+def _named(grid: Grid, plate: Plate, number: int) -> Grid:
+    """A table whose title says whether it is of before or of after, where there are both."""
+    if not plate.before:
+        return grid
+    name = plate.was if number < plate.before else plate.notation
+    return Grid(f"{name} {grid.title}".strip(), grid.rows, grid.columns, grid.cells)
 
 
 def fitting(plate: Plate, width: int) -> int:
     """How many columns of a plate's tables fit on a line; at least one."""
-    return min(_fitting_columns(panel.grid, width) for panel in plate.panels)
+    shown = max(panel.grid.columns.shown for panel in plate.panels)
+    fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]
+    return min((columns for columns, all_of_them in fits if columns < all_of_them), default=shown)
 
 
 def _by_offset(grid: Grid) -> Roles:

@@ -13,15 +13,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from layoutalg.analysis.banks import BANKS
+from layoutalg.drawing.order import Legend, filled, integers, order
 from layoutalg.drawing.plate import Roles
-from layoutalg.strokes.theme import KINDS, kind, step
+from layoutalg.strokes.theme import KINDS, kind
 
 #: What stands before a number in the legend.
 _PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": "position "}
 #: Numbers of one kind that the legend names.
 _NAMED = 3
-
-Legend = tuple[tuple[str, str], ...]
 
 
 def coloured(colour: str, tables: list[list[list[Any]]]) -> tuple[list[Roles], Legend]:
@@ -31,29 +30,14 @@ def coloured(colour: str, tables: list[list[list[Any]]]) -> tuple[list[Roles], L
         colour: the name of the quantity.
         tables: the quantity of every cell.
     """
-    numbers = {value for table in tables for row in table for value in row if type(value) is int}
-    if not numbers:
-        return [tuple((None,) * len(row) for row in table) for table in tables], ()
+    numbers = integers(tables)
     if colour == "offset":
-        roles, legend = _order(numbers)
+        roles, legend = order(numbers)
     elif colour == "bank":
         roles, legend = _groups(numbers)
     else:
-        roles, legend = _kinds(numbers, _PREFIX[colour])
-    return [_filled(table, roles) for table in tables], legend
-
-
-def _filled(table: list[list[Any]], roles: dict[Any, str]) -> Roles:
-    # Coordinates and symbols are no numbers; True is one in Python, and no offset.
-    return tuple([tuple([roles.get(value) if type(value) is int else None for value in row]) for row in table])
-
-
-def _order(numbers: set[int]) -> tuple[dict[Any, str], Legend]:
-    low, high = min(numbers), max(numbers)
-    roles: dict[Any, str] = {number: step(number - low, high - low + 1) for number in numbers}
-    if low == high:
-        return roles, ((roles[low], f"offset {low}"),)
-    return roles, ((roles[low], f"lowest offset, {low}"), (roles[high], f"highest offset, {high}"))
+        roles, legend = _kinds(numbers, _PREFIX.get(colour, ""))
+    return [filled(table, roles) for table in tables], legend
 
 
 def _groups(numbers: set[int]) -> tuple[dict[Any, str], Legend]:

@@ -15,8 +15,9 @@ from typing import Any
 
 from layoutalg.drawing.arrange import MOST_NUMBERS
 from layoutalg.drawing.grid import Drawable, Grid, note_of
+from layoutalg.drawing.order import Legend
 from layoutalg.drawing.plate import Level, Panel, Plate, Roles, extents, levels_of
-from layoutalg.pictures.colours import Legend, coloured
+from layoutalg.pictures.colours import coloured
 from layoutalg.pictures.holders import holders
 from layoutalg.pictures.tables import Limits, Slice, Subject, slices
 from layoutalg.pictures.words import sentences, tables
@@ -57,17 +58,17 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     label = "told" if question.label == "thread" else question.label
     shown = [*before, *after]
     panels = tuple(
-        Panel(_grid(table, label, title), filled, _levels(question, table))
-        for table, title, filled in zip(shown, _titles(question, shown), roles, strict=True)
+        Panel(_grid(table, label), filled, _levels(question, table)) for table, filled in zip(shown, roles, strict=True)
     )
     few = sum(panel.cells for panel in panels) <= MOST_NUMBERS
     first = after[0]
-    notation = str(question.layout) if question.before is None else f"{question.before} \u2192 {question.layout}"
-    words = tables(first.rows.shown, first.columns.shown, len(panels), notation)
-    said = sentences(question.label, question.colour, question.element_bytes, few=few)
+    notation, was = str(question.layout), "" if question.before is None else str(question.before)
+    words = tables(first.rows.shown, first.columns.shown, len(after), notation, was)
+    held = "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
+    said = sentences(held, question.colour if legend else "none", question.element_bytes, few=few)
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
-    return Plate(title, notation, f"{words} {said}", said, panels, legend, note, len(before))
+    return Plate(title, notation, f"{words} {said}", said, panels, legend, note, len(before), was, _stacked(first))
 
 
 def _slices(question: Question, layout: Drawable, limits: Limits, most: int | None) -> list[Slice]:
@@ -91,15 +92,8 @@ def _roles(question: Question, before: list[Slice], after: list[Slice]) -> tuple
     return coloured(question.colour, [*origin, *values])
 
 
-def _grid(table: Slice, label: str, title: str) -> Grid:
-    return Grid(title, table.rows, table.columns, tuple(map(tuple, table.quantity(label))))
-
-
-def _titles(question: Question, shown: list[Slice]) -> list[str]:
-    """Above each table its slice; where there is one before and one after, which of them it is."""
-    if question.before is None:
-        return [table.title for table in shown]
-    return [f"{table.layout} {table.title}".strip() for table in shown]
+def _grid(table: Slice, label: str) -> Grid:
+    return Grid(table.title, table.rows, table.columns, tuple(map(tuple, table.quantity(label))))
 
 
 def _levels(question: Question, table: Slice) -> tuple[Level, ...]:
@@ -109,6 +103,11 @@ def _levels(question: Question, table: Slice) -> tuple[Level, ...]:
         Level(extents(rows, columns), rows, columns, role)
         for (rows, columns), role in zip(question.levels, _ASKED, strict=False)
     )
+
+
+def _stacked(table: Slice) -> int:
+    """Of rank 4 the slices stand as modes 2 and 3 run: down and across."""
+    return table.further()[0] if len(table.point) == 2 else 0
 
 
 def _count(layout: Drawable) -> int:

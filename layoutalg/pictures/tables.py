@@ -77,10 +77,14 @@ class Slice:
     def _none(self) -> Cells:
         return [[None] * self.columns.shown] * self.rows.shown
 
-    def _index(self) -> Cells:
-        start, step = 0, self.rows.size * self.columns.size
-        for position, extent in zip(self.point, self._further(), strict=True):
+    def _index_of_slice(self) -> int:
+        start, step = 0, 1
+        for position, extent in zip(self.point, self.further(), strict=True):
             start, step = start + position * step, step * extent
+        return start
+
+    def _index(self) -> Cells:
+        start = self._index_of_slice() * self.rows.size * self.columns.size
         return [[start + i + self.rows.size * j for j in self._across()] for i in self._down()]
 
     def _coord(self) -> Cells:
@@ -95,8 +99,10 @@ class Slice:
         return [[i // high + many * (j // wide) for j in self._across()] for i in self._down()]
 
     def _mode(self) -> Cells:
+        """The position in mode 1; of rank 3 and more that in the modes after it, which is one for a slice."""
         if self.point:
-            return [[self.point[-1]] * self.columns.shown for _ in self._down()]
+            start = self._index_of_slice()
+            return [[start] * self.columns.shown for _ in self._down()]
         return [list(self._across()) for _ in self._down()]
 
     def _bank(self) -> Cells:
@@ -132,7 +138,8 @@ class Slice:
     def _across(self) -> range:
         return range(self.columns.shown)
 
-    def _further(self) -> tuple[int, ...]:
+    def further(self) -> tuple[int, ...]:
+        """The extents of the modes after the second."""
         shape = self.layout.shape
         return tuple(size(mode) for mode in shape[2:]) if type(shape) is tuple else ()
 

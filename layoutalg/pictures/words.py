@@ -10,21 +10,23 @@ from __future__ import annotations
 
 _HELD = {
     "offset": "its offset",
+    "image": "the coordinate that the layout gives",
     "index": "its index",
     "coord": "its coordinate",
     "bank": "its bank of shared memory",
     "block": "the number of its block",
-    "mode": "its position in the last mode",
+    "mode": "its position in mode 1, of higher ranks in the modes after it",
     "thread": "the thread and the value that hold it",
     "value": "the value that holds it",
 }
 _FIRST = {
+    "image": "the coordinate",
     "offset": "the offset",
     "index": "the index",
     "coord": "the coordinate",
     "bank": "the bank",
     "block": "the block",
-    "mode": "the position in the last mode",
+    "mode": "the position in mode 1, of higher ranks in the modes after it",
     "thread": "the thread and value",
     "value": "the value",
 }
@@ -32,7 +34,7 @@ _COLOUR = {
     "offset": "deepens with the offset",
     "bank": "is the group of four banks in which it lies",
     "block": "is its block",
-    "mode": "is its position in the last mode",
+    "mode": "is its position in mode 1",
     "thread": "is the thread that holds it",
     "value": "is the value that holds it",
 }
@@ -62,11 +64,12 @@ def sentences(label: str, colour: str, element_bytes: int | None, *, few: bool) 
     return text + "."
 
 
-def tables(rows: int, columns: int, count: int, notation: str) -> str:
+def tables(rows: int, columns: int, count: int, notation: str, was: str = "") -> str:
     """What a reader who does not see the picture is told first.
 
     >>> tables(4, 8, 1, "(4,8):(8,1)")
     'A table of 4 rows and 8 columns for (4,8):(8,1): mode 0 runs down, mode 1 across.'
     """
     many = "A table" if count == 1 else f"{count} tables"
-    return f"{many} of {rows} rows and {columns} columns for {notation}: mode 0 runs down, mode 1 across."
+    after = f" after {was}" if was else ""
+    return f"{many} of {rows} rows and {columns} columns for {notation}{after}: mode 0 runs down, mode 1 across."

@@ -17,7 +17,7 @@ ROOMS = {
     "layoutalg.errors": "",
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
     "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
-    "layoutalg.drawing": "grid plate text html axes arrange",
+    "layoutalg.drawing": "grid plate axes flow arrange order text html",
     "layoutalg.layouts": (
         "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
     ),
@@ -28,7 +28,7 @@ ROOMS = {
     "layoutalg.pictures": "values holders tables colours words plates layout_picture",
     "layoutalg.expression": "",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing algebra analysis picture command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
