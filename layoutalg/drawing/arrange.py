@@ -68,8 +68,9 @@ def style_of(plate: Plate) -> Style:
     """The size of the cells, one for all panels."""
     grids = [panel.grid for panel in plate.panels]
     rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
-    longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0)
-    if longest and sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS:
+    few = sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS
+    longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0) if few else 0
+    if longest:
         for size, pad, height, widest, highest in SIZES:
             width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, min(height, 26))
             if columns * width <= widest and rows * height <= highest:

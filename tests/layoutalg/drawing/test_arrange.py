@@ -17,7 +17,9 @@ from layoutalg.strokes.metrics import width
 extents = st.recursive(
     st.integers(1, 5), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=4
 )
-small = st.tuples(extents, extents).map(Layout).filter(lambda layout: size(layout) <= 150)
+small = (
+    st.tuples(extents, extents).map(Layout).filter(lambda layout: size(layout) <= 150 and size(layout, mode=[1]) <= 100)
+)
 
 
 def drawn_and_style(layout: Layout, **options: Any) -> tuple[Drawn, Style]:
