@@ -33,7 +33,7 @@ FIGURES: dict[str, Callable[[], Picture]] = {
         title="A 128-byte swizzle spreads each column of 16-byte chunks over all banks",
     ),
     "chunks": lambda: draw(
-        evaluate("recast_layout(16, 128, S<3,3,3> o 0 o (8,64):(64,1))"),
+        evaluate("recast_layout(128, 16, S<3,3,3> o 0 o (8,64):(64,1))"),
         "bank",
         element_bytes=16,
         title="The same atom, a cell for each 16-byte chunk",
