@@ -1,4 +1,4 @@
-"""Pictures in scripts/bench.py: time and bytes of an SVG, and of tensor-layouts with matplotlib where both are there."""
+"""Pictures in scripts/bench.py: time and bytes of an SVG, and of tensor-layouts with matplotlib where both exist."""
 
 from __future__ import annotations
 

@@ -24,16 +24,21 @@ ROOMS = {
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
-    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
+    "layoutalg.analysis": (
+        "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
+    ),
+    "layoutalg.fragments": "rules fragment families catalogue names moves",
     "layoutalg.pictures": "values holders tables colours words plates layout_picture",
     "layoutalg.expression": "",
+    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors worker",
+    "layoutalg.oracle.dsl": "algebra expressions tensors",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing algebra analysis picture command",
+    "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
+        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
@@ -47,11 +52,13 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions",
+    "descriptors.oracle": "words emitted instructions",
+    "descriptors.oracle.dsl": "names words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": (
+        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas command"
+    ),
     "descriptors.__main__": "",
 }
 

@@ -40,6 +40,8 @@ from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.drawing.plate import Level, Mark
 from layoutalg.layouts.tokens import tokenize
+from layoutalg.oracle import algebra, reader, service, tensors, tree
+from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
 from layoutalg.pictures.tables import Limits, Subject
 from layoutalg.strokes.scene import Scene
@@ -108,6 +110,18 @@ INNER: dict[str, list[Any]] = {
     "strokes.shapes.Area": [Area("beam", ((0, 0), (1, 0), (0, 1)))],
     "strokes.shapes.Arrow": [Arrow("accent", ((0, 0), (1, 0)))],
     "strokes.shapes.Text": [Text("ink", 10, ((0, 0, "a"),), "end", True, True, 90)],
+    "oracle.reader.Affine": [reader.read("(8,(4,2)):(1,(8,0))")],
+    "oracle.reader.Basis": [reader.Basis(1, (1, 0))],
+    "oracle.reader.Swizzling": [reader.read("S<3,4,3>")],
+    "oracle.reader.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
+    "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
+    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.tree._Node": [tree._Node(":", (4, 1))],
+    "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
+    "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
+    "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
+    "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
 
