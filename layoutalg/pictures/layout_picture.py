@@ -22,12 +22,15 @@ from layoutalg.drawing.grid import Drawable
 from layoutalg.drawing.plate import Plate
 from layoutalg.drawing.text import fitting, written
 from layoutalg.errors import LayoutError, brief
+from layoutalg.fragments.fragment import Fragment
+from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.pictures.plates import Question, plate_of
 from layoutalg.pictures.tables import COLOURS, LABELS, Limits
 from layoutalg.strokes.picture import Picture
 from layoutalg.strokes.scene import Scene
 from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
@@ -129,12 +132,12 @@ class LayoutPicture(Picture, Value):
 
 
 def draw(
-    layout: Drawable,
+    layout: Drawable | Fragment,
     colour: str | None = None,
     label: str | None = None,
     *,
     element_bytes: int | None = None,
-    thread_values: AnyLayout | None = None,
+    thread_values: AnyLayout | Fragment | None = None,
     before: Drawable | None = None,
     levels: Iterable[tuple[int, int]] | None = None,
     title: str = "",
@@ -145,14 +148,15 @@ def draw(
     nested, borders and labels show its blocks.
 
     Args:
-        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``.
+        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``; of a
+            :class:`Fragment` its tile, with who holds what.
         colour: what the cells' colour is: ``offset`` (the default), ``bank``, ``block``, ``mode`` (the position in the
             last mode: the default where there is a ``before``), ``thread``, ``value`` or ``none``.
         label: what is written in them: ``offset`` (the default), ``index``, ``coord``, ``bank``, ``block``, ``mode``,
             ``thread``, ``value`` or ``none``.
         element_bytes: bytes of an element, which banks need.
-        thread_values: (threads, values) to an index into the layout: each cell shows who holds it. Without it, threads
-            and values are the rows and columns of the layout itself.
+        thread_values: (threads, values) to an index into the layout, or a fragment of its shape: each cell shows who
+            holds it. Without it, threads and values are the rows and columns of the layout itself.
         before: another layout, drawn first: its cells have the colours that the cells of the same offset have after it.
         levels: the rows and columns of up to three blocks, innermost first, in place of those of the nesting.
         title: a few words above the notation.
@@ -169,6 +173,11 @@ def draw(
       0  | 0 1
       1  | 3 2
     """
+    if isinstance(layout, Fragment):
+        title = title or layout.name
+        layout, thread_values = Layout(layout.shape), layout
+    if isinstance(thread_values, Fragment):
+        thread_values = _held(thread_values, layout)
     for operand in (layout, before):
         if operand is not None and (not callable(operand) or not hasattr(operand, "shape")):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
@@ -180,6 +189,18 @@ def draw(
     elif "bank" in (by, shown):
         raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
     return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, _levels(levels), str(title))
+
+
+def _held(fragment: Fragment, layout: Drawable) -> AnyLayout:
+    """The thread-value layout of a fragment whose tile is of the layout's shape."""
+    shape = getattr(layout, "shape", None)
+    extents = tuple(map(size, shape)) if type(shape) is tuple else shape
+    if extents != fragment.shape:
+        raise LayoutError(
+            f"draw: the layout must have the shape of {fragment.name}, {fragment.shape[0]} x {fragment.shape[1]}, "
+            f"found {safe_text(layout)}"
+        )
+    return fragment.layout
 
 
 def _one_of(name: str, names: tuple[str, ...], what: str) -> str:
