@@ -26,6 +26,12 @@ SHARED = [
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
+    (
+        "descriptors.protocol",
+        "descriptors/protocol/test_sequence.py",
+        "rules and events, as sequences",
+        "broken events",
+    ),
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
