@@ -47,6 +47,7 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.ptx": "operands statements module flow known fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output": (
