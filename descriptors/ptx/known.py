@@ -61,7 +61,7 @@ def narrow(one: Known, bits: int) -> Known:
     """The low bits, the rest zero."""
     low = (1 << bits) - 1
     high = ((1 << 64) - 1) & ~low
-    kept = one.base if one.base and (bits == 64 or one.mask & high == high and not one.value & high) else ""
+    kept = one.base if one.base and (bits == 64 or (one.mask & high == high and not one.value & high)) else ""
     return Known(one.value & low, one.mask & low | high, kept, one.offset if kept else 0)
 
 
