@@ -33,6 +33,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.operands import check_copy, check_major, check_operand
     from descriptors.instructions.rules import IllegalError
     from descriptors.instructions.selection import Selection, select_rows
+    from descriptors.kernels.inspect import check_ptx
+    from descriptors.kernels.story import Story, explain_ptx
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
     from descriptors.operands.canonical import Match
     from descriptors.operands.forms import Form, form
@@ -83,6 +85,8 @@ _NAMES = {
     "instructions.operands": "check_copy check_major check_operand",
     "instructions.rules": "IllegalError",
     "instructions.selection": "Selection select_rows",
+    "kernels.inspect": "check_ptx",
+    "kernels.story": "Story explain_ptx",
     "operands.atoms": "ATOMS Atom canonical_atom",
     "operands.forms": "Form form",
     "operands.canonical": "Match",
@@ -108,8 +112,10 @@ _NAMES = {
 #: What tells the answers of a function, loaded with it, so that ``print`` of an answer tells its story.
 _WRITERS = {
     "decode": "output.decoded",
+    "check_ptx": "output.report",
     "derive": "output.derivation",
     "diff": "output.diff",
+    "explain_ptx": "output.story",
     "match": "output.match",
     "survey": "output.search",
     "tma_plan": "output.plan",
@@ -157,6 +163,7 @@ __all__ = [
     "Report",
     "Selection",
     "SmemDescriptor",
+    "Story",
     "Summary",
     "Survey",
     "SwizzleMode",
@@ -172,6 +179,7 @@ __all__ = [
     "check_copy",
     "check_major",
     "check_operand",
+    "check_ptx",
     "check_scale",
     "check_shape",
     "check_transposed_b",
@@ -183,6 +191,7 @@ __all__ = [
     "diff",
     "emit",
     "explain",
+    "explain_ptx",
     "form",
     "formulas",
     "idesc",

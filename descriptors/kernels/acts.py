@@ -87,8 +87,11 @@ def asked(function: Function) -> list[int]:
     >>> asked(parse(".version 8.8\\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
     [1]
     """
-    wanted = ("wgmma.mma_async", "tcgen05.mma", "tcgen05.cp", "tcgen05.commit", "tcgen05.alloc", "tcgen05.dealloc")
+    wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _FOLDED))
     return [index for index, one in enumerate(function.code) if one.opcode.startswith((*wanted, *_WAITS))]
+
+
+_FOLDED = ("mma", "cp", "commit", "alloc", "dealloc", "ld", "st")
 
 
 def _tracked(function: Function) -> set[str]:
@@ -186,15 +189,24 @@ def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
         case "try_wait" | "test_wait":
             return [BarrierWait(_barrier(one.operands[1:2], values))]
         case "ld":
-            return [Load(registers)]
+            return [Load(registers, _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values))]
         case "st":
-            return [Touch(registers), Store(registers)]
+            return [Touch(registers), Store(registers, _place(one.operands[:1], values))]
     simple: dict[str, Event] = {
         "wait::ld": WaitLoad(),
         "wait::st": WaitStore(),
         "fence::after_thread_sync": FenceAfter(),
     }
     return [simple[name]] if name in simple else []
+
+
+def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
+    """An address as text: what is known of its base, and an offset; "" where there is none."""
+    if not place or not isinstance(place[0], Address):
+        return ""
+    known = values.get(place[0].base)
+    base = (known.base or place[0].base) if known is not None else place[0].base
+    return f"{base}+{(known.offset if known is not None and known.base else 0) + place[0].offset}"
 
 
 def _barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:

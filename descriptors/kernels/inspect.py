@@ -94,13 +94,13 @@ def _words(found: list[Multiplication]) -> Iterator[Finding]:
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
     """The words of each accumulation: one after the other in a block, into one D, with nothing committed between."""
     lines = {one.index: one for one in found}
-    for chain in _chains(function, found, graph):
+    for chain in chains(function, found, graph):
         steps = [Step(one.index, one.operands) for one in chain]
         for index, name, told in advance_findings(steps):
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
-def _chains(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
+def chains(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
     ends = iter([*(block.end for block in graph), 0])
     end, chain = next(ends), found[:1]
     while chain and chain[0].index >= end:

@@ -102,7 +102,7 @@ def _load(one: Instruction, target: str) -> _Told:
     if len(one.operands) != wanted:
         yield "form-operands", f"found {len(one.operands)} operands where .{shape} has {wanted}"
         return
-    vector, place = (one.operands[1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
+    vector, place = (one.operands[-1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
     given = len(vector.items) if isinstance(vector, Vector) else 1
     if given != registers(shape, num):
         yield "form-registers", f"found {given}; .{shape}.x{num} has {registers(shape, num)}"

@@ -30,7 +30,7 @@ _ALL = (1 << 64) - 1
 #: All bits but those of where an operand starts, and the two above them that belong to no field.
 START_FREE = _ALL & ~0xFFFF
 #: Remarks that are certain mistakes; what is about the start of an operand is told only if that is known.
-_MISTAKES = ("invalid-swizzle-code", "illegal-operand", "version", "repeated-rows")
+_MISTAKES = ("invalid-swizzle-code", "illegal-operand", "repeated-rows")
 _OF_THE_START = ("pattern-start", "memory")
 
 
@@ -69,7 +69,7 @@ def smem_findings(one: Operand) -> Iterator[tuple[str, str]]:
     for remark in _remarks(word, one.arch, one.dtype, one.major, one.shape):
         if remark.kind in _OF_THE_START and (not started or remark.field == "start_address"):
             continue
-        yield _rule(remark, one.arch), f"found {word:#018x} for {one.matrix}: {remark}"
+        yield _rule(remark), f"found {word:#018x} for {one.matrix}: {remark}"
 
 
 @lru_cache(maxsize=4096)
@@ -79,9 +79,9 @@ def _remarks(
     return decode(word, arch, dtype=dtype, major=major, shape=shape).warnings
 
 
-def _rule(remark: Remark, arch: str) -> str:
-    if remark.kind == "unknown-bits":
-        return "word-unused-bits"
+def _rule(remark: Remark) -> str:
+    if remark.kind in ("unknown-bits", "version"):
+        return "word-unused-bits" if remark.kind == "unknown-bits" else "word-version"
     return "word-smem" if remark.kind in _MISTAKES else "word-suspect"
 
 

@@ -113,16 +113,23 @@ class BarrierWait:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """``tcgen05.ld``: registers from tensor memory."""
+    """``tcgen05.ld``: registers from tensor memory.
+
+    Args:
+        registers: those that are filled.
+        place: the address, as it is written; "" where it is not known.
+    """
 
     registers: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """``tcgen05.st``: registers into tensor memory."""
+    """``tcgen05.st``: registers into tensor memory; ``place`` is as in ``Load``."""
 
     registers: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

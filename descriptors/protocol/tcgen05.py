@@ -50,10 +50,10 @@ class TensorState:
         last: columns of the last allocation; None if there was none, or its size is not known.
         relinquished: whether the permit was given back on every path.
         issued: operations that no commit followed, by name.
-        barriers: mbarriers of commits whose wait was not seen; "" for one of unknown address.
-        believed: whether some path has a wait that may have been for them.
+        barriers: mbarriers of commits; "" for one of unknown address.
+        waited: those of them for which some path has a wait since the commit, or one that may have been for them.
         fenced: whether tcgen05.fence::after_thread_sync followed the last wait, or there was none.
-        stored: whether a ``st`` is outstanding.
+        stored: places of outstanding ``st``; "" for one that is not known.
         loaded: registers of outstanding ``ld``.
     """
 
@@ -62,9 +62,9 @@ class TensorState:
     relinquished: bool = False
     issued: frozenset[str] = frozenset()
     barriers: frozenset[str] = frozenset()
-    believed: bool = False
+    waited: frozenset[str] = frozenset()
     fenced: bool = True
-    stored: bool = False
+    stored: frozenset[str] = frozenset()
     loaded: frozenset[str] = frozenset()
 
 
@@ -79,28 +79,30 @@ def step(state: TensorState, event: TensorEvent) -> tuple[TensorState, list[Brok
             return _memory(state, event)
         case Issue(operation):
             told = [*_unstored(state), *_unfenced(state)]
-            return replace(state, issued=state.issued | {operation}, believed=False), told
+            return replace(state, issued=state.issued | {operation}, fenced=True, stored=frozenset()), told
         case TensorCommit(barrier):
-            barriers = state.barriers | {barrier} if state.issued else state.barriers
-            return replace(state, issued=frozenset(), barriers=barriers), []
+            if not state.issued:
+                return state, []
+            left = state.waited - {barrier}
+            return replace(state, issued=frozenset(), barriers=state.barriers | {barrier}, waited=left), []
         case BarrierWait(barrier):
             return _wait(state, barrier), []
-        case Load(registers):
-            told = [*_uncommitted(state), *_unstored(state), *_unfenced(state)]
-            return replace(state, loaded=state.loaded | set(registers)), told
-        case Store(registers):
+        case Load(registers, place):
+            told = [*_uncommitted(state), *_unstored(state, place), *_unfenced(state)]
+            return replace(state, loaded=state.loaded | set(registers), fenced=True), told
+        case Store(_, place):
             told = [*_unloaded(state, "a tcgen05.st that may overwrite the cells"), *_unfenced(state)]
-            return replace(state, stored=True), told
+            return replace(state, stored=state.stored | {place}, loaded=frozenset(), fenced=True), told
         case WaitLoad():
             return replace(state, loaded=frozenset()), []
         case WaitStore():
-            return replace(state, stored=False), []
+            return replace(state, stored=frozenset()), []
         case FenceAfter():
             return replace(state, fenced=True), []
         case Touch(reads, _):
             used = state.loaded.intersection(reads)
             told = [broken("tcgen05-wait-ld", "found a use without it", tuple(sorted(used)))] if used else []
-            return (replace(state, loaded=state.loaded - used) if used else state), told
+            return (replace(state, loaded=frozenset()) if used else state), told  # told once
 
 
 def _memory(state: TensorState, event: Alloc | Dealloc | Relinquish | End) -> tuple[TensorState, list[Broken]]:
@@ -142,22 +144,21 @@ def _free(state: TensorState, columns: int | None) -> tuple[TensorState, list[Br
 
 
 def _wait(state: TensorState, barrier: str) -> TensorState:
-    known = barrier and "" not in state.barriers
-    if known and barrier not in state.barriers:
-        return replace(state, fenced=False)  # a wait for something else
-    left = state.barriers - {barrier} if known else state.barriers
-    return replace(state, barriers=left, believed=state.believed or not known, fenced=False)
+    """A wait is for the mbarrier that it names; one without a name may be for any, and any for one without."""
+    meant = state.barriers & {barrier, ""} if barrier else state.barriers
+    return replace(state, waited=state.waited | meant, fenced=False)
 
 
 def _uncommitted(state: TensorState) -> Iterable[Broken]:
     if state.issued:
         yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {', '.join(sorted(state.issued))}")
-    elif state.barriers and not state.believed:
+    elif state.barriers - state.waited:
         yield broken("tcgen05-wait", "found a tcgen05.ld with no wait since the commit")
 
 
-def _unstored(state: TensorState) -> Iterable[Broken]:
-    if state.stored:
+def _unstored(state: TensorState, place: str | None = None) -> Iterable[Broken]:
+    """Stores that are outstanding: all of them for an mma, for a ld those to its own place."""
+    if state.stored if place is None else place and place in state.stored:
         yield broken("tcgen05-wait-st", "found none")
 
 
@@ -174,8 +175,8 @@ def _unloaded(state: TensorState, what: str) -> Iterable[Broken]:
 def meet(one: TensorState, other: TensorState) -> TensorState:
     """The state where two paths meet.
 
-    >>> meet(TensorState(stored=True), TensorState()).stored
-    True
+    >>> sorted(meet(TensorState(stored=frozenset({"a"})), TensorState()).stored)
+    ['a']
     """
     if one == other:
         return one
@@ -185,9 +186,9 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
         relinquished=one.relinquished and other.relinquished,
         issued=one.issued | other.issued,
         barriers=one.barriers | other.barriers,
-        believed=one.believed or other.believed,
+        waited=one.waited | other.waited,
         fenced=one.fenced and other.fenced,
-        stored=one.stored or other.stored,
+        stored=one.stored | other.stored,
         loaded=one.loaded | other.loaded,
     )
 

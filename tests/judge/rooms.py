@@ -42,24 +42,27 @@ ROOMS = {
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
-    "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
+    "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
     "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.ptx": "operands statements module flow known fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
+    "descriptors.kernels": (
+        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications inspect story"
+    ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan search summary answers"
+        "decoded fetched candidates diff instructions idesc plan search summary report story answers"
     ),
     "descriptors.oracle": "words emitted instructions",
     "descriptors.oracle.dsl": "names words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas kernels command"
     ),
     "descriptors.__main__": "",
 }
