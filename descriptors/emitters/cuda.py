@@ -62,19 +62,23 @@ def write(recipe: Recipe) -> str:
     # A coordinate that moves nothing stays in the signature, unnamed: the caller's loops need not know.
     needed = ", ".join(f"std::uint32_t {name if name in recipe.used else f'/*{name}*/'}" for name in recipe.coordinates)
     address = f"(tile_address + {recipe.start_bytes}u)" if recipe.start_bytes else "tile_address"
+    start, given = f"({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits}", ", ".join(recipe.coordinates)
+    line = _line(recipe) if recipe.line_low else ("", "", "", "")
+    if recipe.line_low:
+        start = f"static_cast<std::uint64_t>({start}) * {1 | 1 << recipe.line_low:#x}ull"
     return f"""{recipe.commented("//")}struct {recipe.name}_descriptor {{
-  static constexpr std::uint64_t kWord = {word_text(recipe.word)}ull;  // every field but the start address
-  static constexpr std::uint64_t kStartField = {recipe.field_mask:#x}ull;
+  static constexpr std::uint64_t kWord = {word_text(recipe.word)}ull;  // every field but the start address{line[0]}
+  static constexpr std::uint64_t kStartField = {recipe.field_mask:#x}ull;{line[1]}
   static constexpr std::uint32_t kAlignmentBytes = {recipe.alignment_bytes}u;
 {transposed}{counts}
   // From the first subtile to another, in 16-byte units.
   static SMEM_DESCRIPTOR_FUNCTION std::uint32_t offset({needed}) {{
     return {recipe.offset("/", "u")};
   }}
-
+{line[2]}
   // Descriptor of the first subtile; tile_address is the tile's shared-memory address (__cvta_generic_to_shared).
   static SMEM_DESCRIPTOR_FUNCTION std::uint64_t first(std::uint32_t tile_address) {{
-    return kWord | ({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits};
+    return kWord | {start};
   }}
 
   // The same of an address that is known at compile time, which is checked.
@@ -87,8 +91,28 @@ def write(recipe: Recipe) -> str:
   // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
   static SMEM_DESCRIPTOR_FUNCTION std::uint64_t subtile(
       std::uint64_t first_descriptor, {typed}) {{
-    return (first_descriptor & ~kStartField) |
-           ((first_descriptor + offset({", ".join(recipe.coordinates)})) & kStartField);
+    return (first_descriptor & ~{"(kStartField | kLineField)" if recipe.line_low else "kStartField"}) |
+           ((first_descriptor + offset({given})) & kStartField){line[3]};
   }}
 }};
 """
+
+
+def _line(recipe: Recipe) -> tuple[str, str, str, str]:
+    """What operands that cross atoms need besides: in the comment, a constant, a function, a part of the word."""
+    names = ", ".join(
+        f"std::uint32_t {one if one in recipe.used_by_line else f'/*{one}*/'}" for one in recipe.coordinates
+    )
+    function = f"""
+  // From the line of 128 bytes of the first subtile to that in which K goes on of another, in 16-byte units.
+  static SMEM_DESCRIPTOR_FUNCTION std::uint32_t line({names}) {{
+    return {recipe.line("/", "u")};
+  }}
+"""
+    moved = f"static_cast<std::uint64_t>(line({', '.join(recipe.coordinates)})) << {recipe.line_low}"
+    return (
+        " and the line in which K goes on",
+        f"\n  static constexpr std::uint64_t kLineField = {recipe.line_mask:#x}ull;",
+        function,
+        f" |\n           ((first_descriptor + ({moved})) & kLineField)",
+    )
