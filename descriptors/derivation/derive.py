@@ -36,7 +36,7 @@ from descriptors.derivation.verify import prove
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.canonical import Form, Match, form, match_form
 from descriptors.operands.explicit import Given, Unit
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
@@ -149,9 +149,10 @@ def derived(asked: Request) -> Derivation:
     '0x4000404000010000'
     """
     spec, by = asked.spec, asked.reader
+    wanted = form(spec.major, spec.swizzle)
     atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
     tile = smem_tile(atom, spec.extents, spec.order, by.element) if spec.layout is None else spec.layout
-    partitioned, recast, found, advance, crossing = _steps(tile, spec, by)
+    partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
     start = 16 * start_of(recast)
     descriptor = SmemDescriptor(
         by.arch,
@@ -184,10 +185,9 @@ def derived(asked: Request) -> Derivation:
 
 
 def _steps(
-    tile: Tile, spec: TileSpec, by: Reader
+    tile: Tile, spec: TileSpec, by: Reader, wanted: Form
 ) -> tuple[Tile, Tile, Match, Layout | ComposedLayout, Crossing | None]:
     """Steps 2 to 5; in columns of 16 bytes where operands of 48 bytes of K are not the same part of the tile."""
-    wanted = form(spec.major, spec.swizzle)
     try:
         partitioned = partition(tile, spec.reads)
         recast = in_16_bytes(partitioned, by.element, wanted)

@@ -36,7 +36,9 @@ ROOMS = {
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
-    "descriptors.derivation": "arguments request table advance crossing derivation verify derive symbolic_tile symbolic",
+    "descriptors.derivation": (
+        "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
+    ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
