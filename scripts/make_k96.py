@@ -1,7 +1,10 @@
+#!/usr/bin/env python3
 """Record the words that the CuTe DSL makes of operands with K = 96 across swizzle atoms: tests/vectors/k96.json.
 
 Each word is ``make_umma_smem_desc(src, layout, "k", next_src=...)`` with the two pieces of 16 bytes that NVIDIA's
 example ``sm103_dense_blockscaled_gemm_persistent.py`` would name. Needs the CuTe DSL; no GPU.
+
+Usage: python scripts/make_k96.py [--check]
 """
 
 from __future__ import annotations

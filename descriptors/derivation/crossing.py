@@ -6,7 +6,8 @@ the next line, which lies where the tile has it. So neither the start nor the ne
 cut into columns of one piece, and both places are read off the layout of the columns. The word holds both, the line as
 an absolute address (LBO mode 1 of sm_103a); where K does not go on in another line, it names its own, as NVIDIA does.
 Source: PTX ISA 9.1, tcgen05 "Absolute address mode for K dimension being 48B" and its restrictions; CUTLASS
-``sm103_blockscaled_mma_warpspecialized.hpp`` (eight instructions over three buffers of 128 bytes of K).
+``sm103_blockscaled_mma_warpspecialized.hpp`` (eight instructions over three buffers of 128 bytes of K) and
+``mma_traits_sm100.hpp``, namespace SM103, ``mma_unpack`` (LBO is the start address of the next buffer's descriptor).
 
 Law: the pieces of all operands, one after the other, are the pieces of the tile.
 
@@ -131,7 +132,7 @@ def columns(tile: Tile, element: ElementType, spec: TileSpec) -> Columns | None:
         return None
     if spec.swizzle is not SwizzleMode.B128:
         raise _refusal(tile, spec, f"swizzle 128B (PTX ISA 9.1, absolute address mode), found {spec.swizzle}")
-    lines = _lines(tile, spec, recast, pieces)
+    lines = _lines(tile, spec, start_of(recast), match.stride_byte_offset // 16, pieces)
     return Columns(partitioned, recast, match, ComposedLayout(pieces, 0, _operands(pieces)), Crossing(lines))
 
 
@@ -145,17 +146,18 @@ def _operands(pieces: Layout) -> Layout:
     return make_layout(*modes)
 
 
-def _lines(tile: Tile, spec: TileSpec, recast: Tile, pieces: Layout) -> Layout:
+def _lines(tile: Tile, spec: TileSpec, start: int, group: int, pieces: Layout) -> Layout:
     """From line of 128 bytes to its offset; every line whole, and where a line begins in memory."""
     whole = "lines of 128 bytes of K that begin at multiples of 128 bytes"
     try:
         divided = coalesce(logical_divide(pieces[1], LINE), (1, 1)) if size(pieces[1]) % LINE == 0 else None
     except LayoutError:
         divided = None
-    if divided is None or size(divided[0]) != LINE or divided[0](1) != 1:
+    if divided is None or divided[0] != Layout(LINE):
         raise _refusal(tile, spec, f"{whole}, found pieces of 16 bytes at {pieces[1]}")
     begins = [
-        start_of(recast),
+        start,
+        group,
         *(_step(leaf) for mode in (pieces[0], divided[1], *list(pieces)[2:]) for leaf in flatten(mode)),
     ]
     if any(begin % LINE for begin in begins):
