@@ -47,16 +47,7 @@ def write(recipe: Recipe) -> str:
     if recipe.start_bytes:
         start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
     advance = "".join(f"    {line}\n" for line in _advance(recipe, recipe.terms))
-    doubled, moved_line = "", ""
-    if recipe.line_low:
-        doubled = f"    mul.lo.u64 wide, wide, {1 | 1 << recipe.line_low:#x};\n"
-        line = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line_terms))
-        width = recipe.field_mask.bit_length()
-        moved_line = f"""{line}    cvt.u64.u32 moved, offset;
-    shr.u64 line, %{name}_first, {recipe.line_low};
-    add.u64 moved, line, moved;
-    bfi.b64 %{name}_subtile, moved, %{name}_subtile, {recipe.line_low}, {width};
-"""
+    doubled, moved_line = _line(recipe) if recipe.line_low else ("", "")
     # PTX has no constants; the bit is an immediate of the instruction, or one of its descriptor.
     transposed = f"// transposed = {recipe.transposed:d}: {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     return f"""{recipe.commented("//")}{transposed}
@@ -82,6 +73,18 @@ def write(recipe: Recipe) -> str:
     bfi.b64 %{name}_subtile, moved, %{name}_first, 0, {recipe.field_mask.bit_length()};
 {moved_line}}}
 """
+
+
+def _line(recipe: Recipe) -> tuple[str, str]:
+    """What operands that cross atoms need besides: the line into the first descriptor, and moved into another."""
+    name, low = recipe.name, recipe.line_low
+    terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line_terms))
+    moved = f"""{terms}    cvt.u64.u32 moved, offset;
+    shr.u64 line, %{name}_first, {low};
+    add.u64 moved, line, moved;
+    bfi.b64 %{name}_subtile, moved, %{name}_subtile, {low}, {recipe.field_mask.bit_length()};
+"""
+    return f"    mul.lo.u64 wide, wide, {1 | 1 << low:#x};\n", moved
 
 
 def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
