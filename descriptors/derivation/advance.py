@@ -106,13 +106,10 @@ def advance_report(
     """
     moves = [_extremes(mode) for mode in advance]
     lowest, highest = (base + start + sum(move[i] for move in moves) for i in (0, 1))
-    # A column that no operand begins at is read all the same.
-    columns = advance.outer if isinstance(advance, ComposedLayout) else advance
-    assert isinstance(columns, Layout)
-    farthest = base + start + sum(_extremes(mode)[1] for mode in columns)
-    end = -(-(farthest + reach) // span) * span
+    # Operands that cross atoms reach two columns further, but the last of them ends in the line that it begins in.
+    end = -(-(highest + reach) // span) * span
     room = (capacity - (end - base)) // alignment * alignment
-    if lowest >= 0 and farthest + reach <= WINDOW_BYTES:
+    if lowest >= 0 and highest + reach <= WINDOW_BYTES:
         within = size(advance)
     elif isinstance(advance, Layout):
         within = sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach))

@@ -115,3 +115,4 @@ def test_an_absolute_leading_address_is_told_as_one_and_whether_it_is_read() -> 
     assert told[0] == "absolute address of the line of 128 bytes in which K goes on"
     assert told[1] == told[0] + "; K ends in its own line, so that it is not read"
     assert decode(0x4010404004000006).dont_care == ()
+    assert decode(0x4010404008000805, **known).dont_care == ("leading_byte_offset",)  # it ends where its line does

@@ -71,6 +71,7 @@ def test_the_cute_dsl_still_makes_the_words_that_were_recorded(row: dict[str, An
 def test_instructions_begin_and_go_on_where_those_of_nvidias_example_do() -> None:
     one = Crossing(Layout(3, 1024))
     assert tuple((one.begins(k) % 8, one.begins(k) // 8, one.goes_on(k) // 1024) for k in range(8)) == BEGINS
+    assert [one.crosses(k) for k in range(8)] == [following != buffer for _, buffer, following in BEGINS]
     (row,) = [row for row in recorded() if row["tile"] == [128, 768] and row["order"] == [0, 1]]
     assert row["columns"] == [[8 * buffer + piece, 8 * following] for piece, buffer, following in BEGINS]
 
@@ -191,13 +192,14 @@ def test_what_nobody_shows_is_refused_with_the_reason(wrong: dict[str, Any], mes
         (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (128, 6)), (256, (1, 2048)))), "found pieces of 16 bytes at "),
         (
             ComposedLayout(Swizzle(3, 5, 3), 0, Layout(((8, 2), (256, 3)), ((256, 2080), (1, 8192)))),
-            "found steps of (0,0,1040,4096)",
+            "found steps of (0,1040,0,4096)",
         ),
         (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (192, 4)), (256, (1, 2048)))), None),
     ],
 )
 def test_every_line_is_whole_and_begins_where_lines_do(layout: ComposedLayout, message: str | None) -> None:
-    arguments: dict[str, Any] = {"layout": layout, "dtype": "e2m1", "mma": (8, 96), "legality": "off"}
+    rows = size(layout(None, 0))
+    arguments: dict[str, Any] = {"layout": layout, "dtype": "e2m1", "mma": (rows, 96), "legality": "off"}
     if message is None:  # four times two operands in a row: none crosses
         assert derive(**arguments).crossing is None
         return
