@@ -26,7 +26,8 @@ from dataclasses import dataclass
 
 from descriptors.derivation.arguments import TileSpec
 from descriptors.errors import DescriptorError
-from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
+from descriptors.operands.forms import form
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of
@@ -125,7 +126,7 @@ def columns(tile: Tile, element: ElementType, spec: TileSpec) -> Columns | None:
         partitioned = partition(tile, (spec.reads[0], element.per_16_bytes))
         recast = in_16_bytes(partitioned, element, wanted)
         column, pieces = plain(recast)
-        match = match_form(column, wanted)
+        match = match_form(column, wanted, element)
     except (DescriptorError, LayoutError):
         return None
     if size(pieces[1]) % PIECES:

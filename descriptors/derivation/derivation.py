@@ -21,7 +21,8 @@ from descriptors.derivation.advance import MOST_SUBTILES, AdvanceReport, advance
 from descriptors.derivation.crossing import Crossing
 from descriptors.derivation.table import Grid, mapped, stage_bytes, sums
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.operands.canonical import LEADING, Match
+from descriptors.operands.canonical import Match
+from descriptors.operands.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
 from descriptors.text import extents_text, html, tell, word_text
 from descriptors.words.address import SMEM_BYTES

@@ -36,8 +36,9 @@ from descriptors.derivation.verify import prove
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import Form, Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.explicit import Given, Unit
+from descriptors.operands.forms import Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of
@@ -137,6 +138,14 @@ def derive(
     return made
 
 
+def _stored(asked: Request, atom: Tile) -> Tile:
+    """The tile in shared memory: the atom repeated, or the layout that was given."""
+    spec = asked.spec
+    if spec.layout is not None:
+        return spec.layout
+    return smem_tile(atom, spec.extents, spec.order, asked.reader.element, spec.reads)
+
+
 def derived(asked: Request) -> Derivation:
     """The five steps, for what is checked and typed already; nothing is proved yet.
 
@@ -151,7 +160,7 @@ def derived(asked: Request) -> Derivation:
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
     atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
-    tile = smem_tile(atom, spec.extents, spec.order, by.element) if spec.layout is None else spec.layout
+    tile = _stored(asked, atom)
     partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
     start = 16 * start_of(recast)
     descriptor = SmemDescriptor(
@@ -192,7 +201,7 @@ def _steps(
         partitioned = partition(tile, spec.reads)
         recast = in_16_bytes(partitioned, by.element, wanted)
         first, rest = plain(recast)
-        return partitioned, recast, match_form(first, wanted), rest, None
+        return partitioned, recast, match_form(first, wanted, by.element), rest, None
     except DescriptorError:
         cut = columns(tile, by.element, spec) if by.cp is None and by.arch == "sm100" else None
         if cut is None:

@@ -44,8 +44,6 @@ def write(recipe: Recipe) -> str:
         line = f"    line = first + (Uint64({recipe.line()}) << {recipe.line_low})\n"
         put, rest = f"{put} | line & Uint64({recipe.line_mask:#x})", rest & ~recipe.line_mask
     return f"""{recipe.commented("#")}
-from cutlass import Uint32, Uint64
-
 {constant("word")} = {word_text(recipe.word)}  # every field but the start address{also}
 {constant("alignment_bytes")} = {recipe.alignment_bytes}
 {transposed}

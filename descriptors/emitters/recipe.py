@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
-from descriptors.operands.canonical import LEADING, STRIDE
+from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
 from descriptors.words.transpose import transpose_bit, transpose_note
