@@ -26,7 +26,7 @@ ROOMS = {
     "layoutalg.analysis": (
         "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
     ),
-    "layoutalg.fragments": "rules fragment families catalogue names moves",
+    "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.expression": "",
     "layoutalg": "",
     "layoutalg.cli": "console options values analyses listing atoms algebra analysis command",
@@ -48,8 +48,8 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions",
+    "descriptors.oracle": "installed reader service algebra words emitted instructions fragments worker",
+    "descriptors.oracle.dsl": "names algebra words emitted instructions fragments",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
