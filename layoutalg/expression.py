@@ -38,7 +38,7 @@ from layoutalg.tuples.int_tuple import safe_text
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "Make": (
         *("Layout", "ComposedLayout", "Swizzle", "E", "make_layout", "make_ordered_layout", "make_layout_like"),
-        *("make_composed_layout", "make_identity_layout"),
+        *("make_composed_layout", "make_identity_layout", "make_layout_tv"),
     ),
     "Look at": (
         *("size", "cosize", "rank", "depth", "leading_dim", "is_congruent", "is_weakly_congruent", "product"),
@@ -76,6 +76,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "algebra.recast": ("recast_layout", "upcast", "downcast"),
     "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
     "algebra.tiling": ("local_tile", "local_partition"),
+    "fragments.partitioner": ("make_layout_tv",),
     "layouts.composed": ("ComposedLayout",),
     "layouts.cosize": ("cosize",),
     "layouts.layout": ("Layout",),

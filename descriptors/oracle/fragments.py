@@ -19,15 +19,15 @@ def fragments(questions: Iterable[dict[str, Any]], *, target: str = "sm_90a") ->
     Args:
         questions: plain data with ``ask``, one of
 
-            - ``mma``: ``name`` (``mma.m16n8k16.f16``, ``wgmma.m64n8k16.f16``; ``a_source`` smem or rmem): the layouts of
-              A, B and C;
+            - ``mma``: ``name`` (``mma.m16n8k16.f16``, ``wgmma.m64n8k16.f16``), ``a_source`` (smem or rmem): the layouts
+              of A, B and C;
             - ``copy``: ``name`` (``ldmatrix.x4``, ``tcgen05.ld.32x32b.x2``): source and destination, in elements of
-              16 bits for matrices, in bits for tensor memory;
+              16 bits for matrices, in cells for tensor memory;
             - ``tiled_mma``: ``name``, ``atoms`` (text of a layout), ``permutation`` (three numbers, texts of layouts or
               None), ``layout`` (text), ``threads`` (numbers): what each operand's thrfrg and partitions are;
             - ``tv``: ``threads`` and ``values`` (texts): what make_layout_tv gives;
-            - ``tiled_copy``: ``name`` (or a number of elements), ``threads`` and ``values``, or ``of`` (A, B, C) and the
-              parts of a tiled MMA; ``layout`` and ``numbers``: what each thread's partitions are.
+            - ``tiled_copy``: ``name`` (or a number of elements), ``threads`` and ``values``, or ``of`` (A, B, C),
+              ``mma`` and the parts of a tiled MMA; ``layout`` and ``numbers``: what each thread's partitions are.
         target: what the DSL believes to compile for.
 
     Raises:

@@ -14,11 +14,13 @@ from typing import Literal
 
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import numbers
+from layoutalg.fragments.fragment import need_thread_values
 from layoutalg.fragments.names import fragment
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
 
 
 class MmaAtom(Value):
@@ -27,6 +29,9 @@ class MmaAtom(Value):
     Args:
         shape_mnk: M, N and K.
         a, b, c: (thread, value) to an index into M x K, N x K, M x N, first mode fastest.
+
+    Raises:
+        LayoutError: if one of them is something else.
 
     >>> print(mma_atom("mma.m16n8k8.tf32").b)
     ((4,8),2):((8,1),32)
@@ -39,7 +44,13 @@ class MmaAtom(Value):
     c: Layout
 
     def __init__(self, shape_mnk: tuple[int, int, int], a: Layout, b: Layout, c: Layout) -> None:
-        self.fix(shape_mnk=shape_mnk, a=a, b=b, c=c)
+        if type(shape_mnk) is not tuple or len(shape_mnk) != 3:
+            raise LayoutError(f"MmaAtom: the shape must be M, N and K, found {safe_text(shape_mnk)}")
+        extents = tuple([as_int(extent, "MmaAtom: an extent") for extent in shape_mnk])
+        if min(extents) < 1:
+            raise LayoutError(f"MmaAtom: extents must be positive, found {extents}")
+        held = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
+        self.fix(shape_mnk=extents, a=held[0], b=held[1], c=held[2])
 
     @property
     def threads(self) -> int:

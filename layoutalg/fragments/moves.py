@@ -23,9 +23,11 @@ from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.analysis.warp_accesses import need_offset
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import Fragment
+from layoutalg.fragments.names import fragment as named
 from layoutalg.fragments.rules import row_pointers
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
+from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 #: Bytes of a row of ``ldmatrix``.
@@ -57,22 +59,26 @@ def moves(
     True
     """
     need_layout(tile, "moves")
+    if not isinstance(fragment, Fragment):
+        raise LayoutError(f"moves: must be a fragment, found {safe_text(fragment)}")
     unit = as_int(element_bytes, "moves: element_bytes")
     head, *words = fragment.name.split(".")
     if head.endswith("matrix"):
         return _matrices(fragment, tile, unit, access_bytes, store)
-    if head == "tcgen05" or words[1].startswith("SF"):
+    operand = words[1] if len(words) > 1 else ""
+    if head == "tcgen05" or operand.startswith("SF"):
         what = "tensor memory" if head == "tcgen05" else "scale factors"
         raise LayoutError(f"moves: a fragment must be of a tile in shared memory, found {what}; name = {fragment.name}")
     lanes = _spread(fragment.layout, fragment.shape, tile, 1, fragment.name)
-    return AccessPattern(lanes, access_bytes or unit, words[1] in ("C", "D") if store is None else store)
+    width = unit if access_bytes is None else access_bytes
+    return AccessPattern(lanes, width, operand in ("C", "D") if store is None else store)
 
 
 def _matrices(
     fragment: Fragment, tile: AnyLayout, unit: int, access_bytes: int | None, store: bool | None
 ) -> AccessPattern:
     """The rows that the threads of ``ldmatrix`` point at, whatever the type of the tile's elements."""
-    head, count = fragment.name.split(".")[:2]
+    head, count = named(fragment.name).name.split(".")[:2]
     stores = head == "stmatrix"
     if store not in (None, stores) or access_bytes not in (None, _ROW_BYTES):
         raise LayoutError(

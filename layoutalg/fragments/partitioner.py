@@ -21,6 +21,7 @@ from layoutalg.algebra.products import raked_product
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import need_plain, size
+from layoutalg.tuples.leaf import need_int
 
 
 def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, ...], Layout]:
@@ -41,11 +42,13 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, .
     (8, 32) ((8,4),(4,2)):((32,2),(8,1))
     """
     threads, values = need_plain(thr_layout, "make_layout_tv"), need_plain(val_layout, "make_layout_tv")
+    for one in (threads, values):
+        if size(right_inverse(one)) != need_int(size(one), "make_layout_tv: a number of threads or values"):
+            raise LayoutError(
+                f"make_layout_tv: threads and values must have the numbers from 0 on, each once, found {threads} and "
+                f"{values}"
+            )
     owner = raked_product(threads, values)
-    counts = size(threads), size(values)
-    found = right_inverse(owner)
-    if size(found) != counts[0] * counts[1]:
-        raise LayoutError(
-            f"make_layout_tv: threads and values must be numbered from 0 on without a gap, found {threads} and {values}"
-        )
-    return tuple(int(size(mode)) for mode in owner), composition(found, Layout(counts))
+    return tuple(int(size(mode)) for mode in owner), composition(
+        right_inverse(owner), Layout((size(threads), size(values)))
+    )

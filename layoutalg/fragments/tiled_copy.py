@@ -13,6 +13,8 @@ Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg
 
 from __future__ import annotations
 
+from typing import Literal
+
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.divide import zipped_divide
@@ -20,12 +22,13 @@ from layoutalg.algebra.inverse import right_inverse
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.errors import LayoutError
+from layoutalg.fragments.fragment import need_thread_values
 from layoutalg.fragments.names import fragment
 from layoutalg.fragments.partitioner import make_layout_tv
 from layoutalg.fragments.rules import row_pointers
 from layoutalg.fragments.tiled_mma import TiledMma
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, size, through
+from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, size, through
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
@@ -38,6 +41,9 @@ class CopyAtom(Value):
         source, destination: (thread, value) to the number of a value, in elements.
         reference: the one of the two that a tiled copy's thread-value layout speaks of.
 
+    Raises:
+        LayoutError: if one of them is something else.
+
     >>> print(copy_atom("ldmatrix.x4").destination)
     (32,(2,4)):(2,(1,64))
     """
@@ -48,14 +54,15 @@ class CopyAtom(Value):
     reference: Layout
 
     def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
-        self.fix(source=source, destination=destination, reference=reference)
+        held = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
+        self.fix(source=held[0], destination=held[1], reference=held[2])
 
 
 def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     """The atom of a copy.
 
     Args:
-        what: how many elements a thread moves by itself (128 bits of f16: 8); or ``ldmatrix.x4``, ``stmatrix.x2.trans``.
+        what: how many elements a thread moves by itself (128 bits of f16: 8); or ``ldmatrix.x4``, ``stmatrix.x2``.
         element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``.
 
     Raises:
@@ -92,7 +99,10 @@ class TiledCopy(Value):
     Args:
         atom: the instruction.
         layout_tv: (thread, value) to an index into the tile, in the order of the atom's reference.
-        tiler: the tile.
+        tiler: the tile, mode by mode.
+
+    Raises:
+        LayoutError: if one is something else, or the atom does not divide the threads and values.
     """
 
     __slots__ = ("atom", "layout_tv", "tiler")
@@ -101,7 +111,15 @@ class TiledCopy(Value):
     tiler: tuple[Tiler, ...]
 
     def __init__(self, atom: CopyAtom, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> None:
-        self.fix(atom=atom, layout_tv=layout_tv, tiler=tiler)
+        layout = need_thread_values(layout_tv, "TiledCopy")
+        if not isinstance(atom, CopyAtom) or type(tiler) is not tuple:
+            raise LayoutError(f"TiledCopy: must be an atom and a tile, found {safe_text(atom)}, {safe_text(tiler)}")
+        if any(size(whole) % size(part) for whole, part in zip(layout, atom.reference, strict=True)):
+            raise LayoutError(
+                f"TiledCopy: the atom's threads and values must divide those of the layout, found {atom.reference} and "
+                f"{layout}"
+            )
+        self.fix(atom=atom, layout_tv=layout, tiler=tiler)
 
     def thrfrg_S(self, layout: AnyLayout) -> AnyLayout:
         """A layout by threads and what they read of it: ``(thread, value, Rest, ...)``.
@@ -158,15 +176,7 @@ def make_tiled_copy(atom: CopyAtom | int | str, layout_tv: Layout, tiler: tuple[
     Raises:
         LayoutError: if one is something else, or the atom does not divide the threads and values.
     """
-    one = atom if isinstance(atom, CopyAtom) else copy_atom(atom)
-    layout = need_plain(layout_tv, "make_tiled_copy")
-    counts = [(int(size(layout[i])), int(size(one.reference[i]))) for i in (0, 1)] if len(layout) == 2 else [(1, 2)]
-    if any(whole % part for whole, part in counts) or type(tiler) is not tuple:
-        raise LayoutError(
-            f"make_tiled_copy: the atom's threads and values must divide those of the layout, found {one.reference} "
-            f"and {layout}, tile {safe_text(tiler)}"
-        )
-    return TiledCopy(one, layout, tiler)
+    return TiledCopy(atom if isinstance(atom, CopyAtom) else copy_atom(atom), layout_tv, tiler)
 
 
 def make_tiled_copy_tv(atom: CopyAtom | int | str, thr_layout: Layout, val_layout: Layout) -> TiledCopy:
@@ -191,17 +201,23 @@ def make_tiled_copy_A(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledC
     >>> print(*copy.partition_S(Layout((64, 64), (64, 1)), 5))
     ((8,1),2,4):((1,0),2048,16) 320
     """
-    m, _, k = tiled_mma.tile_mnk
-    return make_tiled_copy(atom, tiled_mma.tv_layout("A"), (m, k))
+    return _of_mma(atom, tiled_mma, "A", (0, 2))
 
 
 def make_tiled_copy_B(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
     """The same of B."""
-    _, n, k = tiled_mma.tile_mnk
-    return make_tiled_copy(atom, tiled_mma.tv_layout("B"), (n, k))
+    return _of_mma(atom, tiled_mma, "B", (1, 2))
 
 
 def make_tiled_copy_C(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
     """The same of C; with ``stmatrix``, the copy that stores what it has."""
-    m, n, _ = tiled_mma.tile_mnk
-    return make_tiled_copy(atom, tiled_mma.tv_layout("C"), (m, n))
+    return _of_mma(atom, tiled_mma, "C", (0, 1))
+
+
+def _of_mma(
+    atom: CopyAtom | int | str, mma: TiledMma, operand: Literal["A", "B", "C"], modes: tuple[int, int]
+) -> TiledCopy:
+    if not isinstance(mma, TiledMma):
+        raise LayoutError(f"make_tiled_copy_{operand}: must be given a tiled MMA, found {safe_text(mma)}")
+    tile = mma.tile_mnk
+    return make_tiled_copy(atom, mma.tv_layout(operand), (tile[modes[0]], tile[modes[1]]))

@@ -15,7 +15,7 @@ Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.divide import logical_divide, zipped_divide
@@ -25,11 +25,11 @@ from layoutalg.algebra.products import tiled_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
-from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, rank, size, through
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.int_tuple import product, safe_text
+from layoutalg.tuples.leaf import as_int, need_int
 from layoutalg.tuples.types import Shape
 
 #: The modes of M, N and K that an operand has, and the one that it has not.
@@ -44,6 +44,9 @@ class TiledMma(Value):
         atom_layout: (M, N, K) position of an atom to the number of its group of threads.
         permutation: of each of M, N and K how far the tile reaches, in which order; None: as far as the atoms do.
 
+    Raises:
+        LayoutError: if one of them is something else, or two atoms have the same threads.
+
     >>> make_tiled_mma("mma.m16n8k16.f16") == TiledMma(mma_atom("mma.m16n8k16.f16"), Layout((1, 1, 1)), (None,) * 3)
     True
     """
@@ -54,7 +57,16 @@ class TiledMma(Value):
     permutation: tuple[Tiler, Tiler, Tiler]
 
     def __init__(self, atom: MmaAtom, atom_layout: Layout, permutation: tuple[Tiler, Tiler, Tiler]) -> None:
-        self.fix(atom=atom, atom_layout=atom_layout, permutation=permutation)
+        layout = need_integer_strides(need_plain(atom_layout, "TiledMma"), "TiledMma")
+        whole = type(permutation) is tuple and len(permutation) == 3
+        if not isinstance(atom, MmaAtom) or len(layout) != 3 or not whole or not all(map(_is_tiler, permutation)):
+            raise LayoutError(
+                "TiledMma: must be an atom, its layout along M, N and K, and a tile of these three, found "
+                f"{safe_text(atom)}, {layout}, {safe_text(permutation)}"
+            )
+        if size(right_inverse(layout)) != size(layout):
+            raise LayoutError(f"TiledMma: atoms must have the numbers from 0 on, each once, found {layout}")
+        self.fix(atom=atom, atom_layout=layout, permutation=permutation)
 
     @property
     def thr_layout_vmnk(self) -> Layout:
@@ -64,7 +76,7 @@ class TiledMma(Value):
     @property
     def tile_mnk(self) -> tuple[int, int, int]:
         """The extents of M, N and K that all threads cover at once."""
-        m, n, k = (int(size(self._tiler(mode))) for mode in range(3))
+        m, n, k = [_extent(self._tiler(mode)) for mode in range(3)]
         return m, n, k
 
     def thrfrg_A(self, layout: AnyLayout) -> AnyLayout:
@@ -141,10 +153,25 @@ class TiledMma(Value):
         threads, number = self.thr_layout_vmnk, as_int(thread, f"partition_{operand}: thread")
         if not 0 <= number < size(threads):
             raise LayoutError(f"partition_{operand}: thread must lie in [0,{size(threads)}), found {number}")
-        where = idx2crd(right_inverse(threads)(number), tuple(int(size(mode)) for mode in threads))
+        where: Any = idx2crd(right_inverse(threads)(number), tuple(int(size(mode)) for mode in threads))
         held = self._thrfrg(operand, layout)
-        rest: tuple[None, ...] = (None,) * len(held.shape[1][1])
+        shape: Any = held.shape  # ((thread, (ThrM, ThrN)), (value, (RestM, RestN, ...)))
+        rest = (None,) * len(shape[1][1])
         return slice_and_offset(((where[0], (where[1 + i], where[1 + j])), (None, rest)), held)
+
+
+def _is_tiler(tiler: object) -> bool:
+    """Whether something tiles one mode."""
+    return tiler is None or isinstance(tiler, (int, Layout)) or (type(tiler) is tuple and _is_shape(tiler))
+
+
+def _is_shape(tiler: tuple[object, ...]) -> bool:
+    return all(isinstance(one, int) or (type(one) is tuple and _is_shape(one)) for one in tiler)
+
+
+def _extent(tiler: Tiler) -> int:
+    """How far a tiler of one mode reaches."""
+    return need_int(size(tiler) if isinstance(tiler, Layout) else product(tiler), "TiledMma: a tile")  # type: ignore[arg-type]
 
 
 def _operand(operand: object) -> str:
@@ -154,7 +181,9 @@ def _operand(operand: object) -> str:
 
 
 def make_tiled_mma(
-    atom: MmaAtom | str, atom_layout_mnk: Layout | Shape = (1, 1, 1), permutation_mnk: tuple[Tiler, ...] | None = None
+    atom: MmaAtom | str,
+    atom_layout_mnk: Layout | Shape = (1, 1, 1),
+    permutation_mnk: tuple[Tiler, Tiler, Tiler] | None = None,
 ) -> TiledMma:
     """An MMA atom repeated over threads.
 
@@ -171,12 +200,4 @@ def make_tiled_mma(
     """
     one = mma_atom(atom) if isinstance(atom, str) else atom
     layout = atom_layout_mnk if isinstance(atom_layout_mnk, Layout) else Layout(atom_layout_mnk)
-    tiler = (None, None, None) if permutation_mnk is None else permutation_mnk
-    if not isinstance(one, MmaAtom) or rank(layout) != 3 or type(tiler) is not tuple or len(tiler) != 3:
-        raise LayoutError(
-            "make_tiled_mma: must be an atom, its layout along M, N and K, and a tile of these three, found "
-            f"{safe_text(atom)}, {layout}, {safe_text(tiler)}"
-        )
-    if size(right_inverse(layout)) != size(layout):
-        raise LayoutError(f"make_tiled_mma: atoms must have the numbers from 0 on, each once, found {layout}")
-    return TiledMma(one, layout, (tiler[0], tiler[1], tiler[2]))
+    return TiledMma(one, layout, permutation_mnk or (None, None, None))

@@ -17,7 +17,15 @@ SHARED = [
     ("layoutalg.tuples", "project/test_values.py", "the base of every value, tried on each of them", "frozen"),
     ("layoutalg.tuples", "layoutalg/algebra/test_symbols.py", "a leaf decides as its integers do, or not", "leaf"),
     ("layoutalg.tuples", "project/test_users_types.py", "types alone: the judge is a type checker", "types"),
+    (
+        "layoutalg.fragments",
+        "layoutalg/fragments/test_names.py",
+        "a name gives all",
+        "fragment families catalogue",
+    ),
+    ("layoutalg.fragments", "layoutalg/fragments/test_tiled_mma.py", "an atom, repeated once", "mma_atoms"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
+    ("layoutalg.cli", "layoutalg/fragments/test_names.py", COMMAND, "atoms"),
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
     ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),
     ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
@@ -32,6 +40,7 @@ SHARED = [
     ("descriptors.oracle.dsl", "descriptors/oracle/test_algebra.py", WORKER, "names algebra"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "words"),
     ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_fragments.py", WORKER, "fragments"),
     ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
     (
         "descriptors.cli",
