@@ -77,6 +77,10 @@ derive {FAMILY} --json
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B --json
 match "(64,16):(64,1)" --dtype bf16 --swizzle 64B
+match 0x4000404000010000 --dtype bf16
+match "(64,16):(72,1)" --dtype bf16 --swizzle 128B
+emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 64x64 --mma 64x16" "b: --swizzle MN_SW64 --tile 32x64 --mma 32x16"
+emit ptx --dtype bf16 "a: --swizzle K_SW128 --tile 128x60 --mma 64x16"
 candidates "(64,16):(64,1)" --dtype bf16
 candidates "(64,16):(64,1)" --dtype bf16 --arch sm90 --json
 candidates "(64,16" --dtype bf16

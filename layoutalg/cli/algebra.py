@@ -25,7 +25,10 @@ from layoutalg.layouts.layout import Layout
 @click.command("eval", context_settings=EXPRESSIONS)
 @click.argument("expression")
 @json_option("Write the value as JSON.")
-def eval_(expression: str, as_json: bool) -> None:
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the value with the CuTe DSL's too; exit status 1 if it differs."
+)
+def eval_(expression: str, as_json: bool, compared: bool) -> Status:
     """Evaluate EXPRESSION and print its value.
 
     \b
@@ -33,11 +36,22 @@ def eval_(expression: str, as_json: bool) -> None:
     layoutalg eval "coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1))"
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
+    layoutalg eval "right_inverse((4,8):(8,1))" --check
 
     `layoutalg ops` lists the operations. - reads the expression from standard input.
     """
-    value = evaluate(source(expression))
+    text = source(expression)
+    if compared:
+        return _checked(text, as_json)
+    value = evaluate(text)
     say(json_text(record(value)) if as_json else tell(value))
+    return Status.ANSWER
+
+
+def _checked(text: str, as_json: bool) -> Status:
+    from layoutalg.cli.check import evaluate_checked  # no oracle unless it is asked for
+
+    return evaluate_checked(text, as_json)
 
 
 @click.command(context_settings=EXPRESSIONS)

@@ -28,13 +28,15 @@ ROOMS = {
     ),
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.expression": "",
+    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
+    "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing atoms algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing atoms check algebra analysis command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
+        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model addresses mismatch picture",
@@ -48,11 +50,13 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions fragments worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions fragments",
+    "descriptors.oracle": "words emitted instructions",
+    "descriptors.oracle.dsl": "names words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": (
+        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas command"
+    ),
     "descriptors.__main__": "",
 }
 

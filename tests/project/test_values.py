@@ -44,6 +44,8 @@ from layoutalg import (
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.fragments.catalogue import family_of
 from layoutalg.layouts.tokens import tokenize
+from layoutalg.oracle import algebra, reader, service, tensors, tree
+from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.tuples.basis import Vector
 from layoutalg.tuples.frozen import Value
 
@@ -94,6 +96,18 @@ INNER: dict[str, list[Any]] = {
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
+    "oracle.reader.Affine": [reader.read("(8,(4,2)):(1,(8,0))")],
+    "oracle.reader.Basis": [reader.Basis(1, (1, 0))],
+    "oracle.reader.Swizzling": [reader.read("S<3,4,3>")],
+    "oracle.reader.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
+    "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
+    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.tree._Node": [tree._Node(":", (4, 1))],
+    "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
+    "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
+    "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
+    "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
 

@@ -66,6 +66,15 @@ def test_an_expression_may_begin_with_a_minus_sign(capsys: pytest.CaptureFixture
     assert run(capsys, "eval", "-4")[:2] == (0, "-4\n")
 
 
+@pytest.mark.parametrize("arguments", [("eval",), ("show",), ("same", "4:1"), ("banks",), ("f2",), ("linear",)])
+def test_what_begins_with_a_minus_sign_is_read_as_an_expression(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    status, _, err = run(capsys, *arguments, "-(4:1)")
+    assert status == 2
+    assert "No such option" not in err
+
+
 def test_show_draws_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "show", "(2,2):(2,1)")
     assert (status, err) == (0, "")

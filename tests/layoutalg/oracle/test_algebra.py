@@ -18,9 +18,9 @@ from ours import ours
 from postconditions import OPERATIONS
 from seeds import seeds_of
 
-from descriptors import oracle
-from descriptors.oracle.algebra import Answer, Case, evaluate
-from descriptors.oracle.worker import run_isolated
+from layoutalg import oracle
+from layoutalg.oracle.algebra import Answer, Case, evaluate
+from layoutalg.oracle.worker import run_isolated
 
 NUMBER = int(os.environ.get("LAYOUTALG_CASES", "2400"))
 

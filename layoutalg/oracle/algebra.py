@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from descriptors.oracle.service import Status, ask
+from layoutalg.oracle.service import Status, ask
 
 __all__ = ["Answer", "Argument", "Case", "evaluate"]
 
@@ -59,10 +59,13 @@ def evaluate(cases: Iterable[Case], *, each_s: float = 20.0, batch: int = 1000) 
         OracleUnavailableError: if the CuTe DSL is not installed.
         OracleError: if the oracle broke as a tool.
 
-    >>> from descriptors.oracle import available
+    >>> from layoutalg.oracle import available
     >>> case = Case("zipped_divide", ("((8,16),(64,2)):((64,512),(1,8192))", (64, 16)))
     >>> evaluate([case])[0].text if available() else "((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))"
     '((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))'
     """
     questions = [(case.operation, case.arguments) for case in cases]
-    return [Answer(reply.status, str(reply.value)) for reply in ask("algebra", questions, each_s=each_s, batch=batch)]
+    return [
+        Answer(reply.status, str(reply.value))
+        for reply in ask("layoutalg.oracle.dsl.algebra", questions, each_s=each_s, batch=batch)
+    ]

@@ -1,4 +1,4 @@
-"""The worker's half of `descriptors.oracle.fragments`: atoms, tiled MMAs and tiled copies, all in one trace."""
+"""The worker's half of `layoutalg.oracle.fragments`: atoms, tiled MMAs and tiled copies, all in one trace."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from descriptors.oracle.dsl.algebra import _build
-from descriptors.oracle.reader import read
+from layoutalg.oracle.dsl.algebra import Work, build, traced
+from layoutalg.oracle.reader import read
 
 __all__ = ["prepare"]
 
@@ -22,28 +22,11 @@ _TYPES = {
 }
 
 
-class _Traced(Exception):
-    """Every question of the trace has been answered."""
-
-
-def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
+def prepare() -> Work:
     """Import the DSL and return the function that answers a batch of questions."""
     from cutlass import cute
 
-    def work(questions: list[Any], report: Callable[[str, object], None]) -> None:
-        def trace() -> None:
-            for question in questions:
-                try:
-                    status, value = "ok", _ANSWERS[question["ask"]](cute, question)
-                except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to refuse
-                    text = " ".join(re.sub(r"\x1b\[\d+m", "", str(error)).split())[:300]
-                    status, value = "rejected", f"{type(error).__name__}: {text}"
-                report(status, value)
-            raise _Traced
-
-        cute.jit(trace)()
-
-    return work
+    return traced(cute, lambda question: _ANSWERS[question["ask"]](cute, question))
 
 
 def _mma_operation(question: dict[str, Any]) -> Any:
@@ -100,7 +83,7 @@ def _copy(cute: Any, question: dict[str, Any]) -> dict[str, str]:
 
 
 def _layout(cute: Any, text: str) -> Any:
-    return _build(cute, read(text))
+    return build(cute, read(text))
 
 
 def _tiled(cute: Any, question: dict[str, Any]) -> Any:

@@ -10,8 +10,6 @@ import pytest
 from dsl import comparable
 from seeds import seeds_of
 
-from descriptors import oracle
-from descriptors.oracle.fragments import fragments
 from layoutalg import Layout, fragment, make_layout_tv, offsets, parse_layout, size
 from layoutalg.fragments.mma_atoms import mma_atom
 from layoutalg.fragments.names import names
@@ -23,8 +21,10 @@ from layoutalg.fragments.tiled_copy import (
     make_tiled_copy_tv,
 )
 from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
+from layoutalg.oracle import available
+from layoutalg.oracle.fragments import fragments
 
-pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
+pytestmark = pytest.mark.skipif(not available(), reason="nvidia-cutlass-dsl is not installed")
 
 
 def same(first: Any, second: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from descriptors.oracle.worker import run_isolated
+from layoutalg.oracle.worker import run_isolated
 
 
 def work(questions: list[Any], report: Callable[[str, object], None]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from descriptors.oracle.service import Reply, ask
+from layoutalg.oracle.service import Reply, ask
 
 __all__ = ["fragments"]
 
@@ -34,9 +34,9 @@ def fragments(questions: Iterable[dict[str, Any]], *, target: str = "sm_90a") ->
         OracleUnavailableError: if the CuTe DSL is not installed.
         OracleError: if the oracle broke as a tool.
 
-    >>> from descriptors.oracle import available
+    >>> from layoutalg.oracle import available
     >>> question = {"ask": "tv", "threads": "(2,3):(3,1)", "values": "(2,2):(2,1)"}
     >>> fragments([question])[0].value["layout"] if available() else "((3,2),(2,2)):((8,2),(4,1))"
     '((3,2),(2,2)):((8,2),(4,1))'
     """
-    return ask("fragments", list(questions), each_s=60.0, batch=200, target=target)
+    return ask("layoutalg.oracle.dsl.fragments", list(questions), each_s=60.0, batch=200, target=target)

@@ -1,4 +1,4 @@
-"""The worker's half of `descriptors.oracle.algebra`: plain data to DSL values, one operation, and back to text.
+"""The worker's half of `layoutalg.oracle.algebra`: plain data to DSL values, one operation, and back to text.
 
 Many cases share one trace (an exception of one case leaves the others alone), and the trace is abandoned before the
 DSL would compile it. Slices go through a tensor whose iterator is an integer: its `slice_` returns the offset apart
@@ -10,16 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from descriptors.oracle.reader import Affine, Basis, Composed, Swizzling, read, write
+from layoutalg.oracle.reader import Affine, Basis, Composed, Swizzling, read, write
 
-__all__ = ["prepare"]
+__all__ = ["Work", "build", "operations", "prepare", "show", "traced"]
+
+#: What answers a list of questions, and reports a status and a value for each.
+Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
 
 # Functions of ``cutlass.cute`` that take their arguments as they come.
 # fmt: off
 _SAME = [
-    "append", "blocked_product", "complement", "composition", "crd2idx", "dice", "filter", "filter_zeros",
+    "append", "blocked_product", "composition", "crd2idx", "dice", "filter", "filter_zeros",
     "flat_divide", "flat_product", "flatten", "group_modes", "idx2crd", "is_congruent", "is_weakly_congruent",
     "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
     "make_layout_like", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace", "prepend",
@@ -42,25 +45,33 @@ class _Apart:
     offset: Any
 
 
-def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
+def prepare() -> Work:
     """Import the DSL and return the function that answers a batch of ``(operation, arguments)``."""
     from cutlass import cute
 
-    operations = _operations(cute)
+    known = operations(cute)
 
-    def answer(operation: str, arguments: list[Any]) -> str:
-        if operation not in operations:
+    def answer(question: Any) -> str:
+        operation, arguments = question
+        if operation not in known:
             raise NotImplementedError(f"the DSL has no {operation}")
-        return _show(cute, operations[operation](*(_value(cute, argument) for argument in arguments)))
+        return show(cute, known[operation](*(_value(cute, argument) for argument in arguments)))
+
+    return traced(cute, answer)
+
+
+def traced(cute: Any, answer: Callable[[Any], object]) -> Work:
+    """The function that answers a batch of questions in one trace, each by ``answer``."""
 
     def work(questions: list[Any], report: Callable[[str, object], None]) -> None:
         def trace() -> None:
-            for operation, arguments in questions:
+            for question in questions:
+                value: object
                 try:
-                    status, text = "ok", answer(operation, arguments)
+                    status, value = "ok", answer(question)
                 except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to reject a case
-                    status, text = "rejected", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                report(status, text)
+                    status, value = "rejected", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                report(status, value)
             raise _Traced
 
         cute.jit(trace)()
@@ -72,17 +83,18 @@ def _value(cute: Any, argument: Any) -> Any:
     """A DSL value from plain data: texts become layouts, JSON's lists become tuples."""
     if isinstance(argument, list):
         return tuple(_value(cute, item) for item in argument)
-    return _build(cute, read(argument)) if isinstance(argument, str) else argument
+    return build(cute, read(argument)) if isinstance(argument, str) else argument
 
 
-def _build(cute: Any, term: object) -> Any:
+def build(cute: Any, term: object) -> Any:
+    """The DSL's value of a term that was read."""
     match term:
         case Affine(shape, stride):
             return cute.make_layout(shape, stride=_strides(cute, stride))
         case Swizzling(bits, base, shift):
             return cute.make_swizzle(bits, base, shift)
         case Composed(outer, offset, inner):
-            return cute.make_composed_layout(_build(cute, outer), offset, _build(cute, inner))
+            return cute.make_composed_layout(build(cute, outer), offset, build(cute, inner))
     raise TypeError(f"no value for {term}")
 
 
@@ -92,21 +104,22 @@ def _strides(cute: Any, stride: Any) -> Any:
     return cute.ScaledBasis(stride.value, list(stride.mode)) if isinstance(stride, Basis) else stride
 
 
-def _show(cute: Any, value: Any) -> str:
+def show(cute: Any, value: Any) -> str:
     """The text of a result; what the DSL prints with a slip (``S<2,4,-3``) is written as it means it."""
     if isinstance(value, _Apart):
-        return f"{_show(cute, value.layout)} + {_show(cute, value.offset)}"
+        return f"{show(cute, value.layout)} + {show(cute, value.offset)}"
     if isinstance(value, cute.Tensor):
-        return f"{_show(cute, value.layout)} + {_show(cute, value.iterator)}"
+        return f"{show(cute, value.layout)} + {show(cute, value.iterator)}"
     if isinstance(value, tuple | list):
-        return f"({','.join(_show(cute, item) for item in value)})"
+        return f"({','.join(show(cute, item) for item in value)})"
     text = str(value)
     if " o " in text:
         text = _IDENTITY.sub("", write(read(text)))
     return text
 
 
-def _operations(cute: Any) -> dict[str, Callable[..., Any]]:
+def operations(cute: Any) -> dict[str, Callable[..., Any]]:
+    """The operations of the algebra in the DSL, by name, with arguments in the order of `layoutalg`'s parameters."""
     same = {name: getattr(cute, name) for name in _SAME}
     return same | _moded(cute) | _on_tensors(cute) | _respelt(cute)
 
@@ -170,6 +183,7 @@ def _respelt(cute: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "coalesce": coalesce,
+        "complement": lambda layout, cotarget=1: cute.complement(layout, cotarget),
         "make_layout": lambda shape, stride=None: cute.make_layout(shape, stride=stride),
         "concatenate": lambda *layouts: cute.make_layout(layouts),
         "call": lambda layout, coordinate: cute.crd2idx(coordinate, layout),

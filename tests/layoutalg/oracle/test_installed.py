@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from descriptors.oracle import installed
-from descriptors.oracle.installed import OracleUnavailableError, available, require, version
+from layoutalg.oracle import installed
+from layoutalg.oracle.installed import OracleUnavailableError, available, require, version
 
 
 def test_without_the_distribution_there_is_no_version_and_asking_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +17,7 @@ def test_without_the_distribution_there_is_no_version_and_asking_is_an_error(mon
 
     monkeypatch.setattr(installed.metadata, "version", missing)
     assert version() is None and not available()
-    with pytest.raises(OracleUnavailableError, match="oracle: nvidia-cutlass-dsl must be installed, found no such"):
+    with pytest.raises(OracleUnavailableError, match="the CuTe DSL is not installed; pip install"):
         require()
 
 

@@ -19,13 +19,16 @@ from importlib.util import find_spec
 
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
+#: What is said where it is missing, by an error and by every ``--check``.
+MISSING = "the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
+
 
 class OracleError(RuntimeError):
     """The oracle failed as a tool: its process broke, or gave no answer that can be read."""
 
 
 class OracleUnavailableError(OracleError):
-    """The CuTe DSL is not installed: ``pip install 'layoutalg[oracle]'`` adds it (Linux only)."""
+    """The CuTe DSL is not installed (it is made for Linux only)."""
 
 
 def available() -> bool:
@@ -52,4 +55,4 @@ def require() -> None:
         OracleUnavailableError: if the CuTe DSL is not installed.
     """
     if not available():
-        raise OracleUnavailableError(f"oracle: {_DISTRIBUTION} must be installed, found no such distribution")
+        raise OracleUnavailableError(MISSING)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 
-from descriptors.oracle.installed import OracleError, require
+from layoutalg.oracle.installed import OracleError, require
 
 __all__ = ["Reply", "Status", "ask"]
 
@@ -33,7 +33,7 @@ class Reply:
 
 
 def ask(
-    kind: str,
+    answerer: str,
     questions: Sequence[object],
     *,
     each_s: float,
@@ -44,7 +44,8 @@ def ask(
     """Return one reply a question, in order.
 
     Args:
-        kind: which module of the worker answers: a name in its table.
+        answerer: dotted name of the module that answers; its ``prepare()`` runs in the worker, and returns a function
+            of a list of questions and of what it reports each status and value to.
         questions: plain data that JSON can carry.
         each_s: seconds a single question may take before its child is killed (status ``timeout``).
         batch: how many questions a forked child answers before the next child takes over.
@@ -58,8 +59,8 @@ def ask(
     require()
     if not questions:
         return []
-    job = json.dumps({"kind": kind, "questions": list(questions), "each_s": each_s, "batch": batch})
-    command = [sys.executable, "-m", "descriptors.oracle.worker"]
+    job = json.dumps({"answerer": answerer, "questions": list(questions), "each_s": each_s, "batch": batch})
+    command = [sys.executable, "-m", "layoutalg.oracle.worker"]
     try:
         with TemporaryDirectory() as scratch:  # the DSL leaves its PTX where the process was started
             done = subprocess.run(
@@ -73,7 +74,9 @@ def ask(
                 check=False,
             )
     except subprocess.TimeoutExpired as error:
-        raise OracleError(f"oracle: {len(questions)} {kind} questions must end in {limit_s} s, found no end") from error
+        raise OracleError(
+            f"oracle: {len(questions)} questions to {answerer} must end in {limit_s} s, found no end"
+        ) from error
     replies = list(_replies(done.stdout))
     if done.returncode or len(replies) != len(questions):
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -2,7 +2,7 @@
 
 A batch of questions runs inside a forked child, which reports each answer as soon as it has it. When a child dies (the
 DSL's native code may raise SIGFPE, SIGABRT or SIGSEGV) or falls silent, the question it was at is blamed, and the next
-child goes on after it. Run as ``python -m descriptors.oracle.worker`` by `descriptors.oracle.service`.
+child goes on after it. Run as ``python -m layoutalg.oracle.worker`` by `layoutalg.oracle.service`.
 
 Law: every question has one answer, in order, wherever children die and however many questions they are given.
 
@@ -32,14 +32,6 @@ __all__ = ["main", "run_isolated"]
 
 Report = Callable[[str, object], None]
 Work = Callable[[list[Any], Report], None]
-
-_ANSWERERS = {
-    "algebra": "descriptors.oracle.dsl.algebra",
-    "words": "descriptors.oracle.dsl.words",
-    "emitted": "descriptors.oracle.dsl.emitted",
-    "instructions": "descriptors.oracle.dsl.instructions",
-    "fragments": "descriptors.oracle.dsl.fragments",
-}
 
 
 def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int) -> Iterator[tuple[str, object]]:
@@ -128,7 +120,7 @@ def _cause(ended: int) -> str:
 def main() -> None:
     """Answer the job on standard input."""
     job = json.load(sys.stdin)
-    answerer: Any = import_module(_ANSWERERS[job["kind"]])
+    answerer: Any = import_module(job["answerer"])
     work: Work = answerer.prepare()  # imports the DSL once, before any fork
     for status, value in run_isolated(job["questions"], work, each_s=job["each_s"], batch=job["batch"]):
         sys.stdout.write(json.dumps((status, value)) + "\n")
