@@ -16,7 +16,8 @@ from places import ROOT
 ROOMS = {
     "layoutalg.errors": "",
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
-    "layoutalg.drawing": "grid text html picture",
+    "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
+    "layoutalg.drawing": "grid plate axes flow arrange order text html",
     "layoutalg.layouts": (
         "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
     ),
@@ -27,11 +28,12 @@ ROOMS = {
         "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
     ),
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
+    "layoutalg.pictures": "values holders tables colours words plates layout_picture",
     "layoutalg.expression": "",
     "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
     "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing atoms check algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
