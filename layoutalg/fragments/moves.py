@@ -91,8 +91,18 @@ def _matrices(
     down = fragment.shape[0] // 8
     across = int(count[1:]) // down
     lanes = row_pointers(down, across, width)
-    spread = _spread(lanes, (8 * down, width * across), tile, _contiguous(tile, head), fragment.name)
+    along = _contiguous(tile, head)
+    hint = _fitting(f"{head}.{count}", _shape(tile, head)[:: 1 if along else -1]) if unit == 2 else ""
+    spread = _spread(lanes, (8 * down, width * across), tile, along, fragment.name, hint)
     return AccessPattern(spread, _ROW_BYTES, stores)
+
+
+def _fitting(name: str, extents: tuple[int, ...]) -> str:
+    """How else the matrices of an instruction could lie, of 8 x 8 elements each, so that they fill a tile."""
+    count = int(name.rpartition("x")[2])
+    shapes = [(8 * down, 8 * count // down) for down in (1, 2, 4) if not count % down]
+    found = [f"{name}.{r}x{c}" for r, c in shapes if not extents[0] % r and not extents[1] % c]
+    return f" ({' and '.join(found)} would fill it)" if found else ""
 
 
 def _contiguous(tile: AnyLayout, name: str) -> int:
@@ -113,7 +123,7 @@ def _shape(tile: AnyLayout, name: str) -> tuple[int, int]:
     return rows, columns
 
 
-def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, name: str) -> Layout:
+def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, name: str, hint: str = "") -> Layout:
     """A thread-value layout of one piece as that of the whole tile, whose mode ``along`` the piece's columns run."""
     extents = _shape(tile, name)
     rows, columns = extents if along else (extents[1], extents[0])
@@ -121,7 +131,7 @@ def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, 
         piece = shape if along else (shape[1], shape[0])
         raise LayoutError(
             f"moves: the tile must be a multiple of the {piece[0]}x{piece[1]} of {name}, found "
-            f"{extents[0]}x{extents[1]}; tile = {tile}"
+            f"{extents[0]}x{extents[1]}{hint}; tile = {tile}"
         )
     steps = (1, extents[0]) if along else (extents[0], 1)
     placed = composition(Layout(shape, steps), lanes)
