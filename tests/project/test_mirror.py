@@ -24,6 +24,7 @@ SHARED = [
         "fragment families catalogue",
     ),
     ("layoutalg.fragments", "layoutalg/fragments/test_tiled_mma.py", "an atom, repeated once", "mma_atoms"),
+    ("layoutalg.pictures", "layoutalg/pictures/test_layout_picture.py", "checked where they are given", "arguments"),
     ("layoutalg.strokes", "layoutalg/strokes/test_canvas.py", "what a canvas gives", "scene"),
     ("layoutalg.strokes", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
