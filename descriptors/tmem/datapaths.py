@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError
-from descriptors.tmem.fragment import lane_step
+from descriptors.tmem.fragment import lane_step, rescaled
 from layoutalg import Layout, make_layout
 
 
@@ -68,15 +68,7 @@ def spread(path: Datapath, columns: int, bits: int, step_bits: int) -> Layout:
     if columns % path.parts:
         raise DescriptorError(f"tmem: N must be a multiple of {path.parts}, found {columns}; arrangement {path.name}")
     lane, step = lane_step(bits), step_bits // bits
-    rows = Layout(path.rows.shape, _times(path.rows.stride, lane))
+    rows = rescaled(path.rows, times=lane)
     if path.parts == 1:
         return make_layout(rows, Layout(columns, step))
     return make_layout(rows, Layout((columns // path.parts, path.parts), (step, path.part_lanes * lane)))
-
-
-def _times(strides: object, factor: int) -> object:
-    if isinstance(strides, tuple):
-        return tuple(_times(one, factor) for one in strides)
-    assert isinstance(strides, int)
-    return strides * factor
-

@@ -44,6 +44,19 @@ def lane_step(bits: int) -> int:
     return column_step(bits) << 16
 
 
+def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
+    """A layout whose addresses count another unit: every stride times one number, over another that divides it.
+
+    >>> print(rescaled(Layout((4, (2, 8)), (64, (0, 32))), over=32))
+    (4,(2,8)):(2,(0,1))
+    """
+
+    def changed(strides: object) -> Any:
+        return tuple(map(changed, strides)) if isinstance(strides, tuple) else strides * times // over  # type: ignore[operator]
+
+    return Layout(layout.shape, changed(layout.stride))
+
+
 @dataclass(frozen=True, slots=True)
 class Fragment:
     """Where something lies, relative to the address that the instruction is given.

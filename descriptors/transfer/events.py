@@ -3,7 +3,7 @@
     alloc NAME COLUMNS             one warp allocates; NAME is the address
     relinquish                     the CTA gives up the right to allocate
     dealloc NAME [COLUMNS]         gives the columns back
-    ld PLACE SHAPE.xN [warp W]     tcgen05.ld, .pack::16b and .red included; st likewise
+    ld PLACE SHAPE.xN [warp W]     tcgen05.ld, with .pack::16b or not; st likewise
     cp PLACE SHAPE                 tcgen05.cp
     mma PLACE COLUMNS [sparse] [idesc WORD]    reads or writes so many columns from there
     shift PLACE                    tcgen05.shift

@@ -40,7 +40,8 @@ MOST = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 
 _REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
 _COLUMNS = {"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}
 
-_NAME = r"\.?(?P<shape>[0-9a-z]+)\.x(?P<num>\d{1,3})(?P<packed>\.(un)?pack::16b)?(\.b32)?"
+_NAME = r"\.?(?P<shape>[0-9a-z]+)\.x(?P<num>\d{1,3})(?P<packed>\.(?:un)?pack::16b)?(?:\.b32)?"
+_PACKED = {"ld": ".pack::16b", "st": ".unpack::16b"}
 _LANE, _COLUMN = 1 << 21, 32  # in bits
 
 
@@ -82,7 +83,7 @@ class Move:
         >>> move("16x128b.x2.pack::16b").ptx
         'tcgen05.ld.sync.aligned.16x128b.x2.pack::16b.b32'
         """
-        qualifier = f".{'un' if self.direction == 'st' else ''}pack::16b" if self.packed else ""
+        qualifier = _PACKED[self.direction] if self.packed else ""
         return f"tcgen05.{self.direction}.sync.aligned.{self.shape}.x{self.num}{qualifier}.b32"
 
     @property
@@ -105,7 +106,7 @@ def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move
     """The load or store of a name.
 
     Args:
-        name: shape and repetitions, as in ``16x256b.x8`` or ``32x32b.x16.pack::16b``.
+        name: shape and repetitions, as in ``16x256b.x8`` or ``32x32b.x16.pack::16b``, of a store ``.unpack::16b``.
         direction: ``ld`` or ``st``.
         offset: columns between the halves of ``.16x32bx2``, of which no other shape has any. Left out it is what one
             half reads, as CUTLASS has it.
@@ -118,12 +119,14 @@ def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move
     >>> move("16x32bx2.x4", offset=64).cells.cell(16, 1, 0)
     Cell(lane=0, column=65, bit=0)
     """
-    if direction not in ("ld", "st"):
-        raise ChoiceError("tcgen05: the direction", direction, ("ld", "st"))
+    if direction not in _PACKED:
+        raise ChoiceError("tcgen05: the direction", direction, _PACKED)
     found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
     if found is None:
         raise DescriptorError(f"tcgen05.{direction}: a shape must read like 16x256b.x8, found {brief(name)}")
     shape, num, packed = found["shape"], int(found["num"]), found["packed"] is not None
+    if packed and found["packed"] != (qualifier := _PACKED[direction]):
+        raise DescriptorError(f"tcgen05.{direction}: the qualifier must be {qualifier}, found {found['packed']}")
     if shape not in MOST:
         raise ChoiceError(f"tcgen05.{direction}: the shape", shape, MOST)
     if num not in (legal := [1 << i for i in range(MOST[shape].bit_length())]):

@@ -23,7 +23,7 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.text import html, tell
 from descriptors.tmem.datapaths import HALF
 from descriptors.tmem.evidence import weakest
-from descriptors.tmem.fragment import Fragment, lane_step
+from descriptors.tmem.fragment import Fragment, lane_step, rescaled
 from descriptors.tmem.geometry import QUARTER
 from descriptors.transfer.moves import MOST, Move, columns_of, move
 from layoutalg import ComposedLayout, Layout, composition, left_inverse, make_identity_layout, make_layout, size
@@ -173,19 +173,12 @@ def _chosen(fragment: Fragment, name: str, pack: bool) -> Move:
 def _values(made: Move, threads: int, bits: int) -> Layout:
     """The layout (thread, value) -> cell, in elements: whole registers, or the halves of packed ones."""
     thread, register, _ = (made.cells.layout[i] for i in range(3))
-    scaled = [Layout(one.shape, _over(one.stride, bits)) for one in (thread, register)]
+    scaled = [rescaled(one, over=bits) for one in (thread, register)]
     if threads < 32:
         scaled[0] = Layout(threads, lane_step(bits))
     if not made.packed:
         return make_layout(scaled[0], scaled[1])
     return make_layout(scaled[0], make_layout(Layout(2, 32 // bits), scaled[1]))
-
-
-def _over(strides: object, bits: int) -> object:
-    if isinstance(strides, tuple):
-        return tuple(_over(one, bits) for one in strides)
-    assert isinstance(strides, int)
-    return strides // bits
 
 
 def _pair(found: object) -> tuple[int, int]:
