@@ -89,11 +89,14 @@ def main(arguments: list[str]) -> int:
     sizes = (0, 16, 32, 48, 64, 96, 128, 256, 512, 576, 1024)
     allocations = [{"asked": size, "accepted": accepted(ptxas, ALLOC.format(size))} for size in sizes]
     sequences = [{"asked": name, "accepted": accepted(ptxas, "\n".join(body))} for name, body in SEQUENCES.items()]
-    head = {"tool": "ptxas", "version": version, "target": "sm_100a", "command": "python scripts/make_tmem_ptxas.py PTXAS"}
+    head = {
+        "tool": "ptxas",
+        "version": version,
+        "target": "sm_100a",
+        "command": "python scripts/make_tmem_ptxas.py PTXAS",
+    }
     parts = {"moves": moves(ptxas), "copies": copies, "allocations": allocations, "sequences": sequences}
-    lines = [
-        f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in parts.items()
-    ]
+    lines = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in parts.items()]
     FILE.write_text(json.dumps(head)[:-1] + ",\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"wrote {FILE.relative_to(ROOT)}")
     return 0

@@ -60,5 +60,8 @@ def landing(name: str, *, lane: int, column: int) -> list[tuple[int, int, tuple[
         raise ChoiceError("tcgen05.cp: the shape", name, SHAPES)
     rows, bits, lanes = SHAPES[name]
     return [
-        (row, word, (lane + one, column + word)) for row in range(rows) for word in range(bits // 32) for one in lanes(row)
+        (row, word, (lane + one, column + word))
+        for row in range(rows)
+        for word in range(bits // 32)
+        for one in lanes(row)
     ]

@@ -175,7 +175,9 @@ def block_scaled(
 
 def _kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None) -> str:
     """The kind that the types mean, scale factors understood."""
-    named = as_kind(a, b, kind=kind, scale_dtype=scale_dtype or ("ue8m0" if vector != 16 else None), scale_vector=vector)
+    named = as_kind(
+        a, b, kind=kind, scale_dtype=scale_dtype or ("ue8m0" if vector != 16 else None), scale_vector=vector
+    )
     if not named.startswith("mx"):
         raise DescriptorError(f"block-scaled: the kind must have scale factors, found {named}")
     return named

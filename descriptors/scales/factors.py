@@ -72,7 +72,9 @@ class ScaleFactors:
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        return f"scale factors of {self.mn} rows, K {self.k} by {self.vector}: {self.bytes} bytes, {self.columns} columns"
+        return (
+            f"scale factors of {self.mn} rows, K {self.k} by {self.vector}: {self.bytes} bytes, {self.columns} columns"
+        )
 
     def __str__(self) -> str:
         return tell(self)
@@ -127,7 +129,11 @@ def scale_factors(
     scale factors of 128 rows, K 64 by 16: 512 bytes, 4 columns
     """
     memory = scale_memory(mn, k, vector)
-    rows = 64 if as_flag(of_64, "scale factors: of_64") else padded_rows(mn, halves=as_flag(halves, "scale factors: halves"))
+    rows = (
+        64
+        if as_flag(of_64, "scale factors: of_64")
+        else padded_rows(mn, halves=as_flag(halves, "scale factors: halves"))
+    )
     if of_64 and mn != 64:
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
     if halves and mn != 256:

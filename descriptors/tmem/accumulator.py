@@ -52,7 +52,9 @@ def datapath_of(m: int, cta_group: int, ws: bool, sparse: bool) -> tuple[Datapat
         return _SPARSE_PAIR
     found = _PATHS.get((cta_group, ws, m))
     if found is None:
-        legal = " or ".join(str(one) for pair, stationary, one in sorted(_PATHS) if (pair, stationary) == (cta_group, ws))
+        legal = " or ".join(
+            str(one) for pair, stationary, one in sorted(_PATHS) if (pair, stationary) == (cta_group, ws)
+        )
         form = f"cta_group {brief(cta_group)}{' .ws' if ws else ''}"
         raise DescriptorError(f"accumulator: M must be {legal or 'that of an instruction'}, found {brief(m)}; {form}")
     return found

@@ -68,7 +68,9 @@ def cell_of(address: int) -> tuple[int, int, int]:
     """
     address = as_integer(address, "tmem: an address", maximum=2**32 - 1)
     if address & 0x3FFFFFFF & ~ADDRESS_MASK:
-        raise DescriptorError(f"tmem: an address must set no bits but those of {ADDRESS_MASK:#010x}, found {address:#010x}")
+        raise DescriptorError(
+            f"tmem: an address must set no bits but those of {ADDRESS_MASK:#010x}, found {address:#010x}"
+        )
     return address >> 16 & 0x7F, address & 0x1FF, address >> 30
 
 

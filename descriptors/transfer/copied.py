@@ -93,7 +93,9 @@ def copied(tile: Sequence[int], dtype: str, swizzle: str, copy: str) -> Copied:
     bits = d.element.storage_bits
     rows, copies = (rescaled(made.cells.layout[i], over=bits) for i in (0, 2))
     layout = make_layout(rows, Layout(d.tile[1]), copies)
-    cells = Fragment(f"{d.tile[0]}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence)
+    cells = Fragment(
+        f"{d.tile[0]}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence
+    )
     (row,) = d.words()
     words = [one for one in row if isinstance(one, int)]
     steps = tuple(Step(word, made.columns * i) for i, word in enumerate(words))

@@ -105,3 +105,12 @@ def copy_of(name: str) -> Copy:
     layout = make_layout(rows, Layout(row.bits), copies)
     evidence = BELIEVED if known == "4x256b" else NVIDIA
     return Copy(known, Fragment(f"what tcgen05.cp.{known} writes", ("row", "bit", "copy"), layout, 1, known, evidence))
+
+
+def copies() -> tuple[Copy, ...]:
+    """Every copy.
+
+    >>> len(copies())
+    6
+    """
+    return tuple(copy_of(name) for name in _LANES)

@@ -102,5 +102,10 @@ def parse_event(line: str) -> Event:
     numbers = {name: int(told[name]) for name in ("column", "lane", "columns", "warp") if told.get(name) is not None}
     idesc = int(told["idesc"], 16) if told.get("idesc") else None
     return Event(
-        kind, told.get("name") or "", shape=told.get("shape") or "", sparse=bool(told.get("sparse")), idesc=idesc, **numbers
+        kind,
+        told.get("name") or "",
+        shape=told.get("shape") or "",
+        sparse=bool(told.get("sparse")),
+        idesc=idesc,
+        **numbers,
     )

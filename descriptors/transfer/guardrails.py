@@ -85,7 +85,9 @@ class EventReport:
         """The answer in one line."""
         if self.ok:
             return f"nothing wrong in {counted(len(self.events), 'event')}, at most {self.most} columns at once"
-        return f"{counted(len(self.findings), 'finding')} in {counted(len(self.events), 'event')}: {self.findings[0].told}"
+        return (
+            f"{counted(len(self.findings), 'finding')} in {counted(len(self.events), 'event')}: {self.findings[0].told}"
+        )
 
     def __str__(self) -> str:
         return tell(self)

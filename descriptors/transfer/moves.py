@@ -130,7 +130,9 @@ def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move
     if shape not in MOST:
         raise ChoiceError(f"tcgen05.{direction}: the shape", shape, MOST)
     if num not in (legal := [1 << i for i in range(MOST[shape].bit_length())]):
-        raise DescriptorError(f"tcgen05.{direction}: x must be one of {', '.join(map(str, legal))}, found {num}; .{shape}")
+        raise DescriptorError(
+            f"tcgen05.{direction}: x must be one of {', '.join(map(str, legal))}, found {num}; .{shape}"
+        )
     apart = _offset(shape, num, packed, offset)
     what = f"registers of tcgen05.{direction}.{shape}.x{num}{'.pack::16b' if packed else ''}"
     layout = _layout(shape, num, packed, apart)

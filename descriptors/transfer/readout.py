@@ -117,7 +117,9 @@ def readout(fragment: Fragment, name: str, *, pack: bool | None = None) -> Reado
     _check_tile(fragment)
     chosen = _chosen(fragment, name, bool(pack))
     if chosen.packed and fragment.bits != 16:
-        raise DescriptorError(f"tmem ld: .pack::16b must read 16-bit elements, found {fragment.bits} bits; {fragment.what}")
+        raise DescriptorError(
+            f"tmem ld: .pack::16b must read 16-bit elements, found {fragment.bits} bits; {fragment.what}"
+        )
     half = HALF.name in fragment.name
     threads = 16 if half and chosen.lanes == QUARTER else 32
     inverse, cells = left_inverse(fragment.layout), _values(chosen, threads, fragment.bits)

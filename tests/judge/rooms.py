@@ -34,13 +34,19 @@ ROOMS = {
         "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
-    "descriptors.proof": "read_model copy_model addresses mismatch picture",
+    "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
     "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
     "descriptors.tma": "limits plan planner",
+    "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
+    "descriptors.transfer": "moves readout copies landing copied events guardrails",
+    "descriptors.scales": "codes memory factors product block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
+    "descriptors.output.tmem": (
+        "fragment columns events moves readout readouts copies landing copied factors block_scaled"
+    ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
@@ -49,7 +55,10 @@ ROOMS = {
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options tiles check derive match words debug instructions tma search formulas atlas command",
+    "descriptors.cli": (
+        "options tiles check derive match words debug instructions tma tmem_layouts tmem_data tmem search formulas "
+        "atlas command"
+    ),
     "descriptors.__main__": "",
 }
 

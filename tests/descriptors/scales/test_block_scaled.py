@@ -50,7 +50,10 @@ def test_the_other_swizzles_of_the_case() -> None:
     [
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "e2m1", "scale_dtype": "ue8m0", "scale_vector": 16}, "ue8m0 128x8"),
         ({"m": 128, "n": 128, "k": 64, "a_dtype": "e2m1", "scale_dtype": "ue4m3"}, "ue4m3 128x128"),
-        ({"m": 256, "n": 256, "k": 64, "a_dtype": "e2m1", "scale_dtype": "ue4m3", "cta_group": 2}, "ue4m3 256x256 cta_group 2"),
+        (
+            {"m": 256, "n": 256, "k": 64, "a_dtype": "e2m1", "scale_dtype": "ue4m3", "cta_group": 2},
+            "ue4m3 256x256 cta_group 2",
+        ),
         ({"m": 128, "n": 8, "k": 32, "a_dtype": "e4m3"}, "mxf8f6f4 e4m3 ue8m0 128x8"),
     ],
 )

@@ -16,7 +16,12 @@ from descriptors.scales.product import block_scaled_product, pack_scales, unpack
 
 @pytest.mark.parametrize(
     ("dtype", "other", "scale", "vector"),
-    [("e2m1", None, "ue4m3", 16), ("e2m1", None, "ue8m0", 16), ("e2m1", None, "ue8m0", 32), ("e4m3", "e2m3", "ue8m0", 32)],
+    [
+        ("e2m1", None, "ue4m3", 16),
+        ("e2m1", None, "ue8m0", 16),
+        ("e2m1", None, "ue8m0", 32),
+        ("e4m3", "e2m3", "ue8m0", 32),
+    ],
 )
 def test_a_product_is_the_sum_of_its_fractions(dtype: str, other: str | None, scale: str, vector: int) -> None:
     rng = np.random.default_rng(seed_of_this_run())
@@ -26,9 +31,7 @@ def test_a_product_is_the_sum_of_its_fractions(dtype: str, other: str | None, sc
     low, high = (120, 134) if scale == "ue8m0" else (0, 0x7F)
     factors = [rng.integers(low, high, (rows, k // vector)) for rows in (m, n)]
     c = rng.integers(-8, 8, (m, n))
-    found = block_scaled_product(
-        a, b, *factors, a_dtype=dtype, b_dtype=other, scale_dtype=scale, vector=vector, c=c
-    )
+    found = block_scaled_product(a, b, *factors, a_dtype=dtype, b_dtype=other, scale_dtype=scale, vector=vector, c=c)
 
     def value(code: Any, name: str) -> Fraction:
         told = decode_scale(int(code), name)
@@ -62,7 +65,10 @@ def test_what_is_no_number_stays_none() -> None:
         (lambda: values_of([16], "e2m1"), "codes of e2m1 must be integers of 4 bits"),
         (lambda: values_of([0.5], "e2m1"), "must be integers"),
         (lambda: block_scaled_product([[1] * 32], [[1] * 32], [[1, 1]], [[1]]), r"factors of A must be rows by K/32"),
-        (lambda: block_scaled_product([[1] * 32], [[1] * 64], [[1]], [[1, 1]]), "K of A and B must be one multiple of 32"),
+        (
+            lambda: block_scaled_product([[1] * 32], [[1] * 64], [[1]], [[1, 1]]),
+            "K of A and B must be one multiple of 32",
+        ),
         (lambda: pack_scales([1, 2], 16), "codes must be a matrix of bytes"),
         (lambda: unpack_scales(np.zeros(5), 8, 64, 16), r"the memory must be 512 bytes, found \(5,\)"),
     ],

@@ -15,9 +15,7 @@ from descriptors.tmem.plan import Part, plan_columns
 def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
     rng = random.Random(seed_of_this_run())
     for _ in range(200):
-        wanted = [
-            Part(f"P{i}", rng.randrange(1, 100), rng.choice([1, 1, 4, 32])) for i in range(rng.randrange(1, 5))
-        ]
+        wanted = [Part(f"P{i}", rng.randrange(1, 100), rng.choice([1, 1, 4, 32])) for i in range(rng.randrange(1, 5))]
         try:
             made = plan_columns(wanted)
         except DescriptorError:
@@ -34,7 +32,11 @@ def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
     ("parts", "options", "told"),
     [
         ([], {}, "there must be a part, found none"),
-        ([Part("D0", 256), Part("D1", 256), Part("SFA", 4)], {}, "must fit 512 columns, need 516; D0 256, D1 256, SFA 4"),
+        (
+            [Part("D0", 256), Part("D1", 256), Part("SFA", 4)],
+            {},
+            "must fit 512 columns, need 516; D0 256, D1 256, SFA 4",
+        ),
         ([Part("D", 256)], {"ctas": 3}, "3 CTAs must fit 512 columns, find 256 allocated each; D 256 columns"),
         ([Part("D", 256)], {"ctas": 17}, "CTAs must be at most 16"),
     ],

@@ -26,7 +26,10 @@ def test_the_case_of_nvfp4_is_that_of_the_compiler() -> None:
     ("arguments", "columns"),
     [
         ({"m": 128, "n": 256, "k": 64, "accumulators": 2}, {"D0": (0, 256), "D1": (256, 256)}),
-        ({"m": 64, "n": 64, "k": 64, "accumulators": 3, "interleaved": True}, {"D0": (0, 64), "D1": (0, 64), "D2": (64, 64)}),
+        (
+            {"m": 64, "n": 64, "k": 64, "accumulators": 3, "interleaved": True},
+            {"D0": (0, 64), "D1": (0, 64), "D2": (64, 64)},
+        ),
         ({"m": 128, "n": 64, "k": 64, "a_source": "tmem", "stages": 2}, {"D": (0, 64), "A0": (64, 32), "A1": (96, 32)}),
         ({"m": 128, "n": 8, "k": 32, "sparse": True, "legality": "lenient"}, {"D": (0, 8), "E": (8, 1)}),
         ({"m": 128, "n": 128, "k": 64, "cta_group": 2}, {"D": (0, 64)}),

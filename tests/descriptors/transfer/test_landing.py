@@ -30,7 +30,9 @@ def test_a_chain_with_anything_changed_is_disproved(memory: Layout, copy: str, s
     right = prove_landing(MEMORY, 8, scale_cells(128, 64, 16), "32x128b.warpx4", [Step(WORD, 0)])
     wrong = prove_landing(memory, 8, scale_cells(128, 64, 16), copy, [step])
     assert right.ok and right.first is None and right.evidence == DOCUMENTED
-    assert not wrong.ok and wrong.first is not None and str(wrong).startswith(f"disproved: {wrong.wrong} of 8192 elements")
+    assert (
+        not wrong.ok and wrong.first is not None and str(wrong).startswith(f"disproved: {wrong.wrong} of 8192 elements")
+    )
 
 
 def test_a_cell_that_nothing_is_copied_to_is_told() -> None:
