@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.from_f2 import from_f2
     from layoutalg.analysis.linear_layout import LinearLayout
+    from layoutalg.analysis.swizzle_modes import SWIZZLE_MODES, swizzle_mode
     from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
@@ -57,6 +58,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         UndecidedError,
     )
     from layoutalg.expression import evaluate
+    from layoutalg.fragments.fragment import Fragment
+    from layoutalg.fragments.moves import moves
+    from layoutalg.fragments.names import fragment
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
@@ -107,6 +111,7 @@ _NAMES = {
     "analysis.f2_matrix": "F2Matrix",
     "analysis.from_f2": "from_f2",
     "analysis.linear_layout": "LinearLayout",
+    "analysis.swizzle_modes": "SWIZZLE_MODES swizzle_mode",
     "analysis.swizzle_search": "AccessPattern NoSwizzleError find_swizzle",
     "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
     "analysis.triton": "from_linear_layout to_linear_layout",
@@ -114,6 +119,9 @@ _NAMES = {
     "drawing.picture": "Picture draw",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "expression": "evaluate",
+    "fragments.fragment": "Fragment",
+    "fragments.moves": "moves",
+    "fragments.names": "fragment",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
@@ -134,6 +142,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 
 # Everything but `filter`, which would take the place of Python's own where someone imports the star.
 __all__ = [
+    "SWIZZLE_MODES",
     "Access",
     "AccessPattern",
     "AnyLayout",
@@ -142,6 +151,7 @@ __all__ = [
     "CoordinateError",
     "E",
     "F2Matrix",
+    "Fragment",
     "Index",
     "IntTuple",
     "Integer",
@@ -184,6 +194,7 @@ __all__ = [
     "flat_divide",
     "flat_product",
     "flatten",
+    "fragment",
     "from_f2",
     "from_linear_layout",
     "gather",
@@ -205,6 +216,7 @@ __all__ = [
     "make_ordered_layout",
     "max_common_layout",
     "max_common_vector",
+    "moves",
     "nullspace",
     "offsets",
     "parse_int_tuple",
@@ -224,6 +236,7 @@ __all__ = [
     "slice_and_offset",
     "strided_view",
     "substitute",
+    "swizzle_mode",
     "symbol",
     "symbols_of",
     "tile_to_shape",

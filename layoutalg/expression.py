@@ -3,11 +3,13 @@
 The notation of :mod:`layoutalg.layouts.notation` with calls added. Added to its grammar::
 
     part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
+              | name {"." word}              what the registers of an instruction hold: mma.m16n8k16.C
     argument  = value | name "=" value
     part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
               | part "[" integer "]"         one mode of a layout
 
-A name is one of :data:`OPERATIONS` and nothing else; Python's ``eval`` is not involved.
+A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.names`), and nothing else; Python's
+``eval`` is not involved.
 Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
 
 >>> from layoutalg import Layout, coalesce
@@ -23,6 +25,7 @@ from importlib import import_module
 from typing import Any
 
 from layoutalg.errors import LayoutError
+from layoutalg.fragments.names import fragment
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.notation import Parser
@@ -148,6 +151,9 @@ class _ExpressionParser(Parser):
             if self.take(word):
                 return value
         name = self.token
+        if "." in name.text:
+            self.next += 1
+            return fragment(name.text).layout
         functions = operations()
         if name.text not in functions:
             self.fail(f"expected an operation of the algebra{_hint(name.text, functions)}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from layoutalg.cli.atoms import record_families, record_fragment, tell_families, tell_fragment
 from layoutalg.cli.console import Status, json_text, say
 from layoutalg.cli.listing import explained, record_operations, tell_operations
 from layoutalg.cli.options import EXPRESSIONS, json_option, source
@@ -16,6 +17,7 @@ from layoutalg.cli.values import difference, need_few_cells, record, record_offs
 from layoutalg.drawing.picture import draw
 from layoutalg.errors import LayoutError
 from layoutalg.expression import evaluate
+from layoutalg.fragments.names import fragment, names
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 
@@ -117,5 +119,22 @@ def ops(name: str | None, as_json: bool) -> None:
         say(json_text({"operations": record_operations()}) if as_json else tell_operations())
 
 
+@click.command()
+@click.argument("name", required=False)
+@json_option("Write the list as JSON.")
+def atoms(name: str | None, as_json: bool) -> None:
+    """List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.
+
+    \b
+    layoutalg atoms mma.m16n8k16.A.f16
+    layoutalg show mma.m16n8k16.C
+    """
+    if name is not None:
+        one = fragment(name)
+        say(json_text(record_fragment(one)) if as_json else tell_fragment(one))
+    else:
+        say(json_text({"families": record_families(), "names": list(names())}) if as_json else tell_families())
+
+
 #: The commands that the group registers.
-commands: list[click.Command] = [eval_, show, same, ops]
+commands: list[click.Command] = [eval_, show, same, ops, atoms]

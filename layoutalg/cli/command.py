@@ -15,6 +15,10 @@ from layoutalg.errors import LayoutError
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
+    "atoms": (
+        "layoutalg.cli.algebra",
+        "List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.",
+    ),
     "banks": (
         "layoutalg.cli.analysis",
         "Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.",

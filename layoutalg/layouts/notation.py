@@ -146,7 +146,7 @@ class Parser:
 
     def is_symbol(self, name: str) -> bool:
         """Whether a name stands for a symbol; a subclass takes out the names that it knows."""
-        return name not in _WORDS
+        return name not in _WORDS and "." not in name
 
     def _sum(self) -> Any:
         total = -self._term() if self.take("-") else self._term()

@@ -23,10 +23,13 @@ ROOMS = {
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
-    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
+    "layoutalg.analysis": (
+        "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
+    ),
+    "layoutalg.fragments": "rules fragment families catalogue names moves",
     "layoutalg.expression": "",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing atoms algebra analysis command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",

@@ -1,0 +1,1 @@
+"""What does each thread's register hold of a tile?"""
