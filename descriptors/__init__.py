@@ -4,8 +4,9 @@
 proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all tiles of a kind at once.
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
 ``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
-``copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``, ``lattice``, ``atlas`` and
-``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down, as text and as plain data.
+``copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
+``lattice``, ``atlas`` and ``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down,
+as text and as plain data.
 The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")

@@ -3,8 +3,8 @@
 
 Usage: python scripts/make_tmem_ptxas.py PTXAS
 
-Of ld and st, every shape, number and packing is tried with 1, 2, 4, ... 128 registers, and those that are taken are kept. What ptxas
-does not see is there too: sequences that break the rules of allocation, all of which it takes.
+Of ld and st, every shape, number and packing is tried with 1, 2, 4, ... 128 registers, and those that are taken are
+kept. What ptxas does not see is there too: sequences that break the rules of allocation, all of which it takes.
 """
 
 from __future__ import annotations

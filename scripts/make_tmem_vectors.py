@@ -5,9 +5,9 @@ Usage: python scripts/make_tmem_vectors.py CUTLASS_INCLUDE CUDA_INCLUDE
 
 The folders are those of the headers: `include` of CUTLASS (also in the wheel `nvidia-cutlass`), and of a CUDA toolkit.
 Needs g++, no GPU. Each row has CuTe's own text of the layout, and a SHA-256 of the map that CuTe computes from it:
-little-endian 32-bit words, (lane, column, bit) an entry, the layout's first mode fastest; of `tcgen05.ld` and `st` an entry a
-half of a register, the thread fastest; of `tcgen05.cp` (lane, column, bit, source bit) an entry. Small maps are there
-in full. The maps of scale factors in memory are byte offsets.
+little-endian 32-bit words, (lane, column, bit) an entry, the layout's first mode fastest; of `tcgen05.ld` and `st` an
+entry a half of a register, the thread fastest; of `tcgen05.cp` (lane, column, bit, source bit) an entry. Small maps
+are there in full. The maps of scale factors in memory are byte offsets.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def ld(shape: str | None, store: bool, offset: int | None, as_json: bool, **aske
 @click.option("--dtype", shell_complete=complete, help="Its element type.")
 @click.option("--swizzle", shell_complete=complete, help="Its swizzle: none, 32B, 64B, 128B.  [default: none]")
 @json_option("Write the map, or the copies and their proof, as JSON.")
-def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizzle: str | None, as_json: bool) -> None:
+def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizzle: Any, as_json: bool) -> None:
     """Show where a tcgen05.cp of a SHAPE writes; of a tile, each copy's descriptor word and column, proved.
 
     \b
@@ -141,7 +141,8 @@ def block_scaled(as_json: bool, **asked: Any) -> None:
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
     """
     made = block_scaled_of(**asked)
-    say(json_text(told_block_scaled.record(made)) if as_json else told_block_scaled.tell(made))
+    reports = made.verify()
+    say(json_text(told_block_scaled.record(made, reports)) if as_json else told_block_scaled.tell(made, reports))
 
 
 #: The commands that the group registers.

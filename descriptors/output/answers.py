@@ -151,5 +151,6 @@ def _home(answer: object, operation: str) -> ModuleType:
         return ANSWERS[type(answer)]
     known = ", ".join(sorted(one.__name__ for one in ANSWERS))
     raise DescriptorError(
-        f"{operation}: the operand must be an answer ({known}, or candidates, formulas, copies or readouts), found {brief(answer)}"
+        f"{operation}: the operand must be an answer ({known}, or candidates, formulas, copies or readouts), "
+        f"found {brief(answer)}"
     )

@@ -1,7 +1,8 @@
 """The model of ``tcgen05.cp``: which cells of tensor memory each piece of its source lands in.
 
 The judge of every copy, so it shares no code with what derives them. The source is a matrix of rows, read through its
-descriptor by the read model; here is what becomes of row r, 32-bit word w of it, lanes and columns from the address on::
+descriptor by the read model; here is what becomes of row r, 32-bit word w of it, lanes and columns from the address
+on::
 
     128x256b, 128x128b       lane r                                       column w
     64x128b.warpx2::02_13    lanes r, r + 64                              column w
@@ -10,8 +11,8 @@ descriptor by the read model; here is what becomes of row r, 32-bit word w of it
     4x256b                   lane 32 r                                    column w
 
 PTX words the two ``.warpx2`` forms so that they can be read the other way round; CUTLASS's layouts, which are followed
-here, put the halves where the 2x2 arrangement of accumulators needs them. Nothing of this was measured on a Blackwell GPU.
-Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp``; PTX ISA 9.1, tcgen05.cp.
+here, put the halves where the 2x2 arrangement of accumulators needs them. Nothing of this was measured on a Blackwell
+GPU. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp``; PTX ISA 9.1, tcgen05.cp.
 
 Law: a copy writes no cell twice, and its source as often as it is multicast.
 

@@ -17,20 +17,25 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.derivation.verify import Report, verify
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.instructions.idesc import as_kind, idesc
 from descriptors.instructions.rules import Legality, type_name
 from descriptors.instructions.tables import DENSE_K, SCALES
-from descriptors.operands.operand import SwizzleMode, SwizzleName, as_element_type
+from descriptors.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
 from descriptors.scales.factors import ScaleFactors, scale_factors
 from descriptors.text import html, tell, word_text
 from descriptors.tmem.evidence import weakest
 from descriptors.tmem.plan import ColumnPlan
 from descriptors.tmem.planner import tmem_plan
+from descriptors.transfer.landing import Landing
+
+#: An operand: its extent along M or N, its type and swizzle, and which of the two it is.
+_Side: TypeAlias = tuple[int, str, SwizzleMode | SwizzleName | None, Matrix]
 
 
 class MmaStep(NamedTuple):
@@ -94,6 +99,14 @@ class BlockScaled:
         """
         return f"tcgen05.mma.cta_group::{self.cta_group}.kind::{self.kind}.block_scale.scale_vec::{self.qualifier}"
 
+    def verify(self) -> tuple[Report, Report, Landing, Landing]:
+        """Prove the words of both operands by the read model, and the way of both scale factors to tensor memory.
+
+        >>> [str(one) for one in block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3").verify()[:2]]
+        ['proved: 8192 elements in 1 subtile', 'proved: 512 elements in 1 subtile']
+        """
+        return verify(self.a), verify(self.b), self.sfa.verify(), self.sfb.verify()
+
     @property
     def evidence(self) -> str:
         """How it is known, all in all."""
@@ -152,12 +165,13 @@ def block_scaled(
         m, n, depth, type_name(a_dtype), b_dtype=type_name(b_type), kind=named, cta_group=cta_group, scale_dtype=dtype,
         scale_vector=vector, accumulators=accumulators, legality=legality,
     )  # fmt: skip
+    sides: tuple[_Side, _Side] = (m, a_dtype, a_swizzle, "A"), (n, b_type, b_swizzle, "B")
     a, b = (
         derive(
             (mn // cta_group, depth), one, "K", swizzle or _widest(depth, one), (mn // cta_group, step), operand=which,
             kind=named, cta_group=cta_group, legality=legality, verify=False,
         )
-        for mn, one, swizzle, which in ((m, a_dtype, a_swizzle, "A"), (n, b_type, b_swizzle, "B"))
+        for mn, one, swizzle, which in sides
     )  # fmt: skip
     twofold = (cta_group, m) == (2, 128)
     sfa = scale_factors(m // cta_group, depth, vector, step=step, of_64=twofold)

@@ -1,10 +1,11 @@
-"""The small floating-point formats of block-scaled products, all their codes, exactly: e2m1, ue8m0, ue4m3 and their kin.
+"""The small floating-point formats of block-scaled products, all their codes, exactly: e2m1, ue8m0, ue4m3 and their
+kin.
 
 A code is read as sign, exponent and mantissa, most significant first; a value is written as a fraction of integers, so
 that nothing is rounded but where a number is encoded: to the nearest value that the format has, of two as near the one
-with the even code, and what is beyond the largest to the largest (saturation, as ``cvt.rn.satfinite`` has it). ue8m0 has
-no zero and rounds what is below its least value up to it; its way of rounding can be asked for, as its users take powers
-of two that are not exceeded (``down``) or not below (``up``).
+with the even code, and what is beyond the largest to the largest (saturation, as ``cvt.rn.satfinite`` has it). ue8m0
+has no zero and rounds what is below its least value up to it; its way of rounding can be asked for, as its users take
+powers of two that are not exceeded (``down``) or not below (``up``).
 Source: OCP Microscaling Formats (MX) 1.0, sections 5.3 and 5.4; OCP 8-bit floating point (OFP8) 1.0; PTX ISA 9.1,
 alternate floating-point data formats (ue4m3 is e4m3 without a sign: 7 bits, and the highest bit is 0).
 

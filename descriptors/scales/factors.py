@@ -3,7 +3,8 @@
 An instruction with ``f`` factors a row takes them from ``f`` bytes of a cell: K step j begins at factor ``j f``, in the
 columns of block ``j f / 4`` and at byte ``j f % 4`` of them. The byte is the scale factor data id; it goes to bits 30
 and 31 of the pointer, from where compilers move it into the instruction descriptor.
-Source: PTX ISA 9.1, tcgen05, Scale Factor A ID and B ID; CuTe DSL 4.8.1, whose compiler emits those shifts (NVIDIA's code).
+Source: PTX ISA 9.1, tcgen05, Scale Factor A ID and B ID; CuTe DSL 4.8.1, whose compiler emits those shifts (NVIDIA's
+code).
 
 Law: the K steps of a tile read its factors one after the other, each once.
 
@@ -103,7 +104,7 @@ class ScaleFactors:
         >>> print(scale_factors(128, 64, 16).verify())
         proved: 8192 elements, 262144 bits of tensor memory, written by 1 copy
         """
-        rows = composition(self.memory[0], Layout(self.cells.layout.shape[0]))  # 64 of 128 may be read
+        rows = composition(self.memory[0], Layout(self.cells.layout[0].shape))  # 64 of 128 may be read
         depth = composition(self.memory[1], Layout(size(self.cells.layout[1])))
         return prove_landing(make_layout(rows, depth), 8, self.cells, self.copy, self.steps)
 

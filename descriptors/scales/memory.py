@@ -2,11 +2,11 @@
 
     byte = ((x/128) nk + q/4) 512 + (x%32) 16 + ((x%128)/32) 4 + q%4
 
-for row x and factor q = k / vector, with nk blocks along K: the block ``((32,4),(vec,4)):((16,4),(0,1))``, stacked along
-K first. Rows are padded to 128, factors to 4. A block goes to tensor memory by one ``tcgen05.cp.32x128b.warpx4``, whose
-descriptor is that of 32 rows of 16 bytes without a swizzle, derived here as any other is.
-Source: CUTLASS ``include/cutlass/detail/sm100_blockscaled_layout.hpp``; CuTe DSL ``utils/blockscaled_layout.py`` (NVIDIA's
-code); cuBLAS documentation, "1D Block Scaling Factors Layout".
+for row x and factor q = k / vector, with nk blocks along K: the block ``((32,4),(vec,4)):((16,4),(0,1))``, stacked
+along K first. Rows are padded to 128, factors to 4. A block goes to tensor memory by one
+``tcgen05.cp.32x128b.warpx4``, whose descriptor is that of 32 rows of 16 bytes without a swizzle, derived here as any
+other is. Source: CUTLASS ``include/cutlass/detail/sm100_blockscaled_layout.hpp``; CuTe DSL
+``utils/blockscaled_layout.py`` (NVIDIA's code); cuBLAS documentation, "1D Block Scaling Factors Layout".
 
 Law: factors have bytes of their own, and fill the memory.
 

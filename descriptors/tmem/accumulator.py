@@ -6,7 +6,8 @@ Source: PTX ISA 9.1, tcgen05 data path layouts A to G; CUTLASS ``mma_traits_sm10
 
 Law: elements have cells of their own, and an accumulator has N columns, as often as its arrangement does not fold N.
 
->>> for m, pair, ws in ((64, 1, False), (128, 1, False), (128, 2, False), (256, 2, False), (32, 1, True), (64, 1, True)):
+>>> known = ((64, 1, False), (128, 1, False), (128, 2, False), (256, 2, False), (32, 1, True), (64, 1, True))
+>>> for m, pair, ws in known:
 ...     d = accumulator(m, 64, cta_group=pair, ws=ws)
 ...     places = [d.cell(row, n) for row in range(m // pair) for n in range(64)]
 ...     assert len(set(places)) == len(places) and d.columns * datapath_of(m, pair, ws, False)[0].parts == 64
@@ -107,7 +108,8 @@ def accumulator(
         "sm100", kind, m=m, n=n, cta_group=pair, ws=ws, sparse=sparse, a_source=a_source, legality=as_mode(legality)
     )  # fmt: skip
     path, letter = datapath_of(m, pair, ws, sparse)
-    layout, modes = spread(path, n, bits, 32), ("m", "n")
+    layout = spread(path, n, bits, 32)
+    modes: tuple[str, ...] = ("m", "n")
     counts = _tiles(tiles)
     if counts != (1, 1):
         rest = _tile_steps(path, n // path.parts, bits, counts, as_flag(interleaved, "accumulator: interleaved"))

@@ -1,8 +1,8 @@
 """Where the elements of a matrix lie in the tensor memory of one CTA: a layout from coordinates to bits of cells.
 
 The layout counts elements of ``bits`` bits in the address space ``lane << 16 | column``, so that a column is
-``32 / bits`` of them, and a lane 65536 columns: CuTe's own convention for a tensor in tensor memory, whose layouts these
-are therefore, stride by stride.
+``32 / bits`` of them, and a lane 65536 columns: CuTe's own convention for a tensor in tensor memory, whose layouts
+these are therefore, stride by stride.
 
 Law: every element has bits of its own, and the columns that are counted hold all of them.
 
@@ -51,8 +51,8 @@ def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
     (4,(2,8)):(2,(0,1))
     """
 
-    def changed(strides: object) -> Any:
-        return tuple(map(changed, strides)) if isinstance(strides, tuple) else strides * times // over  # type: ignore[operator]
+    def changed(strides: Any) -> Any:
+        return tuple(map(changed, strides)) if isinstance(strides, tuple) else strides * times // over
 
     return Layout(layout.shape, changed(layout.stride))
 
@@ -104,11 +104,15 @@ class Fragment:
 
         Raises:
             CoordinateError: if there is no such element.
+            DescriptorError: if the coordinate leaves something open.
 
         >>> Fragment("operand", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "").cell(5, 3)
         Cell(lane=5, column=1, bit=16)
         """
-        place = self.layout(*coordinate) * self.bits
+        element: object = self.layout(*coordinate)
+        if not isinstance(element, int):
+            raise DescriptorError(f"tmem: a coordinate must be of numbers, found {brief(coordinate)}")
+        place = element * self.bits
         return Cell(place >> 21, place >> 5 & 0xFFFF, place & 31)
 
     def cells(self) -> NDArray[Any]:

@@ -1,4 +1,5 @@
-"""Tensor memory and its addresses: 128 lanes by 512 columns of 32-bit cells in each SM, named by ``lane << 16 | column``.
+"""Tensor memory and its addresses: 128 lanes by 512 columns of 32-bit cells in each SM, named by ``lane << 16 |
+column``.
 
 Bits 30 and 31 of an address are no part of the place: in a pointer to scale factors they name the byte of the cell.
 Source: PTX ISA 9.1, Tensor Memory Addressing and Tensor Memory Allocation; CuTe DSL 4.8.1, whose compiler masks an

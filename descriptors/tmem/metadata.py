@@ -8,7 +8,8 @@ Two arrangements, by the size of A's elements::
 with K = 32 for 16 bits (b = 1), 16 for 32 bits (b = 2), 64 for 8 bits, 128 for 4. Of the first arrangement an
 instruction's metadata fill one column and the next K tile's the next one; of the second it is two columns. CUTLASS
 expects them to begin at a multiple of 4 columns. In the ``.ws`` form with M 64 or 32 they are there 2 or 4 times.
-Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_e_frg``, ``tmem_e_frg_ws`` (NVIDIA's code); PTX ISA 9.1, sparse matrices.
+Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_e_frg``, ``tmem_e_frg_ws`` (NVIDIA's code); PTX ISA 9.1, sparse
+matrices.
 
 Law: an instruction's metadata are dense: each bit of its columns belongs to one element (of 4 bits: two), in all lanes.
 

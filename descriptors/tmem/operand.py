@@ -2,8 +2,9 @@
 
 One instruction reads 256 bits of each row, 8 columns; the next K step is the address plus 8. With ``cta_group`` 2 and
 M 128 the rows are there twice: lanes 64 to 127 repeat rows 0 to 63. B never lies in tensor memory.
-Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element as its own store (NVIDIA's code); PTX ISA 9.1 for
-elements of 4 and 6 bits of the f8f6f4 kinds, which take a byte each. Where in that byte their bits are is not settled.
+Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element as its own store (NVIDIA's code); PTX ISA 9.1
+for elements of 4 and 6 bits of the f8f6f4 kinds, which take a byte each. Where in that byte their bits are is not
+settled.
 
 Law: a row is as dense as its elements, so that a K step of an instruction is 8 columns whatever the type.
 

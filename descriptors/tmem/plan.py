@@ -114,16 +114,13 @@ def plan_columns(wanted: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] 
     512
     >>> plan_columns([Part("D", 256), Part("SFA", 16)], ctas=2)
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 allocated each; D 256, SFA 16 columns
+    descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
     """
     count = as_integer(ctas, "tmem plan: CTAs", minimum=1, maximum=COLUMNS // LEAST_COLUMNS)
     placed: list[Part] = []
     end = 0
     for part in wanted:
-        if part.lane and placed:
-            start = placed[-1].column
-        else:
-            start = -(-end // part.align) * part.align
+        start = placed[-1].column if part.lane and placed else -(-end // part.align) * part.align
         placed.append(replace(part, column=start))
         end = max(end, start + part.columns)
     if not placed:
@@ -133,6 +130,6 @@ def plan_columns(wanted: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] 
         raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {taken} columns")
     allocate = max(LEAST_COLUMNS, 1 << (end - 1).bit_length())
     if allocate * count > COLUMNS:
-        found = f"find {allocate} allocated each; {taken} columns"
+        found = f"find {allocate} each; {taken} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {found}")
     return ColumnPlan(tuple(placed), allocate, tuple(notes))

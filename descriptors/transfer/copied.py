@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError
+from descriptors.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import html, tell, word_text
 from descriptors.tmem.evidence import weakest
 from descriptors.tmem.fragment import Fragment, checked, rescaled
@@ -69,7 +70,7 @@ class Copied:
         return prove_landing(self.derivation.smem_tile, bits, self.cells, self.copy.name, self.steps)
 
 
-def copied(tile: Sequence[int], dtype: str, swizzle: str, copy: str) -> Copied:
+def copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, copy: str) -> Copied:
     """Copy a K-major tile to tensor memory, its K steps to columns one after the other.
 
     The words are those of a tile at address 0 of shared memory.

@@ -12,7 +12,7 @@ A PLACE is NAME, NAME+COLUMN, with @LANE where it is not lane 0.
 
 Law: an event reads back as it is written.
 
->>> lines = ["alloc d 64", "ld d+8@32 32x32b.x8 warp 1", "mma d 64 sparse idesc 0x8200014", "relinquish", "dealloc d 64"]
+>>> lines = ["alloc d 64", "ld d+8@32 32x32b.x8 warp 1", "mma d 64 sparse idesc 0x8200014", "relinquish", "dealloc d"]
 >>> [str(parse_event(line)) for line in lines] == lines
 True
 """

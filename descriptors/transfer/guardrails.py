@@ -124,9 +124,9 @@ def check_events(lines: Iterable[str | Event]) -> EventReport:
     Raises:
         DescriptorError: if a line is no event.
 
-    >>> print(*(f"{one.number} {one.rule}: {one.told}" for one in check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0",
-    ...     "dealloc d"]).findings))
-    1 warp: warp 0 must reach lanes 0 to 31, finds lanes 32 to 63
+    >>> (found,) = check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0", "dealloc d"]).findings
+    >>> print(found.number, found.rule, found.told)
+    1 warp warp 0 must reach lanes 0 to 31, finds lanes 32 to 63
     """
     events = []
     for line in lines:

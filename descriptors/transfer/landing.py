@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.errors import DescriptorError
 from descriptors.proof import read_model
-from descriptors.proof.landing_model import SHAPES, landing
+from descriptors.proof.landing_model import landing
 from descriptors.text import counted, tuple_text
 from descriptors.tmem.evidence import weakest
 from descriptors.tmem.fragment import Fragment
 from descriptors.tmem.geometry import CELL_BITS, COLUMNS, LANES, Cell
+from descriptors.transfer.copies import copy_of
 from layoutalg import ComposedLayout, Layout, offsets
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Landing:
         bits: bits that were compared, copies counted.
         copies: instructions.
         wrong: bits that come from elsewhere, or from nowhere.
-        first: the first of them: element, its cell, where its bit is stored and where that cell's comes from, in bits of
+        first: the first of them: element, its cell, where its bit is stored and where that cell's comes from, in bits
+        of
             shared memory; None if there is none.
         evidence: how the models are known.
     """
@@ -125,7 +127,8 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
     import numpy as np
 
     sources = np.full((LANES, COLUMNS, CELL_BITS), -1, dtype=np.int64)
-    rows, row_bits, _ = SHAPES[copy]
+    read_by = copy_of(copy)
+    rows, row_bits = read_by.rows, read_by.bits
     for step in steps:
         fetched = read_model.read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
         read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)

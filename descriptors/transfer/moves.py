@@ -9,8 +9,9 @@ Five shapes, each repeated ``num`` times along the columns. Register r of thread
     .16x32bx2   lane t%16                 column r + offset (t/16)
 
 With ``.pack::16b`` (of a store ``.unpack::16b``) a register holds the low halves of two columns, 2c and 2c + 1 for the
-column c above, the lower one in its low half. Shapes of 16 lanes begin at lane 0 or 16 of the warp's quarter (believed).
-Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.ld, shapes.
+column c above, the lower one in its low half. Shapes of 16 lanes begin at lane 0 or 16 of the warp's quarter
+(believed). Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.ld,
+shapes.
 
 Law: a move reads as many bits as its registers hold, each once.
 

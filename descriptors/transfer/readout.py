@@ -8,11 +8,13 @@ them, it takes one, where ``.32x32b`` leaves half of its threads with nothing.
 Law: all loads of all warps together hold each element once.
 
 >>> from descriptors.tmem.accumulator import accumulator
->>> for d in (accumulator(128, 64), accumulator(64, 64), accumulator(128, 64, cta_group=2), accumulator(32, 64, ws=True)):
+>>> known = accumulator(128, 64), accumulator(64, 64), accumulator(128, 64, cta_group=2), accumulator(32, 64, ws=True)
+>>> for d in known:
 ...     for shape in ("32x32b.x4", "16x256b.x1", "16x64b.x2"):
 ...         got = readout(d, shape)
-...         held = [got.element(load, t, v) for load in got.loads for t in range(got.threads) for v in range(got.values)]
-...         assert len(set(held)) == len(held) == size(d.layout), shape
+...         each = [(t, v) for t in range(got.threads) for v in range(got.values)]
+...         held = {got.element(load, *one) for load in got.loads for one in each}
+...         assert len(held) == len(each) * len(got.loads) == size(d.layout), shape
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from descriptors.tmem.evidence import weakest
 from descriptors.tmem.fragment import Fragment, lane_step, rescaled
 from descriptors.tmem.geometry import QUARTER
 from descriptors.transfer.moves import MOST, Move, columns_of, move
-from layoutalg import ComposedLayout, Layout, composition, left_inverse, make_identity_layout, make_layout, size
+from layoutalg import Layout, composition, left_inverse, make_identity_layout, make_layout, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Readout:
     def headline(self) -> str:
         """The answer in one line."""
         each = len(self.loads) // 4
-        return f"{self.move.ptx}: {each} loads of {self.move.registers} registers a warp, (thread, value) -> {self.elements}"
+        loads = f"{each} loads of {self.move.registers} registers a warp"
+        return f"{self.move.ptx}: {loads}, (thread, value) -> {self.elements}"
 
     def __str__(self) -> str:
         return tell(self)
@@ -126,7 +129,7 @@ def readout(fragment: Fragment, name: str, *, pack: bool | None = None) -> Reado
     shape = (size(fragment.layout[0]), size(fragment.layout[1]))
     coordinates = make_identity_layout(shape)
     elements = composition(coordinates, composition(inverse, cells))
-    assert isinstance(elements, Layout) and not isinstance(inverse, ComposedLayout)
+    assert isinstance(elements, Layout)
     loads = []
     for warp in range(4):
         for lane in range(0, 16 if half else QUARTER, chosen.lanes):

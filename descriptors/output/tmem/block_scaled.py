@@ -14,14 +14,23 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
+from descriptors.derivation.verify import Report
 from descriptors.output.tmem import columns, factors
 from descriptors.scales.block_scaled import BlockScaled, MmaStep
 from descriptors.text import aligned, word_text
+from descriptors.transfer.landing import Landing
+
+#: What is proved of a multiplication, in order.
+_PROVED = ("A", "B", "SFA", "SFB")
 
 
 @text.tell.register(BlockScaled)
-def tell(made: BlockScaled) -> str:
+def tell(made: BlockScaled, reports: tuple[Report, Report, Landing, Landing] | None = None) -> str:
     """A multiplication for a person.
+
+    Args:
+        made: the multiplication.
+        reports: what ``made.verify()`` returned, for the last lines.
 
     >>> from descriptors.scales.block_scaled import block_scaled
     >>> print(tell(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")).splitlines()[0])
@@ -38,14 +47,19 @@ def tell(made: BlockScaled) -> str:
         words = [f"{word_text(step.word)} to column {step.column}" for step in scales.steps]
         lines.append(f"        tcgen05.cp.{scales.copy}: {', '.join(words)}")
     lines += ["", columns.tell(made.plan), "", "Words; addresses of shared memory from that of each part"]
-    rows = [("K step", "A", "B", "idesc", "scale A", "scale B")]
+    rows: list[tuple[str, ...]] = [("K step", "A", "B", "idesc", "scale A", "scale B")]
     rows += [(str(i), *_words(step)) for i, step in enumerate(made.steps)]
     lines += aligned(rows, indent=3)
-    return "\n".join([*lines, f"   known    {made.evidence}"])
+    proofs = zip(_PROVED, reports or (), strict=reports is not None)
+    return "\n".join([*lines, f"   known    {made.evidence}", *(f"{name} {report}" for name, report in proofs)])
 
 
-def record(made: BlockScaled) -> dict[str, Any]:
+def record(made: BlockScaled, reports: tuple[Report, Report, Landing, Landing] | None = None) -> dict[str, Any]:
     """A multiplication as plain data.
+
+    Args:
+        made: the multiplication.
+        reports: what ``made.verify()`` returned.
 
     >>> from descriptors.scales.block_scaled import block_scaled
     >>> record(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3"))["steps"][0]["idesc"]
@@ -67,6 +81,7 @@ def record(made: BlockScaled) -> dict[str, Any]:
         "scale_factors": {"SFA": factors.record(made.sfa), "SFB": factors.record(made.sfb)},
         "columns": columns.record(made.plan),
         "steps": [dict(zip(("a", "b", "idesc", "sfa", "sfb"), _words(step), strict=True)) for step in made.steps],
+        "proofs": None if reports is None else dict(zip(_PROVED, map(str, reports), strict=True)),
         "evidence": made.evidence,
     }
 

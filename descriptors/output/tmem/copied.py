@@ -4,7 +4,8 @@ Law: text and data have the same words.
 
 >>> from descriptors.transfer.copied import copied
 >>> made = copied((128, 64), "bf16", "128B", "128x256b")
->>> [line.split()[1] for line in tell(made).splitlines() if "0x" in line] == [one["word"] for one in record(made)["steps"]]
+>>> words = [line.split()[1] for line in tell(made).splitlines() if "0x" in line]
+>>> words == [one["word"] for one in record(made)["steps"]]
 True
 """
 

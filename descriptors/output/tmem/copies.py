@@ -4,7 +4,8 @@ Law: text and data name the same copies.
 
 >>> from descriptors.transfer.copies import copies
 >>> made = copies()
->>> [line.split()[0] for line in tell(made).splitlines()[1:-1]] == [one["copy"] for one in record(made)["copies"]]
+>>> told = [line.split()[0] for line in tell(made).splitlines()[1 : len(made) + 1]]
+>>> told == [one["copy"] for one in record(made)["copies"]]
 True
 """
 
@@ -14,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.text import aligned
-from descriptors.tmem.evidence import weakest
 from descriptors.transfer.copies import Copy
 
 
@@ -29,7 +29,9 @@ def tell(copies: Sequence[Copy]) -> str:
         ("copy", "rows", "bits", "columns", "copies", "(row, bit, copy) -> bit of tensor memory")
     ]
     rows += [(one.name, one.rows, one.bits, one.columns, one.copies, one.cells.layout) for one in copies]
-    return "\n".join([*aligned(rows), f"known: {weakest(*(one.cells.evidence for one in copies))}"])
+    grades = dict.fromkeys(one.cells.evidence for one in copies)
+    known = [(" ".join(one.name for one in copies if one.cells.evidence == grade), grade) for grade in grades]
+    return "\n".join([*aligned(rows), *(f"known of {names}: {grade}" for names, grade in known)])
 
 
 def record(copies: Sequence[Copy]) -> dict[str, Any]:

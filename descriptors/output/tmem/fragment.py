@@ -35,7 +35,7 @@ def tell(fragment: Fragment) -> str:
        every 1 of n, 8 times:   column 1
        known    NVIDIA's code, evaluated; not measured on a Blackwell GPU
     """
-    unit = "" if fragment.bits == 32 else f" in elements of {counted(fragment.bits, 'bit')}"
+    unit = "" if fragment.bits == 32 else f", in elements of {counted(fragment.bits, 'bit')}"
     modes = ", ".join(fragment.modes)
     facts = [
         ("layout", f"({modes}) -> {fragment.layout}, lane << 16 | column{unit}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 from math import ldexp
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_encoding_takes_the_nearest_and_of_two_the_even_code(name: str) -> None:
     known = {code: value for code in range(1 << FORMATS[name].bits) if (value := decode_scale(code, name)) is not None}
     values = sorted({value for value in known.values() if value >= 0})
     tried = [rng.choice(values) * Fraction(rng.randrange(1, 64), 16) for _ in range(200)]
-    tried += [(a + b) / 2 for a, b in zip(values, values[1:], strict=False)]
+    tried += [(a + b) / 2 for a, b in pairwise(values)]
     tried += [-value for value in tried] if FORMATS[name].signed else []
     for value in tried:
         code = encode_scale(value, name)

@@ -37,7 +37,7 @@ def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
             {},
             "must fit 512 columns, need 516; D0 256, D1 256, SFA 4",
         ),
-        ([Part("D", 256)], {"ctas": 3}, "3 CTAs must fit 512 columns, find 256 allocated each; D 256 columns"),
+        ([Part("D", 256)], {"ctas": 3}, "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
         ([Part("D", 256)], {"ctas": 17}, "CTAs must be at most 16"),
     ],
 )

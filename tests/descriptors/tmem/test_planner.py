@@ -78,7 +78,7 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
     ("arguments", "told"),
     [
         ({"m": 128, "n": 256, "k": 64, "accumulators": 3}, "need 768; D0 256, D1 256, D2 256 columns"),
-        ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs must fit 512 columns, find 256 allocated each"),
+        ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs must fit 512 columns, find 256 each"),
         ({"m": 128, "n": 64, "k": 64, "interleaved": True}, "interleaved accumulators must have M 64, found 128"),
         ({"m": 64, "n": 64, "k": 64, "sparse": True}, "a CTA must have 128 rows of A, found 64"),
         ({"m": 128, "n": 64, "k": 64, "a_source": "rmem"}, "a_source must be one of smem, tmem"),

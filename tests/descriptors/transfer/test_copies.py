@@ -30,7 +30,8 @@ def test_a_copy_is_that_of_cutlass(row: dict[str, Any]) -> None:
     made = copy_of(_NAMES[row["name"].split()[0]])
     cells = made.cells.cells()  # (row, bit, copy)
     row_of, bit_of = np.arange(made.rows)[:, None, None], np.arange(made.bits)[None, :, None]
-    # CuTe numbers the source bits with the rows fastest; of 01_23 in two halves, of the refresh by the lanes it goes to.
+    # CuTe numbers the source bits with the rows fastest; of 01_23 in two halves, of the refresh by the lanes it goes
+    # to.
     source = row_of + made.rows * bit_of
     if made.name.endswith("01_23"):
         source = row_of % 32 + 32 * bit_of + 4096 * (row_of // 32)

@@ -12,7 +12,8 @@ from descriptors.transfer.events import Event, parse_event
     "line",
     [
         "alloc d 64", "relinquish", "dealloc d", "dealloc d 64", "ld d 32x32b.x8", "st d+8@32 16x256b.x4 warp 1",
-        "ld d 16x128b.x1.pack::16b", "cp sf+4 32x128b.warpx4", "mma d 64", "mma d+4@16 64 sparse idesc 0x8200014", "shift a@32",
+        "ld d 16x128b.x1.pack::16b", "cp sf+4 32x128b.warpx4", "mma d 64", "mma d+4@16 64 sparse idesc 0x8200014",
+        "shift a@32",
     ],
 )  # fmt: skip
 def test_an_event_reads_back(line: str) -> None:
