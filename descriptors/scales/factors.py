@@ -26,7 +26,7 @@ from descriptors.scales.memory import COPY, COPY_OF_HALVES, copy_steps, memory_b
 from descriptors.text import html, tell
 from descriptors.tmem.fragment import Fragment
 from descriptors.tmem.geometry import address_of
-from descriptors.tmem.scale_cells import FACTORS, padded_rows, scale_cells
+from descriptors.tmem.scale_cells import FACTORS, as_vector, padded_rows, scale_cells
 from descriptors.transfer.landing import Landing, Step, prove_landing
 from layoutalg import Layout, composition, make_layout, size
 
@@ -129,7 +129,7 @@ def scale_factors(
     >>> print(scale_factors(128, 64, 16).headline)
     scale factors of 128 rows, K 64 by 16: 512 bytes, 4 columns
     """
-    memory = scale_memory(mn, k, vector)
+    memory, vector = scale_memory(mn, k, vector), as_vector(vector)
     rows = (
         64
         if as_flag(of_64, "scale factors: of_64")

@@ -22,8 +22,7 @@ from dataclasses import replace
 
 from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.operands.operand import choose
-from descriptors.tmem.scale_cells import BLOCK_ROWS, FACTORS, VECTORS, padded_rows
+from descriptors.tmem.scale_cells import BLOCK_ROWS, FACTORS, as_vector, padded_rows
 from descriptors.transfer.landing import Step
 from layoutalg import Layout, tile_to_shape
 
@@ -109,7 +108,7 @@ def _descriptor(address: int, halves: bool) -> int:
 
 def _blocks(mn: int, k: int, vector: int) -> tuple[int, int, int]:
     """The vector, and how many blocks there are along MN and K."""
-    size = choose("scale factors: vector", str(vector), VECTORS)
+    size = as_vector(vector)
     rows = padded_rows(as_integer(mn, "scale factors: MN", minimum=1, maximum=1 << 16)) // BLOCK_ROWS
     depth = as_integer(k, "scale factors: K", minimum=1, maximum=1 << 16)
     return size, rows, -(-depth // (FACTORS * size))

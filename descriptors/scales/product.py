@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.operand import choose
 from descriptors.scales.codes import FORMATS, decode_scale
 from descriptors.scales.memory import memory_bytes, scale_memory
@@ -42,8 +42,8 @@ def values_of(codes: Any, name: str) -> NDArray[Any]:
     import numpy as np
 
     one = choose("scale: format", name, FORMATS)
-    found = np.asarray(codes)
-    if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >> one.bits):
+    found = _array(codes)
+    if found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or int(found.max()) >> one.bits)):
         raise DescriptorError(f"scale: codes of {name} must be integers of {one.bits} bits, found others")
     values = [decode_scale(code, name) for code in range(1 << one.bits)]
     table = np.array([np.nan if value is None else float(value) for value in values])
@@ -75,8 +75,7 @@ def block_scaled_product(
     >>> block_scaled_product(a, a, [[127], [128]], [[127], [127]]).tolist()
     [[32.0, 64.0], [128.0, 256.0]]
     """
-    import numpy as np
-
+    vector = as_integer(vector, "block_scaled_product: vector", minimum=1)
     left, right = values_of(a, a_dtype), values_of(b, b_dtype or a_dtype)
     factors = values_of(scale_a, scale_dtype), values_of(scale_b, scale_dtype)
     for name, matrix, scale in (("A", left, factors[0]), ("B", right, factors[1])):
@@ -87,7 +86,23 @@ def block_scaled_product(
         must = f"block_scaled_product: K of A and B must be one multiple of {vector}"
         raise DescriptorError(f"{must}, found {left.shape[1]} and {right.shape[1]}")
     result: NDArray[Any] = (left * factors[0].repeat(vector, 1)) @ (right * factors[1].repeat(vector, 1)).T
-    return result if c is None else result + np.asarray(c, dtype=np.float64)
+    if c is None:
+        return result
+    added = _array(c)
+    if added.shape != result.shape or added.dtype.kind not in "iuf":
+        raise DescriptorError(f"block_scaled_product: C must be numbers, {result.shape}, found {added.shape}")
+    summed: NDArray[Any] = result + added
+    return summed
+
+
+def _array(value: Any) -> NDArray[Any]:
+    """What was given as an array; an empty one of objects where numpy makes none of it."""
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return np.empty(0, dtype=object)
 
 
 def pack_scales(codes: Any, vector: int) -> NDArray[Any]:
@@ -98,7 +113,7 @@ def pack_scales(codes: Any, vector: int) -> NDArray[Any]:
     """
     import numpy as np
 
-    found = np.asarray(codes)
+    found = _array(codes)
     if found.ndim != 2 or found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or found.max() > 255)):
         raise DescriptorError("pack_scales: codes must be a matrix of bytes, found something else")
     mn, count = found.shape
@@ -114,10 +129,8 @@ def unpack_scales(packed: Any, mn: int, k: int, vector: int) -> NDArray[Any]:
     >>> unpack_scales(pack_scales([[1, 2, 3, 4]], 16), 1, 64, 16).tolist()
     [[1, 2, 3, 4]]
     """
-    import numpy as np
-
-    found, size = np.asarray(packed, dtype=np.uint8), memory_bytes(mn, k, vector)
-    if found.shape != (size,):
+    found, size = _array(packed), memory_bytes(mn, k, vector)
+    if found.shape != (size,) or found.dtype.kind not in "iu":
         raise DescriptorError(f"unpack_scales: the memory must be {size} bytes, found {found.shape}")
     result: NDArray[Any] = found[offsets(scale_memory(mn, k, vector))[:mn, :k:vector]]
     return result

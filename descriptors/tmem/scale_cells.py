@@ -21,7 +21,6 @@ Law: all bytes of the columns hold a factor, in every lane.
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
-from descriptors.operands.operand import choose
 from descriptors.tmem.evidence import NVIDIA
 from descriptors.tmem.fragment import Fragment, checked, lane_step
 from layoutalg import Layout, make_layout
@@ -31,7 +30,7 @@ FACTORS = 4
 #: Rows of the operand that one block of scale factors in shared memory holds.
 BLOCK_ROWS = 128
 #: Elements that may share a factor.
-VECTORS = {"16": 16, "32": 32}
+VECTORS = (16, 32)
 
 _BITS = 8
 
@@ -52,7 +51,7 @@ def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str
     >>> print(scale_cells(128, 64, 16).layout)
     ((32,4),(16,4),4):((262144,4),(0,1),8388608)
     """
-    size = choose("scale_cells: vector", str(vector), VECTORS)
+    size = as_vector(vector)
     step = 64 if as_flag(halves, "scale_cells: halves") else 32
     rows = as_integer(mn, "scale_cells: MN", minimum=1, maximum=1 << 12)
     if rows % step:
@@ -68,6 +67,21 @@ def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str
     path = "a copy in each warp's lanes" if not halves else "halves of N 64 lanes apart"
     layout = make_layout(along_mn, along_k, copies)
     return checked(Fragment(what, ("mn", "k", "copy"), layout, _BITS, path, NVIDIA))
+
+
+def as_vector(value: object) -> int:
+    """The number of elements that share a factor.
+
+    Raises:
+        DescriptorError: if it is neither 16 nor 32.
+
+    >>> as_vector(16)
+    16
+    """
+    vector = as_integer(value, "scale factors: the vector", minimum=1)
+    if vector not in VECTORS:
+        raise DescriptorError(f"scale factors: the vector must be one of 16, 32, found {vector}")
+    return vector
 
 
 def padded_rows(mn: int, *, halves: bool = False) -> int:

@@ -128,6 +128,8 @@ def check_events(lines: Iterable[str | Event]) -> EventReport:
     >>> print(found.number, found.rule, found.told)
     1 warp warp 0 must reach lanes 0 to 31, finds lanes 32 to 63
     """
+    if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
+        raise DescriptorError(f"tmem check: the events must be a sequence of lines, found {brief(lines)}")
     events = []
     for line in lines:
         events.append(line if isinstance(line, Event) else parse_event(line))

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.proof import read_model
 from descriptors.proof.landing_model import landing
 from descriptors.text import counted, tuple_text
@@ -102,6 +102,8 @@ def prove_landing(
     """
     import numpy as np
 
+    _check(memory, cells, steps)
+    bits = as_integer(bits, "tmem cp: the bits of an element", minimum=1, maximum=CELL_BITS)
     sources = _sources(copy, steps)
     stored = np.asarray(offsets(memory), dtype=np.int64) * bits
     places = cells.cells().astype(np.int64)
@@ -120,6 +122,16 @@ def prove_landing(
             first = (at, Cell(lane, column, bit + i), int(wanted[at]) + i, None if source < 0 else source)
     model = read_model.evidence(arch="sm100", dtype="u8", major="K")
     return Landing(stored.size, wanted.size * bits, len(steps), wrong, first, weakest(cells.evidence, model))
+
+
+def _check(memory: object, cells: object, steps: object) -> None:
+    """Refuse what is no chain."""
+    if not isinstance(memory, (Layout, ComposedLayout)) or not isinstance(cells, Fragment):
+        raise DescriptorError(
+            f"tmem cp: a chain must have a layout and a fragment, found {brief(memory)}, {brief(cells)}"
+        )
+    if not isinstance(steps, (tuple, list)) or not all(isinstance(step, Step) for step in steps):
+        raise DescriptorError(f"tmem cp: the copies must be a sequence of Step, found {brief(steps)}")
 
 
 def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:

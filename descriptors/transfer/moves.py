@@ -120,7 +120,7 @@ def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move
     >>> move("16x32bx2.x4", offset=64).cells.cell(16, 1, 0)
     Cell(lane=0, column=65, bit=0)
     """
-    if direction not in _PACKED:
+    if not isinstance(direction, str) or direction not in _PACKED:
         raise ChoiceError("tcgen05: the direction", direction, _PACKED)
     found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
     if found is None:

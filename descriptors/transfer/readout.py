@@ -146,6 +146,7 @@ def readouts(fragment: Fragment) -> tuple[Readout, ...]:
     >>> [(one.move.shape, one.move.num) for one in readouts(accumulator(128, 24))]
     [('32x32b', 8), ('16x64b', 4), ('16x128b', 2), ('16x256b', 1), ('16x32bx2', 4)]
     """
+    _check_tile(fragment)
     found = []
     for shape in MOST:
         for packed in (False, True) if fragment.bits == 16 else (False,):

@@ -14,7 +14,8 @@ from typing import Any
 
 from descriptors import text
 from descriptors.text import aligned, counted
-from descriptors.transfer.guardrails import EventReport, rule_evidence
+from descriptors.tmem.evidence import weakest
+from descriptors.transfer.guardrails import RULES, EventReport, rule_evidence
 
 #: Events that are listed one by one.
 _LISTED = 200
@@ -45,6 +46,7 @@ def tell(report: EventReport) -> str:
             rows += [(name if i == 0 else "", event if i == 0 else "", one) for i, one in enumerate(here or [""])]
     rules = dict.fromkeys(found.rule for found in report.findings)
     known = [f"   known    {rule}: {rule_evidence(rule)}" for rule in rules]
+    known = known or [f"   known    the rules: {weakest(*RULES.values())}"]
     return "\n".join([head, *aligned(rows, indent=3), *known])
 
 
@@ -59,6 +61,7 @@ def record(report: EventReport) -> dict[str, Any]:
         "ok": report.ok,
         "events": [str(event) for event in report.events],
         "most_columns": report.most,
+        "evidence": weakest(*RULES.values()),
         "findings": [
             {"event": one.number, "rule": one.rule, "told": one.told, "evidence": rule_evidence(one.rule)}
             for one in report.findings

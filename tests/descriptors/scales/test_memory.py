@@ -52,7 +52,7 @@ def test_blocks_are_copied_to_the_columns_of_their_rows_and_factors() -> None:
     ("call", "told"),
     [
         (lambda: scale_memory(0, 64, 16), "MN must be at least 1"),
-        (lambda: scale_memory(128, 64, 64), "vector must be one of 16, 32"),
+        (lambda: scale_memory(128, 64, 64), "the vector must be one of 16, 32"),
         (lambda: copy_steps(128, 64, 16, rows=128, base=8), "must be a multiple of 16"),
         (lambda: copy_steps(128, 64, 16, rows=128, base=-16), "the address must be at least 0"),
         (lambda: copy_steps(256, 128, 16, rows=256, halves=True), "K must be one block of 4 factors"),
