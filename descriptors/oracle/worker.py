@@ -38,6 +38,7 @@ _ANSWERERS = {
     "words": "descriptors.oracle.dsl.words",
     "emitted": "descriptors.oracle.dsl.emitted",
     "instructions": "descriptors.oracle.dsl.instructions",
+    "tmem": "descriptors.oracle.dsl.tmem",
 }
 
 

@@ -26,7 +26,7 @@ from descriptors.scales.memory import COPY, COPY_OF_HALVES, copy_steps, memory_b
 from descriptors.text import html, tell
 from descriptors.tmem.fragment import Fragment
 from descriptors.tmem.geometry import address_of
-from descriptors.tmem.scale_cells import FACTORS, as_vector, padded_rows, scale_cells
+from descriptors.tmem.scale_cells import FACTORS, as_vector, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.transfer.landing import Landing, Step, prove_landing
 from layoutalg import Layout, composition, make_layout, size
 
@@ -146,7 +146,7 @@ def scale_factors(
         raise DescriptorError(f"{rule}, found {depth}")
     if k % depth:
         raise DescriptorError(f"scale factors: K must be a multiple of {depth}, found {k}")
-    cells = scale_cells(rows, k, vector, halves=halves)
+    cells = scale_cells_of_64(k, vector) if of_64 else scale_cells(rows, k, vector, halves=halves)
     steps = copy_steps(rows if halves else mn, k, vector, rows=rows, base=base, halves=halves)
     count, wide = depth // vector, rows // (64 if halves else 32)
     places = tuple(Place(count * j // FACTORS * wide, count * j % FACTORS) for j in range(k // depth))

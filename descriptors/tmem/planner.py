@@ -24,7 +24,7 @@ from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.metadata import ALIGNED_COLUMNS, sparse_metadata
 from descriptors.tmem.operand import operand_a
 from descriptors.tmem.plan import ColumnPlan, Part, plan_columns
-from descriptors.tmem.scale_cells import padded_rows, scale_cells
+from descriptors.tmem.scale_cells import padded_rows, scale_cells, scale_cells_of_64
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
@@ -155,7 +155,9 @@ def _scales(asked: _Asked, number: str) -> Iterator[Part]:
         return
     rows, halves = asked.m // asked.cta_group, (asked.cta_group, asked.m) == (2, 128)
     stored = asked.k // 2 if asked.sparse else asked.k  # the elements that share a factor are counted as A stores them
-    sfa = scale_cells(rows, stored, asked.vector, name="SFA")
+    sfa = (
+        scale_cells(rows, stored, asked.vector, name="SFA") if rows == 128 else scale_cells_of_64(stored, asked.vector)
+    )
     # A block of 512 bytes is copied as a whole: where the CTA has 64 rows, the last copy writes 4 columns for 2.
     more = (padded_rows(rows) - rows) // 32
     yield Part(f"SFA{number}", sfa.columns + more, fragment=sfa)

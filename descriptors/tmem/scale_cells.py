@@ -20,8 +20,10 @@ Law: all bytes of the columns hold a factor, in every lane.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from descriptors.errors import DescriptorError, as_flag, as_integer
-from descriptors.tmem.evidence import NVIDIA
+from descriptors.tmem.evidence import BELIEVED, NVIDIA
 from descriptors.tmem.fragment import Fragment, checked, lane_step
 from layoutalg import Layout, make_layout
 
@@ -67,6 +69,15 @@ def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str
     path = "a copy in each warp's lanes" if not halves else "halves of N 64 lanes apart"
     layout = make_layout(along_mn, along_k, copies)
     return checked(Fragment(what, ("mn", "k", "copy"), layout, _BITS, path, NVIDIA))
+
+
+def scale_cells_of_64(k: int, vector: int) -> Fragment:
+    """SFA where each CTA of a pair has 64 rows (M 128): by the same rule, of which NVIDIA's code has no such case.
+
+    >>> scale_cells_of_64(64, 16).evidence == BELIEVED
+    True
+    """
+    return replace(scale_cells(64, k, vector, name="SFA"), evidence=BELIEVED)
 
 
 def as_vector(value: object) -> int:

@@ -54,8 +54,8 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions",
+    "descriptors.oracle": "installed reader service algebra words emitted instructions tmem worker",
+    "descriptors.oracle.dsl": "names algebra words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (

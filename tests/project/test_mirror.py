@@ -40,6 +40,7 @@ SHARED = [
     ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_algebra.py", WORKER, "names algebra"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "words"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_tmem.py", WORKER, "tmem"),
     ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
     ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
     (

@@ -9,7 +9,7 @@ import pytest
 from places import VECTORS
 
 from descriptors import DescriptorError
-from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
+from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA
 from descriptors.tmem.planner import tmem_plan
 
 CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))["tmem"]
@@ -67,7 +67,11 @@ def test_what_shares_columns_begins_16_lanes_on_and_it_is_said() -> None:
 
 def test_a_pair_with_64_rows_each_is_told_what_its_copies_write() -> None:
     made = tmem_plan(128, 128, 64, "e2m1", cta_group=2, scale_dtype="ue4m3")
-    assert len(made.notes) == 2 and made.part("SFA").columns == made.part("SFA").fragment.columns + 2  # type: ignore[union-attr]
+    assert (
+        made.evidence == BELIEVED
+        and len(made.notes) == 2
+        and made.part("SFA").columns == made.part("SFA").fragment.columns + 2
+    )  # type: ignore[union-attr]
 
 
 def test_what_is_only_documented_makes_the_plan_so() -> None:
