@@ -15,7 +15,7 @@ from descriptors.scales.memory import scale_memory
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.scale_cells import scale_cells
 from descriptors.transfer.moves import MOST, move
-from layoutalg import cosize, offsets, parse_layout, size
+from layoutalg import cosize, offsets, parse_layout
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 
@@ -76,7 +76,7 @@ def test_scale_factors_are_those_of_the_dsl() -> None:
                 continue  # the DSL's layout is no oracle there: see below
             assert _bytes(reply.value[f"{name} memory"]) == _ours(offsets(scale_memory(rows, k, vector)))
             cells = scale_cells(rows, k, vector, halves=apart).cells()
-            assert _bits(reply.value[f"{name} cells"], k) == in_order(np.moveaxis(cells, 2, 1)).tolist()
+            assert _bits(reply.value[f"{name} cells"]) == in_order(np.moveaxis(cells, 2, 1)).tolist()
 
 
 def test_the_dsl_has_no_layout_of_sfa_for_a_pair_with_m_128() -> None:
@@ -88,18 +88,18 @@ def test_the_dsl_has_no_layout_of_sfa_for_a_pair_with_m_128() -> None:
     assert cosize(layout) == 520 == len(set(offsets(layout).ravel().tolist())) < factors
 
 
-def _bytes(text: str) -> list[Any]:
+def _bytes(text: str) -> list[int]:
     """The DSL's ((rows, k), M tiles, K tiles) as ours: rows, then k, the first fastest."""
-    layout = parse_layout(text)
-    return [int(layout(i)) for i in range(size(layout))]
+    return _ours(offsets(parse_layout(text)))
 
 
-def _ours(found: Any) -> list[Any]:
-    return [int(one) for one in found.ravel(order="F")]
+def _ours(found: Any) -> list[int]:
+    numbers: list[int] = found.ravel(order="F").tolist()
+    return numbers
 
 
-def _bits(text: str, k: int) -> list[Any]:
+def _bits(text: str) -> list[list[int]]:
     """Places of ((rows, copies), (vector, factors)), M tiles, K tiles: bytes of tensor memory."""
-    layout = parse_layout(text)
-    places = [8 * int(layout(i)) for i in range(size(layout))]
-    return [[place >> 21, place >> 5 & 0xFFFF, place & 31] for place in places]
+    places = 8 * offsets(parse_layout(text)).ravel(order="F").astype(np.int64)
+    found: list[list[int]] = np.stack([places >> 21, places >> 5 & 0xFFFF, places & 31], axis=-1).tolist()
+    return found
