@@ -36,7 +36,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.rules import IllegalError
     from descriptors.instructions.selection import Selection, select_rows
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
-    from descriptors.operands.canonical import Form, Match, form
+    from descriptors.operands.canonical import Match
+    from descriptors.operands.forms import Form, form
     from descriptors.operands.match import match
     from descriptors.operands.operand import (
         ELEMENT_TYPES,
@@ -104,7 +105,8 @@ _NAMES = {
     "instructions.rules": "IllegalError",
     "instructions.selection": "Selection select_rows",
     "operands.atoms": "ATOMS Atom canonical_atom",
-    "operands.canonical": "Form Match form",
+    "operands.forms": "Form form",
+    "operands.canonical": "Match",
     "operands.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
     "operands.swizzled": "plain",

@@ -48,7 +48,6 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
     from layoutalg.analysis.warp_accesses import accesses
-    from layoutalg.drawing.picture import Picture, draw
     from layoutalg.errors import (
         CoordinateError,
         LayoutError,
@@ -83,6 +82,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.layouts.offsets import offsets
     from layoutalg.layouts.printed import Pointer, parse_pointer
     from layoutalg.layouts.swizzle import Swizzle
+    from layoutalg.pictures.layout_picture import LayoutPicture, draw
+    from layoutalg.strokes.figure import Figure
+    from layoutalg.strokes.picture import Picture
+    from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import product
     from layoutalg.tuples.polynomial import Polynomial, symbol
@@ -116,7 +119,6 @@ _NAMES = {
     "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
     "analysis.triton": "from_linear_layout to_linear_layout",
     "analysis.warp_accesses": "accesses",
-    "drawing.picture": "Picture draw",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "expression": "evaluate",
     "fragments.fragment": "Fragment",
@@ -133,6 +135,10 @@ _NAMES = {
     "layouts.offsets": "offsets",
     "layouts.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
+    "pictures.layout_picture": "LayoutPicture draw",
+    "strokes.figure": "Figure",
+    "strokes.picture": "Picture",
+    "strokes.scene": "Scene",
     "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "product",
     "tuples.polynomial": "Polynomial symbol",
@@ -151,12 +157,14 @@ __all__ = [
     "CoordinateError",
     "E",
     "F2Matrix",
+    "Figure",
     "Fragment",
     "Index",
     "IntTuple",
     "Integer",
     "Layout",
     "LayoutError",
+    "LayoutPicture",
     "LinearLayout",
     "Mode",
     "NoSwizzleError",
@@ -169,6 +177,7 @@ __all__ = [
     "Polynomial",
     "Proof",
     "ScaledBasis",
+    "Scene",
     "Shape",
     "Stride",
     "Swizzle",

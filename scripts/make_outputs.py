@@ -77,6 +77,10 @@ derive {FAMILY} --json
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B --json
 match "(64,16):(64,1)" --dtype bf16 --swizzle 64B
+match 0x4000404000010000 --dtype bf16
+match "(64,16):(72,1)" --dtype bf16 --swizzle 128B
+emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 64x64 --mma 64x16" "b: --swizzle MN_SW64 --tile 32x64 --mma 32x16"
+emit ptx --dtype bf16 "a: --swizzle K_SW128 --tile 128x60 --mma 64x16"
 candidates "(64,16):(64,1)" --dtype bf16
 candidates "(64,16):(64,1)" --dtype bf16 --arch sm90 --json
 candidates "(64,16" --dtype bf16
@@ -191,6 +195,16 @@ show "S<2,1,3> o 0 o (8,8):(8,1)" --rows 4 --columns 3
 show "(2,(2,2)):(4,(1,2))" --json
 show "(2,2):(2,1)" --color
 show 17
+draw "S<2,1,3> o 0 o (8,8):(8,1)" --colour bank --element-bytes 4
+draw "(2,(2,2)):(4,(1,2))" --label coord
+draw "(4,4):(4,1)" --access "(4,4):(1,4)"
+draw "flat_divide((4,4):(4,1), (2,2))" --before "(4,4):(4,1)"
+draw "(2,2):(2,1)" --colour thread --label value --level 1x2 --title "Two levels" --json
+draw "(2,2):(2,1)" --colour red
+draw "(2,2):(2,1)" --label bank
+draw "(2,2):(2,1)" -o picture.png
+draw "(1024,1024):(1,1024)" -o picture.svg
+draw 17
 same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
 same "(4,8):(1,4)" "(4,8):(8,1)"
 same "(8,m):(1,8)" "(8,m):(1,4*m)"

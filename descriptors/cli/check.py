@@ -21,7 +21,7 @@ def check(d: Derivation) -> tuple[str, dict[str, Any]]:
         NotThereError: if the CuTe DSL is not installed, or breaks.
     """
     if not oracle.available():
-        raise NotThereError("--check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it")
+        raise NotThereError(f"--check: {oracle.MISSING}")
     asked = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
     try:
         (answer,) = descriptor_words([asked])

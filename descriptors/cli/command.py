@@ -1,7 +1,8 @@
 """The command ``descriptors``: derive descriptors, read them, look for what is wrong with them.
 
 Exit status: 0 for an answer, 1 for a comparison that found a difference, 2 for bad input, which is told in one line on
-standard error. Each command is imported when it is called, so that ``--help`` and shell completion stay quick.
+standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help``
+and shell completion stay quick.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Sequence
 
 import click
 
+from descriptors.cli.elsewhere import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
     "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
+    "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
     "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),
     "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),
@@ -32,7 +35,7 @@ COMMANDS = {
 }
 
 _EPILOG = (
-    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input. "
+    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input, 3 where --check finds no CuTe DSL. "
     'Shell completion for bash: eval "$(_DESCRIPTORS_COMPLETE=bash_source descriptors)"; zsh and fish likewise.'
 )
 
@@ -51,6 +54,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.group(
     cls=Commands,
     table=COMMANDS,
+    elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},

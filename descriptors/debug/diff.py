@@ -27,7 +27,7 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
-from descriptors.text import html, tell
+from descriptors.text import counted, html, tell
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
@@ -103,8 +103,9 @@ class Diff:
         """The answer in one line."""
         elements = self.shape[0] * self.shape[1]
         if self.ok:
-            return f"same: the word reads all {elements} elements from where the layout stores them"
-        return f"different: {self.differing} of {elements} elements are read from elsewhere"
+            return f"same: the word reads all {counted(elements, 'element')} from where the layout stores them"
+        are = "is" if self.differing == 1 else "are"
+        return f"different: {self.differing} of {counted(elements, 'element')} {are} read from elsewhere"
 
     def __str__(self) -> str:
         return tell(self)

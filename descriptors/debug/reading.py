@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.operands.canonical import LEADING, form
+from descriptors.operands.forms import LEADING, form
 from descriptors.operands.meaning import is_read, walked
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.words import sm90, sm100

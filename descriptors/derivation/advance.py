@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from descriptors.text import tuple_text
+from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import Layout, flatten, size
 
@@ -76,7 +76,7 @@ class AdvanceReport:
         elif self.fits_field:
             verdict = f"within the 14-bit field but OUT of the {self.capacity} bytes of shared memory"
         else:
-            verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES} after {self.named} subtiles"
+            verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES} after {counted(self.named, 'subtile')}"
             verdict += f", and of {self.capacity} bytes"
         if self.subtiles == 1:
             return f"1 subtile starts at {self.lowest_start} and ends at {self.end}: {verdict}"

@@ -31,10 +31,11 @@ from descriptors.derivation.verify import prove
 from descriptors.errors import as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import form, match_form
+from descriptors.operands.canonical import match_form
 from descriptors.operands.explicit import Given, Unit
+from descriptors.operands.forms import form
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
-from descriptors.operands.partition import in_16_bytes, partition
+from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -129,6 +130,14 @@ def derive(
     return made
 
 
+def _stored(asked: Request, atom: Tile) -> Tile:
+    """The tile in shared memory: the atom repeated, or the layout that was given."""
+    spec = asked.spec
+    if spec.layout is not None:
+        return spec.layout
+    return smem_tile(atom, spec.extents, spec.order, asked.reader.element, spec.reads)
+
+
 def derived(asked: Request) -> Derivation:
     """The five steps, for what is checked and typed already; nothing is proved yet.
 
@@ -143,11 +152,11 @@ def derived(asked: Request) -> Derivation:
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
     atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
-    tile = smem_tile(atom, spec.extents, spec.order, by.element) if spec.layout is None else spec.layout
+    tile = _stored(asked, atom)
     partitioned = partition(tile, spec.reads)
     recast = in_16_bytes(partitioned, by.element, wanted)
     first, rest = plain(recast)
-    found = match_form(first, wanted)
+    found = match_form(first, wanted, by.element)
     descriptor = SmemDescriptor(
         by.arch, found.leading_byte_offset, found.stride_byte_offset, spec.swizzle, start_address=16 * start_of(recast)
     )

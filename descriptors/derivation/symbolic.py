@@ -29,10 +29,12 @@ from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import LEADING, STRIDE, Form, Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
+from descriptors.operands.forms import LEADING, STRIDE, Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
+from descriptors.text import counted
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, UndecidedError, flatten, size, substitute, symbols_of
 
@@ -65,7 +67,7 @@ class Step:
     bytes: Expression
 
     def __str__(self) -> str:
-        return f"{self.dimension}: {self.extent} subtiles, {self.bytes} bytes apart"
+        return f"{self.dimension}: {counted(self.extent, 'subtile')}, {counted(self.bytes, 'byte')} apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,7 @@ def derive_symbolic(
         smem_tile=stored,
         partitioned=partitioned,
         recast=recast,
-        match=_match(first, wanted),
+        match=_match(first, wanted, by.element),
         advance=rest,
     )
 
@@ -244,10 +246,10 @@ def _in_16_bytes(
         raise
 
 
-def _match(operand: Layout, wanted: Form) -> Match:
+def _match(operand: Layout, wanted: Form, element: ElementType) -> Match:
     """The canonical form for all values; where only some have it, they are named."""
     try:
-        return match_form(operand, wanted)
+        return match_form(operand, wanted, element)
     except NotCanonicalError as error:
         names = symbols_of(operand)
         for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():

@@ -38,8 +38,6 @@ def write(recipe: Recipe) -> str:
         f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     )
     return f"""{recipe.commented("#")}
-from cutlass import Uint32, Uint64
-
 {constant("word")} = {word_text(recipe.word)}  # every field but the start address
 {constant("alignment_bytes")} = {recipe.alignment_bytes}
 {transposed}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from descriptors.oracle.service import Reply, ask
+from layoutalg.oracle.service import Reply, ask
 
 __all__ = ["accumulators", "moves", "scale_layouts"]
 
@@ -49,4 +49,4 @@ def scale_layouts(asked: Iterable[tuple[int, int, int, int, int]]) -> list[Reply
 
 
 def _ask(questions: Sequence[dict[str, Any]]) -> list[Reply]:
-    return ask("tmem", questions, each_s=120, batch=256, target="sm_100a")
+    return ask("descriptors.oracle.dsl.tmem", questions, each_s=120, batch=256, target="sm_100a")

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from descriptors.oracle.service import Status, ask
+from layoutalg.oracle.service import Status, ask
 
 __all__ = ["WordAnswer", "WordRequest", "descriptor_words"]
 
@@ -111,7 +111,7 @@ def _ask(
     """Answers by chunk; ``None`` for a chunk that killed the compiler, unless it is the ``last`` try."""
     asked = [[questions[index] for index in chunk] for chunk in chunks]
     answers: list[list[WordAnswer] | None] = []
-    for chunk, reply in zip(chunks, ask("words", asked, each_s=each_s, batch=8), strict=True):
+    for chunk, reply in zip(chunks, ask("descriptors.oracle.dsl.words", asked, each_s=each_s, batch=8), strict=True):
         if reply.status == "ok":
             answers.append([_answer(value) for value in reply.value])
         else:

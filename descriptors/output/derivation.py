@@ -24,7 +24,7 @@ from descriptors import text
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import atoms_of, canonical_atom
-from descriptors.operands.canonical import LEADING, STRIDE
+from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.output import advance, proof
@@ -32,7 +32,7 @@ from descriptors.output.explanation import chunk_meaning, names, step_meanings, 
 from descriptors.output.fields import field_cells, number_or_text
 from descriptors.output.pages import page
 from descriptors.output.subtiles import MOST_LISTED, subtile_table, words_record
-from descriptors.text import aligned, counted, extents_text, tuple_text, word_text
+from descriptors.text import aligned, bits_text, counted, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
 from descriptors.words.transpose import transpose_note
 from layoutalg import ComposedLayout, Layout, flatten, size
@@ -141,7 +141,7 @@ def _tile(d: Derivation) -> Iterator[str]:
         yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
         known = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
         name = known.get(d.atom, canonical_atom(d.major, d.swizzle).name)
-        width = _bits(d.element.storage_bits)
+        width = bits_text(d.element.storage_bits)
         yield f"   atom         {d.atom}   {name}, in elements of {width}"
         labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
     else:
@@ -257,7 +257,7 @@ def _mode_in_words(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str
         label = f" {labels[i]}" if len(labels) == len(parts) and labels[i] else ""
         if size(part) == 1:
             label = label.removesuffix("s")
-        apart = f", {_bits(_stride(part) * unit_bits)} apart" if size(part) > 1 else ""
+        apart = f", {bits_text(_stride(part) * unit_bits)} apart" if size(part) > 1 else ""
         texts.append(f"{size(part)}{label}{apart}")
     return "; ".join(texts)
 
@@ -266,7 +266,3 @@ def _stride(part: Layout) -> int:
     stride = part(1)
     assert isinstance(stride, int)
     return stride
-
-
-def _bits(bits: int) -> str:
-    return counted(bits // 8, "byte") if bits % 8 == 0 else counted(bits, "bit")

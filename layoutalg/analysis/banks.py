@@ -30,6 +30,8 @@ from layoutalg.tuples.leaf import as_int
 
 #: Lanes of a warp.
 WARP = 32
+#: Banks of shared memory, and the bytes of a word of one.
+BANKS, BANK_BYTES = 32, 4
 
 
 class Access(Value):
@@ -79,7 +81,12 @@ class Access(Value):
 
 
 def wavefronts(
-    addresses: Sequence[int | None], access_bytes: int, banks: int = 32, bank_bytes: int = 4, *, store: bool = False
+    addresses: Sequence[int | None],
+    access_bytes: int,
+    banks: int = BANKS,
+    bank_bytes: int = BANK_BYTES,
+    *,
+    store: bool = False,
 ) -> int:
     """Wavefronts that shared memory needs for one access of a warp.
 
@@ -107,7 +114,12 @@ def wavefronts(
 
 
 def access(
-    addresses: Sequence[int | None], access_bytes: int, banks: int = 32, bank_bytes: int = 4, *, store: bool = False
+    addresses: Sequence[int | None],
+    access_bytes: int,
+    banks: int = BANKS,
+    bank_bytes: int = BANK_BYTES,
+    *,
+    store: bool = False,
 ) -> Access:
     """One access of a warp with its phases; the arguments and errors are those of :func:`wavefronts`.
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -12,9 +9,9 @@ import click
 from layoutalg.cli.atoms import record_families, record_fragment, tell_families, tell_fragment
 from layoutalg.cli.console import Status, json_text, say
 from layoutalg.cli.listing import explained, record_operations, tell_operations
-from layoutalg.cli.options import EXPRESSIONS, json_option, source
+from layoutalg.cli.options import EXPRESSIONS, json_option, line_width, source, wants_color
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
-from layoutalg.drawing.picture import draw
+from layoutalg.drawing.text import table
 from layoutalg.errors import LayoutError
 from layoutalg.expression import evaluate
 from layoutalg.fragments.names import fragment, names
@@ -25,7 +22,10 @@ from layoutalg.layouts.layout import Layout
 @click.command("eval", context_settings=EXPRESSIONS)
 @click.argument("expression")
 @json_option("Write the value as JSON.")
-def eval_(expression: str, as_json: bool) -> None:
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the value with the CuTe DSL's too; exit status 1 if it differs."
+)
+def eval_(expression: str, as_json: bool, compared: bool) -> Status:
     """Evaluate EXPRESSION and print its value.
 
     \b
@@ -33,11 +33,22 @@ def eval_(expression: str, as_json: bool) -> None:
     layoutalg eval "coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1))"
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
+    layoutalg eval "right_inverse((4,8):(8,1))" --check
 
     `layoutalg ops` lists the operations. - reads the expression from standard input.
     """
-    value = evaluate(source(expression))
+    text = source(expression)
+    if compared:
+        return _checked(text, as_json)
+    value = evaluate(text)
     say(json_text(record(value)) if as_json else tell(value))
+    return Status.ANSWER
+
+
+def _checked(text: str, as_json: bool) -> Status:
+    from layoutalg.cli.check import evaluate_checked  # no oracle unless it is asked for
+
+    return evaluate_checked(text, as_json)
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -65,7 +76,7 @@ def show(
         say(json_text(record_offsets(value)))
     else:
         limits = _no_limits(value) if everything else _limits(rows, columns)
-        say(draw(value).text(color=_wants_color(color), **limits))
+        say(table(value, color=wants_color(color), **limits))
 
 
 def _no_limits(value: Layout | ComposedLayout) -> dict[str, Any]:
@@ -75,23 +86,7 @@ def _no_limits(value: Layout | ComposedLayout) -> dict[str, Any]:
 
 def _limits(rows: int | None, columns: int | None) -> dict[str, Any]:
     limits = {"max_rows": rows or 64, "max_columns": columns or 256}
-    return limits if columns else {**limits, "width": _line_width()}
-
-
-def _line_width() -> int:
-    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
-    return get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 240
-
-
-def _wants_color(asked: bool | None) -> bool:
-    if asked is not None:
-        return asked
-    return (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
+    return limits if columns else {**limits, "width": line_width()}
 
 
 @click.command(context_settings=EXPRESSIONS)

@@ -49,7 +49,8 @@ def record_served(found: Sequence[tuple[str, bool, Sequence[Access]]]) -> dict[s
 def _access_lines(accesses: Sequence[Access], store: bool) -> Iterator[str]:
     kind, times = "store" if store else "load", "access" if len(accesses) == 1 else "accesses"
     total, conflicts = _totals(accesses)
-    yield f"{len(accesses)} {kind} {times} of a warp: {total} wavefronts, {conflicts} of them for bank conflicts"
+    waves = "wavefront" if total == 1 else "wavefronts"
+    yield f"{len(accesses)} {kind} {times} of a warp: {total} {waves}, {conflicts} of them for bank conflicts"
     for one in accesses[:_LISTED]:
         phases = " + ".join(map(str, one.phase_wavefronts))
         yield f"  warp {one.warp}, value {one.value}: {phases} = {one.wavefronts}"

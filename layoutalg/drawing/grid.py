@@ -134,34 +134,48 @@ def drawing(
     >>> picture.grids[0].cells
     ((0, 1, 2), (3, 4, 5))
     """
+    rows, columns, rest, count = frame(layout, max_rows, max_columns, max_grids)
+    grids = tuple(_grid(layout, rows, columns, unrank(index, rest)) for index in range(count))
+    return Drawing(str(layout), grids, note_of(rows, columns, count, size(rest)))
+
+
+def frame(
+    layout: Drawable, max_rows: int | None, max_columns: int | None, max_grids: int | None, most: int | None = None
+) -> tuple[Axis, Axis, tuple[int, ...], int]:
+    """The axes of a layout's tables, the extents of the modes after the second, and how many tables are drawn.
+
+    Raises:
+        LayoutError: for more than ``most`` cells, two million if left out.
+
+    >>> from layoutalg import Layout
+    >>> rows, columns, rest, count = frame(Layout((4, 2, 3, 5)), None, None, 8)
+    >>> rows.shown, columns.shown, rest, count
+    (4, 2, (3, 5), 8)
+    """
     modes = layout.shape if type(layout.shape) is tuple else (layout.shape,)
-    if len(modes) == 0:
-        axis = Axis((), (), 1)
-        return Drawing(str(layout), (Grid("", axis, axis, ((layout(()),),)),), "")
-    if len(modes) == 1:
-        rows, columns = Axis((), (), 1), Axis.of(modes[0], 0, max_columns)
-    else:
-        rows, columns = Axis.of(modes[0], 0, max_rows), Axis.of(modes[1], 1, max_columns)
+    rows = Axis.of(modes[0], 0, max_rows) if len(modes) > 1 else Axis((), (), 1)
+    columns = Axis.of(modes[-1] if len(modes) < 2 else modes[1], min(len(modes) - 1, 1), max_columns) if modes else rows
     rest = tuple(size(mode) for mode in modes[2:])
-    total = size(rest)
-    count = total if max_grids is None else min(max_grids, total)
-    if rows.shown * columns.shown * count > MOST_CELLS:
+    count = size(rest) if max_grids is None else min(max_grids, size(rest))
+    limit, less = (MOST_CELLS, "fewer rows or columns") if most is None else (most, "a slice or a tile of it")
+    if rows.shown * columns.shown * count > limit:
         raise LayoutError(
-            f"draw: a picture must have at most {MOST_CELLS} cells, found {rows.shown} rows of {columns.shown} columns "
-            f"in {count} tables; draw fewer rows or columns"
+            f"draw: a picture must have at most {limit} cells, found {rows.shown} rows of {columns.shown} columns "
+            f"in {count} table{'s' * (count != 1)}; draw {less}"
         )
-    grids = tuple(_grid(layout, len(modes), rows, columns, unrank(index, rest)) for index in range(count))
-    return Drawing(str(layout), grids, _note(rows, columns, count, total))
+    return rows, columns, rest, count
 
 
-def _grid(layout: Drawable, rank: int, rows: Axis, columns: Axis, point: Any) -> Grid:
+def _grid(layout: Drawable, rows: Axis, columns: Axis, point: Any) -> Grid:
     title = text((None, None, *point)) if point else ""
     across = range(columns.shown)
-    if rank == 1:
-        flat = type(layout.shape) is not tuple
-        cells: tuple[tuple[Any, ...], ...] = (tuple(layout(j if flat else (j,)) for j in across),)
-    else:
+    if rows.names:
         cells = tuple(tuple(layout((i, j, *point)) for j in across) for i in range(rows.shown))
+    elif columns.names:
+        flat = type(layout.shape) is not tuple
+        cells = (tuple(layout(j if flat else (j,)) for j in across),)
+    else:
+        cells = ((layout(()),),)
     return Grid(title, rows, columns, cells)
 
 
@@ -171,7 +185,8 @@ def _named_extents(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
     return [leaf for index, mode in enumerate(shape) for leaf in _named_extents(mode, (*path, index))]
 
 
-def _note(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:
+def note_of(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:
+    """What of a layout's rows, columns and tables was left out; empty if nothing was."""
     cut = [
         f"{shown} of {total} {what}"
         for shown, total, what in (

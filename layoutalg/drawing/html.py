@@ -1,7 +1,7 @@
 """A layout's offsets as an HTML table: what a notebook shows for a layout.
 
-The same grid as :mod:`layoutalg.drawing.text`; the hue of a cell runs with its offset, so that memory order can be
-seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
+The same grid as :mod:`layoutalg.drawing.text`; the colour of a cell deepens with its offset, so that memory order
+can be seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
 
 >>> from layoutalg import Layout
 >>> [offset for offset in range(8) if f">{offset}</td>" not in table(Layout((2, 4), (4, 1)))]
@@ -14,14 +14,18 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from layoutalg.drawing.arrange import arrange
 from layoutalg.drawing.grid import Axis, Drawable, Grid, drawing
+from layoutalg.drawing.order import by_offset, integers, order
 from layoutalg.errors import LayoutError
+from layoutalg.strokes.page import image
+from layoutalg.strokes.theme import ink
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 from layoutalg.tuples.leaf import has_symbols
 
-#: The most cells that a notebook shows of itself; a larger layout shows its notation.
-SMALL = 2048
+#: The most cells of a table in a notebook; a larger layout shows a picture, and from some size on its notation alone.
+SMALL, MOST_DRAWN = 2048, 1 << 16
 
 _TABLE = "border-collapse:collapse;font-family:monospace;font-size:90%;margin:0.5em 0"
 _CELL = "padding:1px 6px;text-align:right;border:1px solid rgba(128,128,128,.35)"
@@ -30,9 +34,10 @@ _EDGE = "2px solid rgba(128,128,128,.9)"
 
 
 def table(layout: Drawable) -> str:
-    """The offset table of a layout as an HTML fragment; its notation and size alone where these are large or symbols.
+    """The offset table of a layout as an HTML fragment; a picture of a large one, the notation of one that is larger.
 
-    Where the offsets cannot be told, the reason stands in their place: a notebook shows every value that there is.
+    With symbols it is the notation alone. Where the offsets cannot be told, the reason stands in their place: a
+    notebook shows every value that there is.
 
     Args:
         layout: a layout or composed layout of any rank; rank 3 and more is a table for each slice.
@@ -40,25 +45,26 @@ def table(layout: Drawable) -> str:
     >>> from layoutalg import Layout
     >>> table(Layout((2, 3))).count("<td")
     6
-    >>> table(Layout((128, 128)))
-    '<code>(128,128):(1,128)</code> (16384 elements)'
+    >>> table(Layout((1024, 1024)))
+    '<code>(1024,1024):(1,1024)</code> (1048576 elements)'
     """
     total = size(layout.shape)
-    if has_symbols((total,)) or total > SMALL:
+    if has_symbols((total,)) or total > MOST_DRAWN:
         return f"<code>{escape(str(layout))}</code> ({total} elements)"
     try:
-        picture = drawing(layout, max_grids=16)
+        picture = drawing(layout, max_grids=16 if total <= SMALL else None)
+        if total > SMALL:
+            return image(arrange(by_offset(picture)))
     except LayoutError as error:
         return f"<code>{escape(str(layout))}</code> ({escape(str(error))})"
-    numbers = [cell for grid in picture.grids for row in grid.cells for cell in row if isinstance(cell, int)]
-    low, high = min(numbers, default=0), max(numbers, default=0)
+    roles, _ = order(integers(grid.cells for grid in picture.grids))
     parts = [f"<div><code>{escape(picture.notation)}</code>"]
     for grid in picture.grids:
         parts.append(f'<table style="{_TABLE}">')
         if grid.title:
             parts.append(f'<caption style="text-align:left"><code>{escape(grid.title)}</code></caption>')
         parts.extend(_head(grid))
-        parts.extend(_body(grid, low, high))
+        parts.extend(_body(grid, roles))
         parts.append("</table>")
     return "".join([*parts, escape(picture.note), "</div>"])
 
@@ -79,7 +85,7 @@ def _head(grid: Grid) -> Iterator[str]:
     yield "</thead>"
 
 
-def _body(grid: Grid, low: int, high: int) -> Iterator[str]:
+def _body(grid: Grid, roles: dict[Any, str]) -> Iterator[str]:
     yield "<tbody>"
     for i, row in enumerate(grid.cells):
         labels = "".join(
@@ -93,7 +99,7 @@ def _body(grid: Grid, low: int, high: int) -> Iterator[str]:
         yield f"<tr>{labels}"
         for j, offset in enumerate(row):
             edges = top + (f";border-left:{_EDGE}" if grid.columns.divides_before(j) else "")
-            yield f'<td style="{_CELL}{edges}{_color(offset, low, high)}">{escape(text(offset))}</td>'
+            yield f'<td style="{_CELL}{edges}{_color(offset, roles)}">{escape(text(offset))}</td>'
         yield "</tr>"
     yield "</tbody>"
 
@@ -107,8 +113,8 @@ def _spans(axis: Axis, leaf: int, attribute: str, scope: str, start: int = 0) ->
         yield f'<th scope="{scope}" style="{style}"{span}>{axis.coordinate(position)[leaf]}</th>'
 
 
-def _color(offset: Any, low: int, high: int) -> str:
-    """The background of a cell: from red at the lowest offset to violet at the highest; none for a coordinate."""
-    if not isinstance(offset, int):
+def _color(offset: Any, roles: dict[Any, str]) -> str:
+    """The background of a cell: that of its place between the lowest offset and the highest; none for a coordinate."""
+    if type(offset) is not int:
         return ""
-    return f";background:hsl({270 * (offset - low) // (high - low + 1)},75%,85%);color:#111"
+    return f";background:{ink(roles[offset]).light};color:{ink('ink').light}"

@@ -15,14 +15,13 @@ nested mode, named by the ``mode`` path that selects it; lines divide the blocks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from layoutalg.drawing.grid import Axis, Drawable, Drawing, Grid, drawing
-from layoutalg.tuples.int_tuple import text
-
-#: Background colours of the 256-colour terminal for offsets 0..7 modulo 8, light enough for black text.
-_PALETTE = (231, 223, 193, 159, 225, 195, 229, 189)
+from layoutalg.drawing.plate import Plate, Roles, label
+from layoutalg.strokes.terminal import painted
+from layoutalg.strokes.theme import kind
 
 
 def table(
@@ -58,22 +57,63 @@ def table(
         fitting = min(_fitting_columns(grid, width) for grid in picture.grids)
         if fitting < picture.grids[0].columns.shown:
             picture = drawing(layout, max_rows, fitting, max_grids)
-    return "\n".join(_lines(picture, color))
+    return "\n".join(_lines(picture, [_by_offset(grid) for grid in picture.grids] if color else []))
 
 
-def _lines(picture: Drawing, color: bool) -> Iterator[str]:
+def written(plate: Plate, color: bool = False) -> str:
+    """A plate as lines of text without a final newline; with ``color`` its cells are filled, and a legend stands below.
+
+    >>> from layoutalg import Layout, draw
+    >>> written(draw(Layout(4)).plate()).splitlines()[-1]
+    '     | 0 1 2 3'
+    """
+    grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
+    roles = [panel.roles for panel in plate.panels] if color else []
+    heads = [line for line in (plate.title, "" if plate.before else plate.notation) if line]
+    lines = [*_lines(Drawing("\n".join(heads), tuple(grids), plate.note), roles)]
+    if color and plate.legend:
+        lines += ["", "  ".join(f"{painted('  ', role)} {_ascii(words)}" for role, words in plate.legend)]
+    return "\n".join(lines)
+
+
+def _ascii(words: str) -> str:
+    """Words for any terminal."""
+    return words.replace("\u2013", "-").replace("\u2026", "...").replace("\u00d7", "x")
+
+
+def _named(grid: Grid, plate: Plate, number: int) -> Grid:
+    """A table whose title says whether it is of before or of after, where there are both."""
+    if not plate.before:
+        return grid
+    name = plate.was if number < plate.before else plate.notation
+    return Grid(f"{name} {grid.title}".strip(), grid.rows, grid.columns, grid.cells)
+
+
+def fitting(plate: Plate, width: int) -> int:
+    """How many columns of a plate's tables fit on a line; at least one."""
+    shown = max(panel.grid.columns.shown for panel in plate.panels)
+    fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]
+    return min((columns for columns, all_of_them in fits if columns < all_of_them), default=shown)
+
+
+def _by_offset(grid: Grid) -> Roles:
+    """The eight kinds, by the offset."""
+    return tuple(tuple(kind(cell) if isinstance(cell, int) else None for cell in row) for row in grid.cells)
+
+
+def _lines(picture: Drawing, roles: Sequence[Roles]) -> Iterator[str]:
     yield picture.notation
-    for grid in picture.grids:
+    for number, grid in enumerate(picture.grids):
         yield ""
         if grid.title:
             yield grid.title
-        yield from (line.rstrip() for line in _grid_lines(grid, color))
+        yield from (line.rstrip() for line in _grid_lines(grid, roles[number] if roles else ()))
     if picture.note:
         yield ""
         yield picture.note
 
 
-def _grid_lines(grid: Grid, color: bool) -> Iterator[str]:
+def _grid_lines(grid: Grid, roles: Roles) -> Iterator[str]:
     pad = _margin(grid)
     cells = _cell_width(grid)
     columns, more = grid.columns, grid.columns.shown < grid.columns.size
@@ -84,7 +124,12 @@ def _grid_lines(grid: Grid, color: bool) -> Iterator[str]:
     for i, row in enumerate(grid.cells):
         if grid.rows.divides_before(i):
             yield " " * pad + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
-        yield _row_labels(grid.rows, i).rjust(pad) + "  |" + _row(row, columns, cells, color) + (" ..." if more else "")
+        yield (
+            _row_labels(grid.rows, i).rjust(pad)
+            + "  |"
+            + _row(row, roles[i] if roles else (), columns, cells)
+            + (" ..." if more else "")
+        )
     if grid.rows.shown < grid.rows.size:
         yield "...".rjust(pad)
 
@@ -96,13 +141,11 @@ def _joined(words: list[str], columns: Axis, width: int, divider: str, fill: str
     return "".join(parts)
 
 
-def _row(row: tuple[Any, ...], columns: Axis, width: int, color: bool) -> str:
+def _row(row: tuple[Any, ...], roles: Sequence[str | None], columns: Axis, width: int) -> str:
     parts = []
-    for j, offset in enumerate(row):
-        cell = " " + text(offset).rjust(width)
-        if color and isinstance(offset, int):
-            cell = f"\x1b[30;48;5;{_PALETTE[offset % 8]}m{cell}\x1b[0m"
-        parts.append((" |" if columns.divides_before(j) else "") + cell)
+    for j, cell in enumerate(row):
+        shown = " " + label(cell).rjust(width)
+        parts.append((" |" if columns.divides_before(j) else "") + (painted(shown, roles[j]) if roles else shown))
     return "".join(parts)
 
 
@@ -128,7 +171,7 @@ def _margin(grid: Grid) -> int:
 
 
 def _cell_width(grid: Grid) -> int:
-    offsets = max((len(text(offset)) for row in grid.cells for offset in row), default=1)
+    offsets = max((len(label(cell)) for row in grid.cells for cell in row), default=1)
     labels = (len(str(grid.columns.last_label(leaf))) for leaf in range(len(grid.columns.names)))
     return max(offsets, *labels, 1)
 

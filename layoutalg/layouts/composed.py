@@ -116,9 +116,9 @@ class ComposedLayout(Value):
         return f"{outer} o {text(self.offset)} o {self.inner}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.drawing.picture import draw
+        from layoutalg.drawing.html import table
 
-        return draw(self).html()
+        return table(self)
 
 
 def apply(function: Swizzle | Layout | ComposedLayout, value: Any) -> Any:

@@ -105,9 +105,9 @@ class Layout(Value):
         return f"{text(self.shape)}:{text(self.stride)}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.drawing.picture import draw
+        from layoutalg.drawing.html import table
 
-        return draw(self).html()
+        return table(self)
 
 
 # The slots themselves, as a frozen class has no setter: calling object.__setattr__ twice costs more than all the rest.

@@ -19,6 +19,7 @@ SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
 ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "descriptors": {
         "derive": [*TILE, "--mma", "64x16"],
+        "emit": ["python", f"a: {' '.join([*TILE, '--mma', '64x16'])}"],
         "match": ["(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"],
         "candidates": ["(64,16):(64,1)", "--dtype", "bf16"],
         "decode": ["0x4000404000010000"],
@@ -36,6 +37,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "layoutalg": {
         "eval": ["(4,8):(8,1)"],
         "show": ["(4,8):(8,1)"],
+        "draw": ["(4,8):(8,1)", "--colour", "thread"],
         "same": ["(4,8):(1,4)", "32:1"],
         "ops": [],
         "banks": ["(8,64):(64,1)", *ACCESS],

@@ -16,7 +16,8 @@ from places import ROOT
 ROOMS = {
     "layoutalg.errors": "",
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
-    "layoutalg.drawing": "grid text html picture",
+    "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
+    "layoutalg.drawing": "grid plate axes flow arrange order text html",
     "layoutalg.layouts": (
         "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
     ),
@@ -27,14 +28,17 @@ ROOMS = {
         "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
     ),
     "layoutalg.fragments": "rules fragment families catalogue names moves",
+    "layoutalg.pictures": "values holders tables colours words plates layout_picture",
     "layoutalg.expression": "",
+    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors worker",
+    "layoutalg.oracle.dsl": "algebra expressions tensors",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing atoms algebra analysis command",
+    "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
+        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
@@ -54,13 +58,13 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions tmem worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions tmem",
+    "descriptors.oracle": "words emitted instructions tmem",
+    "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "options tiles check derive match words debug instructions tma tmem_layouts tmem_data tmem search formulas "
-        "atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem "
+        "search formulas atlas command"
     ),
     "descriptors.__main__": "",
 }

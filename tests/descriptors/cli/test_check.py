@@ -55,6 +55,20 @@ def test_where_the_dsl_is_missing_the_status_is_3(
     )  # fmt: skip
 
 
+def test_where_the_dsl_breaks_the_status_is_3_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from descriptors.cli import check
+
+    def breaks(_: object) -> list[WordAnswer]:
+        raise oracle.OracleError("the oracle must answer, found nothing")
+
+    monkeypatch.setattr(oracle, "available", lambda: True)
+    monkeypatch.setattr(check, "descriptor_words", breaks)
+    assert main([*LINE, "--check"]) == 3
+    assert capsys.readouterr() == ("", "descriptors: --check: the oracle must answer, found nothing\n")
+
+
 @pytest.mark.parametrize("other", [["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)
 def test_a_check_goes_with_the_whole_story_alone(other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LINE, "--check", *other]) == 2

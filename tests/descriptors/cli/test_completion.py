@@ -26,6 +26,7 @@ LINES = {
     ("candidates", "--major"): [*_TILE, "--swizzle", "64B"],
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
     ("derive", "--format"): FAMILY,
+    ("emit", "--dtype"): ["python", "a: --major K --swizzle 128B --tile 64x64 --mma 64x16"],
 }
 
 

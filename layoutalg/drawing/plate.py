@@ -1,0 +1,189 @@
+"""Plates: what stands where in a table, its colours' meaning, its nested borders, its marks; data, and no pixels.
+
+A plate is made of panels, tables side by side. A cell has what is written in it and a role, what it is filled with.
+Law: a plate's record is plain data, and equal plates have equal records.
+
+>>> from layoutalg import Layout
+>>> from layoutalg.drawing.grid import drawing
+>>> grid = drawing(Layout((2, 3))).grids[0]
+>>> panel = Panel(grid, (("r0", "r2", "r5"), ("r1", "r4", "r7")))
+>>> plate = Plate("", "(2,3):(1,2)", "Six cells.", "A cell holds its offset.", (panel,))
+>>> plate.record()["panels"][0]["cells"]
+[[0, 2, 4], [1, 3, 5]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from layoutalg.drawing.grid import Axis, Grid
+from layoutalg.tuples.int_tuple import product as size
+from layoutalg.tuples.int_tuple import text
+
+#: Roles of what is filled, row by row; ``None`` leaves a cell empty.
+Roles = tuple[tuple[str | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Borders of nested blocks: a line every so many rows and columns.
+
+    Args:
+        name: in words, for the legend.
+        rows, columns: the extents of a block; 0 draws no lines in that direction.
+        role: of the lines: ``tile``, ``atom``, ``subtile`` or ``chunk``.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A framed part of a table: its first row and column, its extents, the frame's role."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+    role: str = "subtile"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One table of a plate.
+
+    Args:
+        grid: its title, its axes, and what is written in each cell; ``None`` is nothing.
+        roles: what each cell is filled with.
+        levels: borders, innermost first.
+        marks: framed parts.
+    """
+
+    grid: Grid
+    roles: Roles
+    levels: tuple[Level, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def cells(self) -> int:
+        """The number of its cells."""
+        return self.grid.rows.shown * self.grid.columns.shown
+
+    def record(self) -> dict[str, Any]:
+        """The panel as plain data."""
+        return {
+            "title": self.grid.title,
+            "rows": _axis(self.grid.rows),
+            "columns": _axis(self.grid.columns),
+            "cells": [[_plain(cell) for cell in row] for row in self.grid.cells],
+            "roles": [list(row) for row in self.roles],
+            "levels": [
+                {"name": level.name, "rows": level.rows, "columns": level.columns, "role": level.role}
+                for level in self.levels
+            ],
+            "marks": [
+                {"row": m.row, "column": m.column, "rows": m.rows, "columns": m.columns, "role": m.role}
+                for m in self.marks
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """Tables side by side, with what is to be said of them.
+
+    Args:
+        title: a few words; may be empty.
+        notation: the layout, or what else the tables show.
+        description: sentences for a reader who does not see them.
+        caption: what a cell holds, and what its colour means.
+        panels: the tables.
+        legend: roles that fill cells, and their words.
+        note: what was left out; may be empty.
+        before: how many panels are of what was before, the first ones; an arrow leads from them to the others.
+        was: the notation of what was before; empty if there is nothing.
+        stacked: how many of the others stand below one another; 0 for lines of them.
+    """
+
+    title: str
+    notation: str
+    description: str
+    caption: str
+    panels: tuple[Panel, ...]
+    legend: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    before: int = 0
+    was: str = ""
+    stacked: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """The plate as plain data, as JSON can hold it."""
+        return {
+            "title": self.title,
+            "notation": self.notation,
+            "description": self.description,
+            "caption": self.caption,
+            "panels": [panel.record() for panel in self.panels],
+            "legend": [{"role": role, "text": text} for role, text in self.legend],
+            "note": self.note,
+            "before": self.before,
+            "was": self.was,
+            "stacked": self.stacked,
+        }
+
+
+#: The borders of one, two and more levels, innermost first; all around a table runs that of the tile.
+_ROLES = ("chunk", "atom", "subtile")
+
+
+def levels_of(rows: Axis, columns: Axis) -> tuple[Level, ...]:
+    """The borders that two nested axes ask for: a block for each depth at which either of them divides.
+
+    >>> [(level.rows, level.columns) for level in levels_of(Axis.of((4, 2), 0, None), Axis.of((2, 4, 2), 1, None))]
+    [(4, 2), (0, 8)]
+    """
+    return tuple(_levels(_blocks(rows), _blocks(columns)))
+
+
+def _levels(rows: list[int], columns: list[int]) -> Iterator[Level]:
+    for depth in range(min(max(len(rows), len(columns)), len(_ROLES))):
+        down = rows[depth] if depth < len(rows) else 0
+        across = columns[depth] if depth < len(columns) else 0
+        yield Level(extents(down, across), down, across, _ROLES[depth])
+
+
+def extents(rows: int, columns: int) -> str:
+    """The extents of a block in words; 0 stands for the whole table.
+
+    >>> extents(8, 64), extents(4, 0)
+    ('8 \u00d7 64', '4 rows')
+    """
+    if rows and columns:
+        return f"{rows} \u00d7 {columns}"
+    return f"{rows} rows" if rows else f"{columns} columns"
+
+
+def _blocks(axis: Axis) -> list[int]:
+    """The lengths of an axis's nested blocks that divide it, innermost first."""
+    lengths = [size(axis.extents[: leaf + 1]) for leaf in range(len(axis.extents))]
+    return sorted({length for length in lengths if 1 < length < axis.size})
+
+
+def label(cell: object) -> str:
+    """What is written in a cell; nothing for ``None``."""
+    return "" if cell is None else text(cell)
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    return {"names": list(axis.names), "extents": list(axis.extents), "shown": axis.shown}
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, tuple):
+        return [_plain(item) for item in cell]
+    return cell if cell is None or isinstance(cell, (int, str)) else str(cell)

@@ -1,0 +1,230 @@
+"""Pictures of layouts: the public door, ``draw``, and the value that it gives.
+
+Law: the number drawn in row i and column j is ``layout(i, j)``, in every face.
+
+>>> from layoutalg import Layout
+>>> print(draw(Layout((2, 3), (3, 1))))
+(2,3):(3,1)
+<BLANKLINE>
+[1]    0 1 2
+[0]  +------
+  0  | 0 1 2
+  1  | 3 4 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from layoutalg.drawing.arrange import arrange
+from layoutalg.drawing.grid import Drawable
+from layoutalg.drawing.plate import Plate
+from layoutalg.drawing.text import fitting, written
+from layoutalg.errors import LayoutError, brief
+from layoutalg.fragments.fragment import Fragment
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout
+from layoutalg.pictures.plates import Question, plate_of
+from layoutalg.pictures.tables import COLOURS, LABELS, Limits
+from layoutalg.strokes.picture import Picture
+from layoutalg.strokes.scene import Scene
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import product as size
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
+
+#: The most cells of a scene: a tile of 512 x 512, whose file is megabytes long.
+MOST_CELLS = 1 << 18
+
+
+class LayoutPicture(Picture, Value):
+    """A layout drawn, as :func:`draw` gives it; the arguments are those of :func:`draw`, checked there.
+
+    >>> from layoutalg import Layout
+    >>> draw(Layout(4))
+    LayoutPicture(Layout(4, 1), 'offset', 'offset', None, None, None, None, '')
+    """
+
+    __slots__ = ("layout", "colour", "label", "element_bytes", "thread_values", "before", "levels", "title")
+    layout: Drawable
+    colour: str
+    label: str
+    element_bytes: int | None
+    thread_values: AnyLayout | None
+    before: Drawable | None
+    levels: tuple[tuple[int, int], ...] | None
+    title: str
+
+    def __init__(
+        self,
+        layout: Drawable,
+        colour: str = "offset",
+        label: str = "offset",
+        element_bytes: int | None = None,
+        thread_values: AnyLayout | None = None,
+        before: Drawable | None = None,
+        levels: tuple[tuple[int, int], ...] | None = None,
+        title: str = "",
+    ) -> None:
+        self.fix(layout=layout, colour=colour, label=label, element_bytes=element_bytes)
+        self.fix(thread_values=thread_values, before=before, levels=levels, title=title)
+
+    def _question(self) -> Question:
+        return Question(*self.fields())
+
+    def plate(self) -> Plate:
+        """What stands where, and what it is filled with: data without pixels.
+
+        Raises:
+            LayoutError: for more than 262,144 cells.
+        """
+        return plate_of(self._question(), Limits(), MOST_CELLS)
+
+    def scene(self) -> Scene:
+        """Its shapes, positioned; it raises as :meth:`plate` does."""
+        return arrange(self.plate())
+
+    def record(self) -> dict[str, Any]:
+        """Its plate as plain data; it raises as :meth:`plate` does.
+
+        >>> from layoutalg import Layout
+        >>> draw(Layout((2, 2))).record()["panels"][0]["cells"]
+        [[0, 2], [1, 3]]
+        """
+        return self.plate().record()
+
+    def text(
+        self,
+        *,
+        color: bool = False,
+        width: int | None = None,
+        max_rows: int | None = 32,
+        max_columns: int | None = 32,
+        max_grids: int | None = 8,
+    ) -> str:
+        """The picture as lines of plain text, without a final newline.
+
+        Args:
+            color: fill the cells, with terminal escapes.
+            width: the most characters on a line; columns beyond it are left out.
+            max_rows: the most rows drawn; ``None`` draws all. What was left out is said below.
+            max_columns: the most columns drawn.
+            max_grids: the most tables drawn of a layout of rank 3 or more.
+
+        >>> from layoutalg import Layout
+        >>> print(draw(Layout((2, 30))).text(width=22, max_rows=1))
+        (2,30):(1,2)
+        <BLANKLINE>
+        [1]    0 1 2 3
+        [0]  +--------
+          0  | 0 2 4 6 ...
+             ...
+        <BLANKLINE>
+        shown: 1 of 2 rows, 4 of 30 columns
+        """
+        plate = plate_of(self._question(), Limits(max_rows, max_columns, max_grids))
+        if width is not None:
+            columns = fitting(plate, width)
+            if columns < max(panel.grid.columns.shown for panel in plate.panels):
+                plate = plate_of(self._question(), Limits(max_rows, columns, max_grids))
+        return written(plate, color)
+
+
+def draw(
+    layout: Drawable | Fragment,
+    colour: str | None = None,
+    label: str | None = None,
+    *,
+    element_bytes: int | None = None,
+    thread_values: AnyLayout | Fragment | None = None,
+    before: Drawable | None = None,
+    levels: Iterable[tuple[int, int]] | None = None,
+    title: str = "",
+) -> LayoutPicture:
+    """A layout as a picture: mode 0 down, mode 1 across, a table for each slice of further modes.
+
+    The picture has a text, an SVG, a TikZ picture and a page, can be saved, and a notebook shows it. Where a mode is
+    nested, borders and labels show its blocks.
+
+    Args:
+        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``; of a
+            :class:`Fragment` its tile, with who holds what.
+        colour: what the cells' colour is: ``offset`` (the default), ``bank``, ``block``, ``mode`` (the position in the
+            last mode: the default where there is a ``before``), ``thread``, ``value`` or ``none``.
+        label: what is written in them: ``offset`` (the default), ``index``, ``coord``, ``bank``, ``block``, ``mode``,
+            ``thread``, ``value`` or ``none``.
+        element_bytes: bytes of an element, which banks need.
+        thread_values: (threads, values) to an index into the layout, or a fragment of its shape: each cell shows who
+            holds it. Without it, threads and values are the rows and columns of the layout itself.
+        before: another layout, drawn first: its cells have the colours that the cells of the same offset have after it.
+        levels: the rows and columns of up to three blocks, innermost first, in place of those of the nesting.
+        title: a few words above the notation.
+
+    Raises:
+        LayoutError: if an operand is no layout, or a name or number is none of those above.
+
+    >>> from layoutalg import ComposedLayout, Layout, Swizzle
+    >>> print(draw(ComposedLayout(Swizzle(1, 0, 1), 0, Layout((2, 2), (2, 1))), label="bank", element_bytes=4))
+    S<1,0,1> o 0 o (2,2):(2,1)
+    <BLANKLINE>
+    [1]    0 1
+    [0]  +----
+      0  | 0 1
+      1  | 3 2
+    """
+    if isinstance(layout, Fragment):
+        title = title or layout.name
+        layout, thread_values = Layout(layout.shape), layout
+    if isinstance(thread_values, Fragment):
+        thread_values = _held(thread_values, layout)
+    for operand in (layout, before):
+        if operand is not None and (not callable(operand) or not hasattr(operand, "shape")):
+            raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
+    usual = "thread" if thread_values is not None else "offset"
+    by = _one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")
+    shown = _one_of(label or usual, LABELS, "label")
+    if element_bytes is not None:
+        element_bytes = _positive(element_bytes, "element_bytes")
+    elif "bank" in (by, shown):
+        raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
+    return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, _levels(levels), str(title))
+
+
+def _held(fragment: Fragment, layout: Drawable) -> AnyLayout:
+    """The thread-value layout of a fragment whose tile is of the layout's shape."""
+    shape = getattr(layout, "shape", None)
+    extents = tuple(map(size, shape)) if type(shape) is tuple else shape
+    if extents != fragment.shape:
+        raise LayoutError(
+            f"draw: the layout must have the shape of {fragment.name}, {fragment.shape[0]} x {fragment.shape[1]}, "
+            f"found {safe_text(layout)}"
+        )
+    return fragment.layout
+
+
+def _one_of(name: str, names: tuple[str, ...], what: str) -> str:
+    if name not in names:
+        raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
+    return name
+
+
+def _positive(value: object, what: str) -> int:
+    number = as_int(value, f"draw: {what}")
+    if number < 1:
+        raise LayoutError(f"draw: {what} must be positive, found {number}")
+    return number
+
+
+def _levels(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
+    if levels is None:
+        return None
+    try:
+        pairs = [(rows, columns) for rows, columns in levels]
+    except (TypeError, ValueError):
+        raise LayoutError(f"draw: levels must be pairs of rows and columns, found {brief(levels)}") from None
+    if len(pairs) > 3:
+        raise LayoutError(f"draw: there must be at most 3 levels, found {len(pairs)}")
+    return tuple(
+        (_positive(rows, "a level's rows"), _positive(columns, "a level's columns")) for rows, columns in pairs
+    )
