@@ -95,7 +95,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts must fit 512 columns, need 768; D0 256, D1 256"),
         ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
         ("accumulator --m 96 --n 64", "M must be 64, 128, found 96"),
-        ("accumulator --m 128", "Missing option '--n'"),
+        ("accumulator --m 128", "--n is missing"),
         ("operand --m 128 --k 24 --dtype bf16", "K must be a multiple of 16, found 24"),
         ("metadata --m 64 --k 32 --dtype bf16", "must have 128 rows of A"),
         ("ld", "give a SHAPE like 16x256b.x8"),
@@ -111,7 +111,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle must be one of"),
         ("check free", "an event must be one of"),
-        ("check", "Missing argument 'EVENT...'"),
+        ("check", "EVENT... is missing"),
         ("nothing", "No such command 'nothing'"),
     ],
 )
