@@ -29,6 +29,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "idesc": ["--a", "bf16", "--m", "128", "--n", "256"],
         "decode-idesc": ["0x08410490", "--kind", "f16"],
         "tma": TILE,
+        "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],
         "formulas": ["--bits", "16", "--swizzle", "128B"],
         "atlas": ["--tile", "64x64", "--dtype", "bf16", "--swizzle", "128B"],

@@ -41,23 +41,30 @@ ROOMS = {
         "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
-    "descriptors.proof": "read_model copy_model addresses mismatch picture",
+    "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
     "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
     "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
     "descriptors.tma": "limits plan planner",
+    "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
+    "descriptors.transfer": "moves readout copies landing copied events guardrails",
+    "descriptors.scales": "codes memory factors product block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
+    "descriptors.output.tmem": (
+        "fragment columns events moves readout readouts copies landing copied factors block_scaled"
+    ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
-    "descriptors.oracle": "words emitted instructions",
-    "descriptors.oracle.dsl": "names words emitted instructions",
+    "descriptors.oracle": "words emitted instructions tmem",
+    "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma search formulas atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem "
+        "search formulas atlas command"
     ),
     "descriptors.__main__": "",
 }

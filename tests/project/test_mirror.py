@@ -10,6 +10,7 @@ COMMAND = "a command is tried from its program, as a person calls it"
 ANSWER = "the answers are held beside one another, each as its command prints it"
 LANGUAGE = "all languages have to give the same words of the same cases"
 WORKER = "imported by the oracle's own process alone"
+TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled"
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -34,6 +35,14 @@ SHARED = [
     ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
+    ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),
+    (
+        "descriptors.tmem",
+        "descriptors/tmem/test_accumulator.py",
+        "what accumulators are made with",
+        "fragment datapaths",
+    ),
+    ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
@@ -45,6 +54,7 @@ SHARED = [
     ("descriptors.oracle", "descriptors/emitters/test_emit.py", "what was emitted, run by the DSL", "emitted"),
     ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "names words"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_tmem.py", WORKER, "tmem"),
     ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
     ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
     (
@@ -55,6 +65,7 @@ SHARED = [
     ),
     ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
     ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words tiles"),
+    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data"),
     ("descriptors.debug", "descriptors/cli/test_debug.py", "a word is compared as it is asked about", "expectation"),
 ]
 COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}
