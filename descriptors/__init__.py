@@ -3,8 +3,10 @@
 ``derive`` runs the steps from a tile, or any layout, to the descriptor word and the offset of every operand in it, and
 proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all tiles of a kind at once.
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
-``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``search``, ``lattice``, ``atlas`` and
-``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down, as text and as plain data.
+``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
+``copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
+``lattice``, ``atlas`` and ``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down,
+as text and as plain data.
 The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")
@@ -53,6 +55,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.output.explanation import explain
     from descriptors.proof.mismatch import Mismatch
     from descriptors.proof.read_model import read_addresses
+    from descriptors.scales.block_scaled import BlockScaled, block_scaled
+    from descriptors.scales.codes import decode_scale, encode_scale
+    from descriptors.scales.factors import ScaleFactors, scale_factors
+    from descriptors.scales.product import block_scaled_product, pack_scales, unpack_scales
     from descriptors.sweeps.atlas import Summary, atlas
     from descriptors.sweeps.finding import Finding, Refusal, Survey
     from descriptors.sweeps.formulas import FormulaRow, formulas
@@ -61,6 +67,21 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tma.limits import TmaError
     from descriptors.tma.plan import Box, Dimension, TmaPlan
     from descriptors.tma.planner import tma_plan
+    from descriptors.tmem.accumulator import accumulator
+    from descriptors.tmem.fragment import Fragment
+    from descriptors.tmem.geometry import Cell
+    from descriptors.tmem.metadata import sparse_metadata
+    from descriptors.tmem.operand import operand_a
+    from descriptors.tmem.plan import ColumnPlan, Part
+    from descriptors.tmem.planner import tmem_plan
+    from descriptors.tmem.scale_cells import scale_cells
+    from descriptors.transfer.copied import Copied, copied
+    from descriptors.transfer.copies import Copy, copies, copy_of
+    from descriptors.transfer.events import Event
+    from descriptors.transfer.guardrails import EventFinding, EventReport, check_events
+    from descriptors.transfer.landing import Landing, Step, prove_landing
+    from descriptors.transfer.moves import Move, move
+    from descriptors.transfer.readout import Load, Readout, readout, readouts
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -97,6 +118,10 @@ _NAMES = {
     "output.explanation": "explain",
     "proof.mismatch": "Mismatch",
     "proof.read_model": "read_addresses",
+    "scales.block_scaled": "BlockScaled block_scaled",
+    "scales.codes": "decode_scale encode_scale",
+    "scales.factors": "ScaleFactors scale_factors",
+    "scales.product": "block_scaled_product pack_scales unpack_scales",
     "sweeps.atlas": "Summary atlas",
     "sweeps.finding": "Finding Refusal Survey",
     "sweeps.formulas": "FormulaRow formulas",
@@ -105,6 +130,21 @@ _NAMES = {
     "tma.limits": "TmaError",
     "tma.plan": "Box Dimension TmaPlan",
     "tma.planner": "tma_plan",
+    "tmem.accumulator": "accumulator",
+    "tmem.fragment": "Fragment",
+    "tmem.geometry": "Cell",
+    "tmem.metadata": "sparse_metadata",
+    "tmem.operand": "operand_a",
+    "tmem.plan": "ColumnPlan Part",
+    "tmem.planner": "tmem_plan",
+    "tmem.scale_cells": "scale_cells",
+    "transfer.copied": "Copied copied",
+    "transfer.copies": "Copy copies copy_of",
+    "transfer.events": "Event",
+    "transfer.guardrails": "EventFinding EventReport check_events",
+    "transfer.landing": "Landing Step prove_landing",
+    "transfer.moves": "Move move",
+    "transfer.readout": "Load Readout readout readouts",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
@@ -116,7 +156,18 @@ _WRITERS = {
     "diff": "output.diff",
     "match": "output.match",
     "survey": "output.search",
+    "accumulator": "output.tmem.fragment",
+    "block_scaled": "output.tmem.block_scaled",
+    "check_events": "output.tmem.events",
+    "copied": "output.tmem.copied",
+    "move": "output.tmem.moves",
+    "operand_a": "output.tmem.fragment",
+    "readout": "output.tmem.readout",
+    "scale_cells": "output.tmem.fragment",
+    "scale_factors": "output.tmem.factors",
+    "sparse_metadata": "output.tmem.fragment",
     "tma_plan": "output.plan",
+    "tmem_plan": "output.tmem.columns",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -127,10 +178,15 @@ __all__ = [
     "AdvanceReport",
     "Arch",
     "Atom",
+    "BlockScaled",
     "Box",
     "Candidate",
+    "Cell",
     "Change",
     "ChoiceError",
+    "ColumnPlan",
+    "Copied",
+    "Copy",
     "Crossing",
     "Decoded",
     "DecodedField",
@@ -140,6 +196,9 @@ __all__ = [
     "Diff",
     "Dimension",
     "ElementType",
+    "Event",
+    "EventFinding",
+    "EventReport",
     "Fetched",
     "Field",
     "FieldError",
@@ -147,21 +206,29 @@ __all__ = [
     "Fit",
     "Form",
     "FormulaRow",
+    "Fragment",
     "Grid",
     "IllegalError",
+    "Landing",
     "Lattice",
+    "Load",
     "Major",
     "MajorName",
     "Match",
     "Matrix",
     "Mismatch",
+    "Move",
     "NotCanonicalError",
+    "Part",
     "ProofError",
+    "Readout",
     "Refusal",
     "Remark",
     "Report",
+    "ScaleFactors",
     "Selection",
     "SmemDescriptor",
+    "Step",
     "Summary",
     "Survey",
     "SwizzleMode",
@@ -171,37 +238,57 @@ __all__ = [
     "TmaPlan",
     "UnknownCode",
     "Word",
+    "accumulator",
     "atlas",
+    "block_scaled",
+    "block_scaled_product",
     "candidates",
     "canonical_atom",
     "check_copy",
+    "check_events",
     "check_major",
     "check_operand",
     "check_scale",
     "check_shape",
     "check_transposed_b",
     "check_types",
+    "copied",
+    "copies",
+    "copy_of",
     "decode",
     "decode_idesc",
+    "decode_scale",
     "derive",
     "derive_symbolic",
     "diff",
     "emit",
+    "encode_scale",
     "explain",
     "form",
     "formulas",
     "idesc",
     "lattice",
     "match",
+    "move",
+    "operand_a",
+    "pack_scales",
     "plain",
+    "prove_landing",
     "read",
     "read_addresses",
+    "readout",
+    "readouts",
     "record",
+    "scale_cells",
+    "scale_factors",
     "search",
     "select_rows",
+    "sparse_metadata",
     "survey",
     "tell",
     "tma_plan",
+    "tmem_plan",
+    "unpack_scales",
     "verify",
 ]
 

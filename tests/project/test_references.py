@@ -74,7 +74,7 @@ WITHOUT_LAWS = (
         "layoutalg.oracle.dsl",
         *(f"layoutalg.oracle.{name}" for name in ("service", "algebra", "expressions", "tensors")),
     ),
-    *(f"descriptors.oracle.{name}" for name in ("words", "emitted", "instructions")),
+    *(f"descriptors.oracle.{name}" for name in ("words", "emitted", "instructions", "tmem")),
 )
 
 
