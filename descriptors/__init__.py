@@ -76,7 +76,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.transfer.copied import Copied, copied
     from descriptors.transfer.copies import Copy, copies, copy_of
     from descriptors.transfer.events import Event
-    from descriptors.transfer.guardrails import EventFinding, EventReport, check_events
+    from descriptors.transfer.findings import EventFinding, EventReport
+    from descriptors.transfer.guardrails import check_events
     from descriptors.transfer.landing import Landing, Step, prove_landing
     from descriptors.transfer.moves import Move, move
     from descriptors.transfer.readout import Load, Readout, readout, readouts
@@ -137,7 +138,8 @@ _NAMES = {
     "transfer.copied": "Copied copied",
     "transfer.copies": "Copy copies copy_of",
     "transfer.events": "Event",
-    "transfer.guardrails": "EventFinding EventReport check_events",
+    "transfer.findings": "EventFinding EventReport",
+    "transfer.guardrails": "check_events",
     "transfer.landing": "Landing Step prove_landing",
     "transfer.moves": "Move move",
     "transfer.readout": "Load Readout readout readouts",

@@ -69,7 +69,7 @@ from descriptors.tmem.fragment import Fragment
 from descriptors.tmem.plan import ColumnPlan
 from descriptors.transfer.copied import Copied
 from descriptors.transfer.copies import Copy
-from descriptors.transfer.guardrails import EventReport
+from descriptors.transfer.findings import EventReport
 from descriptors.transfer.landing import Landing
 from descriptors.transfer.moves import Move
 from descriptors.transfer.readout import Readout
