@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, quarter_of
-from descriptors.transfer.copies import copy_of
+from descriptors.transfer.copies import tmem_copy
 from descriptors.transfer.events import Event, parse_event
 from descriptors.transfer.findings import EventFinding, EventReport
-from descriptors.transfer.moves import move
+from descriptors.transfer.moves import tmem_move
 
 #: The most events of a sequence.
 MOST_EVENTS = 10_000
@@ -137,7 +137,7 @@ def _touch(state: _State, event: Event, columns: int) -> _Findings:
 
 
 def _move(state: _State, event: Event) -> _Findings:
-    made = move(event.shape, event.kind)
+    made = tmem_move(event.shape, event.kind)
     yield from _touch(state, event, made.columns)
     first, last = event.lane, event.lane + made.lanes - 1
     if event.lane % made.lanes:
@@ -147,7 +147,7 @@ def _move(state: _State, event: Event) -> _Findings:
 
 
 def _copy(state: _State, event: Event) -> _Findings:
-    made = copy_of(event.shape)
+    made = tmem_copy(event.shape)
     yield from _touch(state, event, made.columns)
     last = event.lane + max(made.cells.cell(row, 0, i).lane for row in (0, made.rows - 1) for i in range(made.copies))
     if event.lane < LANES <= last:
