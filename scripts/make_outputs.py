@@ -218,7 +218,11 @@ banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2
 banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16 --json
 banks "(64,64):(64,1)" --access "(32,128):(1,32)" --element-bytes 2
 banks "S<3,3,3>" --access "(32,8):(1,64)" --element-bytes 2
+banks "S<3,3,3> o 0 o (32,64):(64,1)" --access ldmatrix.x4 --access "mma.m16n8k16.C@4B,store" --element-bytes 2
+banks "(32,64):(64,1)" --access stmatrix.x2 --element-bytes 2 --json
+banks "(8,64):(64,1)" --access ldmatrix.x4 --element-bytes 2
 f2 "S<2,1,2> o 0 o (4,8):(8,1)"
+f2 mma.m16n8k16.C
 f2 "(4,8):(1,0)"
 f2 "(4,8):(8,1)" --json
 f2 "(4,2):(3,16)"
@@ -228,6 +232,16 @@ linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --invert
 linear "((2,2),(2,2)):((2,8),(1,4))" --in lane=x
 find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
 find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16 --json
+find-swizzle "(64,64):(64,1)" --access ldmatrix.x4 --access "(32,8):(1,64)@16B,store" --element-bytes 2
+find-swizzle "(64,128):(128,1)" --access ldmatrix.x4 --element-bytes 2
+atoms
+atoms --json
+atoms mma.m16n8k16.A.f16
+atoms ldmatrix.x4.trans --json
+atoms mma.m16n8k16.A
+show mma.m16n8k16.C --rows 4
+eval "make_layout_tv((4,8):(8,1), (2,4):(4,1))"
+eval tcgen05.ld.16x64b.x4.pack::16b
 find-swizzle "(8,64):(64,0)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
 """
 

@@ -40,6 +40,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "draw": ["(4,8):(8,1)", "--colour", "thread"],
         "same": ["(4,8):(1,4)", "32:1"],
         "ops": [],
+        "atoms": [],
         "banks": ["(8,64):(64,1)", *ACCESS],
         "f2": ["(4,8):(8,1)"],
         "linear": ["(4,8):(8,1)", "--in", "lane,register"],

@@ -27,11 +27,11 @@ ROOMS = {
     "layoutalg.analysis": (
         "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
     ),
-    "layoutalg.fragments": "rules fragment families catalogue names moves",
-    "layoutalg.pictures": "values holders tables colours words plates layout_picture",
+    "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
+    "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
     "layoutalg.expression": "",
-    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors worker",
-    "layoutalg.oracle.dsl": "algebra expressions tensors",
+    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
+    "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
     "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
