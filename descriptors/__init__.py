@@ -4,7 +4,7 @@
 proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all tiles of a kind at once.
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
 ``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
-``copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
+``tmem_copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
 ``lattice``, ``atlas`` and ``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down,
 as text and as plain data.
 The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
@@ -68,20 +68,19 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tma.plan import Box, Dimension, TmaPlan
     from descriptors.tma.planner import tma_plan
     from descriptors.tmem.accumulator import accumulator
-    from descriptors.tmem.fragment import Fragment
-    from descriptors.tmem.geometry import Cell
+    from descriptors.tmem.fragment import TmemFragment
     from descriptors.tmem.metadata import sparse_metadata
     from descriptors.tmem.operand import operand_a
-    from descriptors.tmem.plan import ColumnPlan, Part
+    from descriptors.tmem.plan import ColumnPlan
     from descriptors.tmem.planner import tmem_plan
     from descriptors.tmem.scale_cells import scale_cells
-    from descriptors.transfer.copied import Copied, copied
-    from descriptors.transfer.copies import Copy, copies, copy_of
-    from descriptors.transfer.events import Event
-    from descriptors.transfer.guardrails import EventFinding, EventReport, check_events
-    from descriptors.transfer.landing import Landing, Step, prove_landing
-    from descriptors.transfer.moves import Move, move
-    from descriptors.transfer.readout import Load, Readout, readout, readouts
+    from descriptors.transfer.copied import Copied, tmem_copied
+    from descriptors.transfer.copies import TmemCopy, tmem_copies, tmem_copy
+    from descriptors.transfer.findings import EventReport
+    from descriptors.transfer.guardrails import check_events
+    from descriptors.transfer.landing import Landing
+    from descriptors.transfer.moves import TmemMove, tmem_move
+    from descriptors.transfer.readout import Readout, readout, readouts
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -109,8 +108,8 @@ _NAMES = {
     "instructions.rules": "IllegalError",
     "instructions.selection": "Selection select_rows",
     "operands.atoms": "ATOMS Atom canonical_atom",
-    "operands.forms": "Form form",
     "operands.canonical": "Match",
+    "operands.forms": "Form form",
     "operands.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
     "operands.swizzled": "plain",
@@ -131,42 +130,41 @@ _NAMES = {
     "tma.plan": "Box Dimension TmaPlan",
     "tma.planner": "tma_plan",
     "tmem.accumulator": "accumulator",
-    "tmem.fragment": "Fragment",
-    "tmem.geometry": "Cell",
+    "tmem.fragment": "TmemFragment",
     "tmem.metadata": "sparse_metadata",
     "tmem.operand": "operand_a",
-    "tmem.plan": "ColumnPlan Part",
+    "tmem.plan": "ColumnPlan",
     "tmem.planner": "tmem_plan",
     "tmem.scale_cells": "scale_cells",
-    "transfer.copied": "Copied copied",
-    "transfer.copies": "Copy copies copy_of",
-    "transfer.events": "Event",
-    "transfer.guardrails": "EventFinding EventReport check_events",
-    "transfer.landing": "Landing Step prove_landing",
-    "transfer.moves": "Move move",
-    "transfer.readout": "Load Readout readout readouts",
+    "transfer.copied": "Copied tmem_copied",
+    "transfer.copies": "TmemCopy tmem_copies tmem_copy",
+    "transfer.findings": "EventReport",
+    "transfer.guardrails": "check_events",
+    "transfer.landing": "Landing",
+    "transfer.moves": "TmemMove tmem_move",
+    "transfer.readout": "Readout readout readouts",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
 }
 #: What tells the answers of a function, loaded with it, so that ``print`` of an answer tells its story.
 _WRITERS = {
+    "accumulator": "output.tmem.fragment",
+    "block_scaled": "output.tmem.block_scaled",
+    "check_events": "output.tmem.events",
     "decode": "output.decoded",
     "derive": "output.derivation",
     "diff": "output.diff",
     "match": "output.match",
-    "survey": "output.search",
-    "accumulator": "output.tmem.fragment",
-    "block_scaled": "output.tmem.block_scaled",
-    "check_events": "output.tmem.events",
-    "copied": "output.tmem.copied",
-    "move": "output.tmem.moves",
     "operand_a": "output.tmem.fragment",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.tmem.factors",
     "sparse_metadata": "output.tmem.fragment",
+    "survey": "output.search",
     "tma_plan": "output.plan",
+    "tmem_copied": "output.tmem.copied",
+    "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -181,12 +179,10 @@ __all__ = [
     "BlockScaled",
     "Box",
     "Candidate",
-    "Cell",
     "Change",
     "ChoiceError",
     "ColumnPlan",
     "Copied",
-    "Copy",
     "Crossing",
     "Decoded",
     "DecodedField",
@@ -196,8 +192,6 @@ __all__ = [
     "Diff",
     "Dimension",
     "ElementType",
-    "Event",
-    "EventFinding",
     "EventReport",
     "Fetched",
     "Field",
@@ -206,20 +200,16 @@ __all__ = [
     "Fit",
     "Form",
     "FormulaRow",
-    "Fragment",
     "Grid",
     "IllegalError",
     "Landing",
     "Lattice",
-    "Load",
     "Major",
     "MajorName",
     "Match",
     "Matrix",
     "Mismatch",
-    "Move",
     "NotCanonicalError",
-    "Part",
     "ProofError",
     "Readout",
     "Refusal",
@@ -228,7 +218,6 @@ __all__ = [
     "ScaleFactors",
     "Selection",
     "SmemDescriptor",
-    "Step",
     "Summary",
     "Survey",
     "SwizzleMode",
@@ -236,6 +225,9 @@ __all__ = [
     "SymbolicDerivation",
     "TmaError",
     "TmaPlan",
+    "TmemCopy",
+    "TmemFragment",
+    "TmemMove",
     "UnknownCode",
     "Word",
     "accumulator",
@@ -252,9 +244,6 @@ __all__ = [
     "check_shape",
     "check_transposed_b",
     "check_types",
-    "copied",
-    "copies",
-    "copy_of",
     "decode",
     "decode_idesc",
     "decode_scale",
@@ -269,11 +258,9 @@ __all__ = [
     "idesc",
     "lattice",
     "match",
-    "move",
     "operand_a",
     "pack_scales",
     "plain",
-    "prove_landing",
     "read",
     "read_addresses",
     "readout",
@@ -287,6 +274,10 @@ __all__ = [
     "survey",
     "tell",
     "tma_plan",
+    "tmem_copied",
+    "tmem_copies",
+    "tmem_copy",
+    "tmem_move",
     "tmem_plan",
     "unpack_scales",
     "verify",

@@ -28,9 +28,9 @@ from descriptors.output.tmem import (
 )
 from descriptors.scales.block_scaled import block_scaled as block_scaled_of
 from descriptors.scales.factors import scale_factors as scale_factors_of
-from descriptors.transfer.copied import copied
-from descriptors.transfer.copies import copies, copy_of
-from descriptors.transfer.moves import move
+from descriptors.transfer.copied import tmem_copied
+from descriptors.transfer.copies import tmem_copies, tmem_copy
+from descriptors.transfer.moves import tmem_move
 from descriptors.transfer.readout import readout as readout_of
 from descriptors.transfer.readout import readouts as readouts_of
 from layoutalg.cli.console import json_text, say
@@ -58,7 +58,7 @@ def ld(shape: str | None, store: bool, offset: int | None, as_json: bool, **aske
         raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
     if d is not None and (store or offset is not None):
         raise click.UsageError("--st and --offset go only with a SHAPE alone")
-    made: Any = move(shape or "", "st" if store else "ld", offset=offset) if d is None else None
+    made: Any = tmem_move(shape or "", "st" if store else "ld", offset=offset) if d is None else None
     writer: Any = moves
     if d is not None:
         made, writer = (readouts_of(d), readouts) if shape is None else (readout_of(d, shape), readout)
@@ -86,13 +86,13 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     ):
         raise click.UsageError("--tile and --dtype go together and with a SHAPE, --swizzle with them")
     if shape is None:
-        found = copies()
+        found = tmem_copies()
         say(json_text(told_copies.record(found)) if as_json else told_copies.tell(found))
     elif tile is None or dtype is None:
-        cells = copy_of(shape).cells
+        cells = tmem_copy(shape).cells
         say(json_text(fragment.record(cells)) if as_json else fragment.tell(cells))
     else:
-        made = copied(tile, dtype, swizzle or "none", shape)
+        made = tmem_copied(tile, dtype, swizzle or "none", shape)
         report = made.verify()
         say(json_text(told_copied.record(made, report)) if as_json else told_copied.tell(made, report))
 

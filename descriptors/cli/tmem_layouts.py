@@ -11,7 +11,7 @@ from descriptors.errors import DescriptorError
 from descriptors.output.tmem import columns, events
 from descriptors.output.tmem import fragment as written
 from descriptors.tmem.accumulator import accumulator as accumulator_of
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.metadata import sparse_metadata
 from descriptors.tmem.operand import operand_a
 from descriptors.tmem.planner import tmem_plan
@@ -143,11 +143,11 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
     return Status.ANSWER if report.ok else Status.DIFFERENCE
 
 
-def _say(found: Fragment, as_json: bool) -> None:
+def _say(found: TmemFragment, as_json: bool) -> None:
     say(json_text(written.record(found)) if as_json else written.tell(found))
 
 
-def asked_accumulator(asked: dict[str, Any]) -> Fragment | None:
+def asked_accumulator(asked: dict[str, Any]) -> TmemFragment | None:
     """The accumulator that a command was asked about; None where it was given neither M nor N.
 
     Raises:

@@ -65,13 +65,13 @@ from descriptors.sweeps.atlas import Summary
 from descriptors.sweeps.finding import Survey
 from descriptors.sweeps.formulas import FormulaRow
 from descriptors.tma.plan import TmaPlan
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.plan import ColumnPlan
 from descriptors.transfer.copied import Copied
-from descriptors.transfer.copies import Copy
-from descriptors.transfer.guardrails import EventReport
+from descriptors.transfer.copies import TmemCopy
+from descriptors.transfer.findings import EventReport
 from descriptors.transfer.landing import Landing
-from descriptors.transfer.moves import Move
+from descriptors.transfer.moves import TmemMove
 from descriptors.transfer.readout import Readout
 
 #: The module of each answer.
@@ -86,10 +86,10 @@ ANSWERS: Mapping[type, ModuleType] = {
     Diff: diff,
     EventReport: events,
     Fetched: fetched,
-    Fragment: fragment,
+    TmemFragment: fragment,
     Landing: landing,
     Match: match,
-    Move: moves,
+    TmemMove: moves,
     Readout: readout,
     Report: proof,
     ScaleFactors: factors,
@@ -103,7 +103,7 @@ ANSWERS: Mapping[type, ModuleType] = {
 #: The module of each answer that is a sequence, by the type of its items.
 SEQUENCES: Mapping[type, ModuleType] = {
     Candidate: candidates,
-    Copy: copies,
+    TmemCopy: copies,
     FormulaRow: formulas,
     Readout: readouts,
 }

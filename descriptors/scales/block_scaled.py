@@ -23,11 +23,12 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.derivation.verify import Report, verify
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.instructions.idesc import as_kind, idesc
+from descriptors.instructions.idesc import idesc
 from descriptors.instructions.rules import Legality, type_name
-from descriptors.instructions.tables import DENSE_K, SCALES
-from descriptors.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
+from descriptors.instructions.tables import DENSE_K
+from descriptors.operands.operand import Matrix, SwizzleMode, SwizzleName
 from descriptors.scales.factors import ScaleFactors, scale_factors
+from descriptors.scales.kinds import factors_of, scaled_kind, widest_swizzle
 from descriptors.text import html, tell, word_text
 from descriptors.tmem.evidence import weakest
 from descriptors.tmem.plan import ColumnPlan
@@ -155,65 +156,43 @@ def block_scaled(
     (['0xc000401000010000', '0xc000400000010000', '0x8020480'], 32)
     """
     b_type = a_dtype if b_dtype is None else b_dtype
-    named = _kind(a_dtype, b_type, kind, scale_dtype, scale_vector)
-    dtype, vector, qualifier = _scale(named, scale_dtype, scale_vector)
+    named = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector)
+    dtype, vector, qualifier = factors_of(named, scale_dtype, scale_vector)
     step = DENSE_K["sm100", named]
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:
         raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {named}")
+    types = type_name(a_dtype), type_name(b_type)
     plan = tmem_plan(
-        m, n, depth, type_name(a_dtype), b_dtype=type_name(b_type), kind=named, cta_group=cta_group, scale_dtype=dtype,
+        m, n, depth, types[0], b_dtype=types[1], kind=named, cta_group=cta_group, scale_dtype=dtype,
         scale_vector=vector, accumulators=accumulators, legality=legality,
     )  # fmt: skip
     sides: tuple[_Side, _Side] = (m, a_dtype, a_swizzle, "A"), (n, b_type, b_swizzle, "B")
-    a, b = (
-        derive(
-            (mn // cta_group, depth), one, "K", swizzle or _widest(depth, one), (mn // cta_group, step), operand=which,
-            kind=named, cta_group=cta_group, legality=legality, verify=False,
-        )
-        for mn, one, swizzle, which in sides
-    )  # fmt: skip
+    a, b = (_operand(side, depth, step, named, cta_group, legality) for side in sides)
     twofold = (cta_group, m) == (2, 128)
     sfa = scale_factors(m // cta_group, depth, vector, step=step, of_64=twofold)
     sfb = scale_factors(n, depth, vector, step=step, halves=twofold)
+
+    def word(sfa_id: int, sfb_id: int) -> int:
+        return idesc(
+            *types, m=m, n=n, kind=named, scale_dtype=dtype, scale_vector=vector, cta_group=cta_group, sfa_id=sfa_id,
+            sfb_id=sfb_id, legality=legality,
+        )  # fmt: skip
+
     steps = []
     for i, (at_a, at_b) in enumerate(zip(sfa.places, sfb.places, strict=True)):
-        word = idesc(
-            type_name(a_dtype), type_name(b_type), m=m, n=n, kind=named, scale_dtype=dtype, scale_vector=vector,
-            cta_group=cta_group, sfa_id=at_a.byte, sfb_id=at_b.byte, legality=legality,
-        )  # fmt: skip
         pointers = (at.pointer(plan.part(name).column) for at, name in ((at_a, "SFA"), (at_b, "SFB")))
-        steps.append(MmaStep(_word(a, i), _word(b, i), word, *pointers))
+        steps.append(MmaStep(_word(a, i), _word(b, i), word(at_a.byte, at_b.byte), *pointers))
     return BlockScaled(named, qualifier, m, n, depth, cta_group, dtype, a, b, sfa, sfb, plan, tuple(steps))
 
 
-def _kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None) -> str:
-    """The kind that the types mean, scale factors understood."""
-    named = as_kind(
-        a, b, kind=kind, scale_dtype=scale_dtype or ("ue8m0" if vector != 16 else None), scale_vector=vector
-    )
-    if not named.startswith("mx"):
-        raise DescriptorError(f"block-scaled: the kind must have scale factors, found {named}")
-    return named
-
-
-def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int, str]:
-    """The type of the factors, elements that share one, and PTX's qualifier, as the kind has them."""
-    rows = [row for row in SCALES if row.kind == kind and DENSE_K["sm100", kind] in row.k]
-    first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector)]
-    if not first:
-        known = ", ".join(f"{row.dtype} by {row.vector}" for row in rows)
-        found = f"{dtype or 'any'} by {vector or 'any'}"
-        raise DescriptorError(f"block-scaled: scale factors must be {known}, found {found}; kind {kind}")
-    row = first[-1] if dtype is None and kind == "mxf4nvf4" else first[0]
-    return row.dtype, row.vector, row.name
-
-
-def _widest(k: int, dtype: str) -> SwizzleMode:
-    """The widest swizzle whose rows a tile's rows fill."""
-    row = k * as_element_type(dtype).storage_bits // 8
-    fitting = [mode for mode in (SwizzleMode.B128, SwizzleMode.B64, SwizzleMode.B32) if row % mode.span_bytes == 0]
-    return fitting[0] if fitting else SwizzleMode.NONE
+def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality) -> Derivation:
+    """An operand of one CTA, not proved yet."""
+    mn, dtype, swizzle, which = side
+    return derive(
+        (mn // cta_group, k), dtype, "K", swizzle or widest_swizzle(k, dtype), (mn // cta_group, step), operand=which,
+        kind=kind, cta_group=cta_group, legality=legality, verify=False,
+    )  # fmt: skip
 
 
 def _word(operand: Derivation, step: int) -> int:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.scales.memory import COPY, COPY_OF_HALVES, copy_steps, memory_bytes, scale_memory
 from descriptors.text import html, tell
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import address_of
 from descriptors.tmem.scale_cells import FACTORS, as_vector, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.transfer.landing import Landing, Step, prove_landing
@@ -65,7 +65,7 @@ class ScaleFactors:
     k: int
     vector: int
     memory: Layout
-    cells: Fragment
+    cells: TmemFragment
     copy: str
     steps: tuple[Step, ...]
     places: tuple[Place, ...]

@@ -21,7 +21,7 @@ from descriptors.instructions.rules import Legality, as_mode
 from descriptors.operands.operand import choose
 from descriptors.tmem.datapaths import FOURS, FULL, HALF, PAIRS, Datapath, spread
 from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.tmem.fragment import Fragment, checked, column_step, lane_step
+from descriptors.tmem.fragment import TmemFragment, checked, column_step, lane_step
 from layoutalg import Layout, append, composition
 
 #: Types of an accumulator, and their bits.
@@ -74,7 +74,7 @@ def accumulator(
     tiles: tuple[int, int] = (1, 1),
     interleaved: bool = True,
     legality: Legality = "strict",
-) -> Fragment:
+) -> TmemFragment:
     """The accumulator of one CTA, as a layout (m, n) or (m, n, M tiles, N tiles).
 
     Args:
@@ -116,7 +116,7 @@ def accumulator(
         layout, modes = append(append(layout, rest[0]), rest[1]), ("m", "n", "M tile", "N tile")
     what = f"accumulator of {m}x{n} {dtype}, cta_group {pair}{' .ws' if ws else ''}{' sparse' if sparse else ''}"
     evidence = DOCUMENTED if (path, letter) == _SPARSE_PAIR else NVIDIA
-    return checked(Fragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
+    return checked(TmemFragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
 
 
 def _tiles(tiles: object) -> tuple[int, int]:

@@ -6,7 +6,7 @@ these are therefore, stride by stride.
 
 Law: every element has bits of its own, and the columns that are counted hold all of them.
 
->>> found = Fragment("tile", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "an example")
+>>> found = TmemFragment("tile", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "an example")
 >>> places = [found.cell(m, k) for m in range(128) for k in range(16)]
 >>> len(set(places)), {place.column for place in places} == set(range(found.columns))
 (2048, True)
@@ -58,7 +58,7 @@ def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
+class TmemFragment:
     """Where something lies, relative to the address that the instruction is given.
 
     Args:
@@ -94,7 +94,7 @@ class Fragment:
 
         The rule of the CuTe DSL's ``find_tmem_tensor_col_offset``: the cosize in cells, its low 16 bits.
 
-        >>> Fragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "").columns
+        >>> TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "").columns
         8
         """
         return ((cosize(self.layout) - 1) * self.bits // CELL_BITS & 0xFFFF) + 1
@@ -106,7 +106,7 @@ class Fragment:
             CoordinateError: if there is no such element.
             DescriptorError: if the coordinate leaves something open.
 
-        >>> Fragment("operand", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "").cell(5, 3)
+        >>> TmemFragment("operand", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "").cell(5, 3)
         Cell(lane=5, column=1, bit=16)
         """
         element: object = self.layout(*coordinate)
@@ -118,7 +118,7 @@ class Fragment:
     def cells(self) -> NDArray[Any]:
         """Every place at once: an array of (lane, column, bit), an axis for each mode before the last one.
 
-        >>> Fragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "").cells()[3, 7].tolist()
+        >>> TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "").cells()[3, 7].tolist()
         [3, 7, 0]
         """
         import numpy as np
@@ -127,13 +127,13 @@ class Fragment:
         return np.stack([places >> 21, places >> 5 & 0xFFFF, places & 31], axis=-1)
 
 
-def checked(found: Fragment) -> Fragment:
+def checked(found: TmemFragment) -> TmemFragment:
     """The fragment, if tensor memory can hold it.
 
     Raises:
         DescriptorError: if it has more columns than there are.
 
-    >>> checked(Fragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
+    >>> checked(TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
     8
     """
     if found.columns > COLUMNS:

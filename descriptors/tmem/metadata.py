@@ -24,7 +24,7 @@ from __future__ import annotations
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.operands.operand import ElementType, as_element_type
 from descriptors.tmem.evidence import NVIDIA
-from descriptors.tmem.fragment import Fragment, checked, lane_step
+from descriptors.tmem.fragment import TmemFragment, checked, lane_step
 from layoutalg import Layout, append, make_layout
 
 #: A column that metadata begin at is a multiple of so many, CUTLASS says.
@@ -34,7 +34,7 @@ ALIGNED_COLUMNS = 4
 _DEPTHS = {32: (16, 2), 16: (32, 1), 8: (64, 1), 4: (128, 0)}
 
 
-def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> Fragment:
+def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> TmemFragment:
     """The metadata of one CTA's A, as a layout (m, k), (m, k, K tile) or with a mode ``copy`` at the end.
 
     Args:
@@ -69,7 +69,7 @@ def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> Fragment
         layout = append(layout, Layout(128 // rows, rows * lane_step(bits)))
         modes.append("copy")
     what = f"metadata of a sparse A of {rows}x{depth} {element}{', .ws' if ws else ''}"
-    return checked(Fragment(what, tuple(modes), layout, bits, _name(element), NVIDIA))
+    return checked(TmemFragment(what, tuple(modes), layout, bits, _name(element), NVIDIA))
 
 
 def _rows_of_16(rows: int, k: int, bits: int) -> Layout:

@@ -22,11 +22,11 @@ from descriptors.operands.operand import as_element_type
 from descriptors.tmem.accumulator import datapath_of
 from descriptors.tmem.datapaths import FULL, PAIRS, spread
 from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.tmem.fragment import Fragment, checked, lane_step
+from descriptors.tmem.fragment import TmemFragment, checked, lane_step
 from layoutalg import Layout, append
 
 
-def operand_a(m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = False) -> Fragment:
+def operand_a(m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = False) -> TmemFragment:
     """The A operand of one CTA, as a layout (m, k), or (m, k, copy) where its rows are there twice.
 
     Args:
@@ -58,4 +58,4 @@ def operand_a(m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = 
         layout, modes = spread(path, depth, bits, bits), ("m", "k")
     what = f"A operand of {m}x{depth} {element}, cta_group {pair}{' sparse' if sparse else ''}"
     evidence = NVIDIA if element.bits == bits and letter != "C" else DOCUMENTED
-    return checked(Fragment(what, modes, layout, bits, f"rows as in layout {letter}", evidence))
+    return checked(TmemFragment(what, modes, layout, bits, f"rows as in layout {letter}", evidence))

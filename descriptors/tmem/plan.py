@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.text import html, tell
 from descriptors.tmem.evidence import NVIDIA, weakest
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import COLUMNS, LEAST_COLUMNS
 
 
@@ -43,7 +43,7 @@ class Part:
     align: int = 1
     column: int = 0
     lane: int = 0
-    fragment: Fragment | None = None
+    fragment: TmemFragment | None = None
 
 
 @dataclass(frozen=True, slots=True)

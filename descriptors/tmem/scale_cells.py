@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.tmem.evidence import BELIEVED, NVIDIA
-from descriptors.tmem.fragment import Fragment, checked, lane_step
+from descriptors.tmem.fragment import TmemFragment, checked, lane_step
 from layoutalg import Layout, make_layout
 
 #: Factors of a row that lie in one cell.
@@ -37,7 +37,7 @@ VECTORS = (16, 32)
 _BITS = 8
 
 
-def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str = "scale factors") -> Fragment:
+def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str = "scale factors") -> TmemFragment:
     """The scale factors of one operand in one CTA, as a layout (mn, k, copy); along k, ``vector`` elements share one.
 
     Args:
@@ -68,10 +68,10 @@ def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str
     what = f"{name} of {rows} rows, K {blocks * FACTORS * size} by {size}"
     path = "a copy in each warp's lanes" if not halves else "halves of N 64 lanes apart"
     layout = make_layout(along_mn, along_k, copies)
-    return checked(Fragment(what, ("mn", "k", "copy"), layout, _BITS, path, NVIDIA))
+    return checked(TmemFragment(what, ("mn", "k", "copy"), layout, _BITS, path, NVIDIA))
 
 
-def scale_cells_of_64(k: int, vector: int) -> Fragment:
+def scale_cells_of_64(k: int, vector: int) -> TmemFragment:
     """SFA where each CTA of a pair has 64 rows (M 128): by the same rule, of which NVIDIA's code has no such case.
 
     >>> scale_cells_of_64(64, 16).evidence == BELIEVED

@@ -4,7 +4,7 @@ Law: the tile of an A operand lands as ``operand_a`` says that the instruction r
 
 >>> from descriptors.tmem.operand import operand_a
 >>> for pair, copy, mn in ((1, "128x256b", 128), (2, "64x128b.warpx2::02_13", 64)):
-...     made = copied((mn, 64), "bf16", "128B", copy)
+...     made = tmem_copied((mn, 64), "bf16", "128B", copy)
 ...     read = operand_a(128, 64, "bf16", cta_group=pair)
 ...     assert [made.cells.cell(m, k, 0) for m in range(mn) for k in range(64)] == [
 ...         read.cell(m, k, *([0] if pair == 2 else [])) for m in range(mn) for k in range(64)
@@ -22,8 +22,8 @@ from descriptors.errors import DescriptorError
 from descriptors.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import html, tell, word_text
 from descriptors.tmem.evidence import weakest
-from descriptors.tmem.fragment import Fragment, checked, rescaled
-from descriptors.transfer.copies import Copy, copy_of
+from descriptors.tmem.fragment import TmemFragment, checked, rescaled
+from descriptors.transfer.copies import TmemCopy, tmem_copy
 from descriptors.transfer.landing import Landing, Step, prove_landing
 from layoutalg import Layout, make_layout
 
@@ -40,8 +40,8 @@ class Copied:
     """
 
     derivation: Derivation
-    copy: Copy
-    cells: Fragment
+    copy: TmemCopy
+    cells: TmemFragment
     steps: tuple[Step, ...]
 
     @property
@@ -63,14 +63,14 @@ class Copied:
     def verify(self) -> Landing:
         """Prove that each bit of the tile lands where ``cells`` says.
 
-        >>> print(copied((128, 64), "bf16", "128B", "128x256b").verify())
+        >>> print(tmem_copied((128, 64), "bf16", "128B", "128x256b").verify())
         proved: 8192 elements, 131072 bits of tensor memory, written by 4 copies
         """
         bits = self.derivation.element.storage_bits
         return prove_landing(self.derivation.smem_tile, bits, self.cells, self.copy.name, self.steps)
 
 
-def copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, copy: str) -> Copied:
+def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, copy: str) -> Copied:
     """Copy a K-major tile to tensor memory, its K steps to columns one after the other.
 
     The words are those of a tile at address 0 of shared memory.
@@ -84,17 +84,17 @@ def copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, 
     Raises:
         DescriptorError: if the copy cannot read the tile, or does not fit it.
 
-    >>> [hex(step.word) for step in copied((128, 32), "f16", "none", "128x256b").steps]
+    >>> [hex(step.word) for step in tmem_copied((128, 32), "f16", "none", "128x256b").steps]
     ['0x400800800000', '0x400800800100']
     """
-    made = copy_of(copy)
+    made = tmem_copy(copy)
     d = derive(tile, dtype, "K", swizzle, cp=made.shape, verify=False)
     if len(d.tile) != 2 or d.tile[0] != made.rows:
         raise DescriptorError(f"tmem cp: MN of the tile must be {made.rows}, found {d.tile[0]}; tcgen05.cp.{made.name}")
     bits = d.element.storage_bits
     rows, copies = (rescaled(made.cells.layout[i], over=bits) for i in (0, 2))
     layout = make_layout(rows, Layout(d.tile[1]), copies)
-    cells = Fragment(
+    cells = TmemFragment(
         f"{d.tile[0]}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence
     )
     (row,) = d.words()

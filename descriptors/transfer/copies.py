@@ -9,7 +9,7 @@ Law: the layouts say what the landing model of the proof says in plain numbers.
 
 >>> from descriptors.proof.landing_model import SHAPES, landing
 >>> for name in SHAPES:
-...     made, modelled = copy_of(name), {}
+...     made, modelled = tmem_copy(name), {}
 ...     for row, word, cell in landing(name, lane=0, column=0):
 ...         modelled.setdefault((row, 32 * word), set()).add(cell)
 ...     for (row, bit), cells in modelled.items():
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions.operands import check_copy
 from descriptors.tmem.evidence import BELIEVED, NVIDIA
-from descriptors.tmem.fragment import Fragment, lane_step
+from descriptors.tmem.fragment import TmemFragment, lane_step
 from layoutalg import Layout, make_layout, size
 
 _LANE = lane_step(1)
@@ -40,7 +40,7 @@ _LANES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class TmemCopy:
     """One ``tcgen05.cp``.
 
     Args:
@@ -49,7 +49,7 @@ class Copy:
     """
 
     name: str
-    cells: Fragment
+    cells: TmemFragment
 
     @property
     def rows(self) -> int:
@@ -79,20 +79,20 @@ class Copy:
     def ptx(self, cta_group: int = 1) -> str:
         """The instruction, without operands.
 
-        >>> copy_of("32x128b.warpx4").ptx(2)
+        >>> tmem_copy("32x128b.warpx4").ptx(2)
         'tcgen05.cp.cta_group::2.32x128b.warpx4'
         """
         return f"tcgen05.cp.cta_group::{cta_group}.{self.name}"
 
 
-def copy_of(name: str) -> Copy:
+def tmem_copy(name: str) -> TmemCopy:
     """The copy of a name.
 
     Raises:
         IllegalError: if the shape needs another multicast.
         DescriptorError: if there is no such shape.
 
-    >>> print(copy_of("64x128b.warpx2::01_23").cells.layout)
+    >>> print(tmem_copy("64x128b.warpx2::01_23").cells.layout)
     ((32,2),128,2):((2097152,134217728),1,67108864)
     """
     if not isinstance(name, str):
@@ -104,13 +104,14 @@ def copy_of(name: str) -> Copy:
     rows, copies = _LANES[known]
     layout = make_layout(rows, Layout(row.bits), copies)
     evidence = BELIEVED if known == "4x256b" else NVIDIA
-    return Copy(known, Fragment(f"what tcgen05.cp.{known} writes", ("row", "bit", "copy"), layout, 1, known, evidence))
+    what, modes = f"what tcgen05.cp.{known} writes", ("row", "bit", "copy")
+    return TmemCopy(known, TmemFragment(what, modes, layout, 1, known, evidence))
 
 
-def copies() -> tuple[Copy, ...]:
+def tmem_copies() -> tuple[TmemCopy, ...]:
     """Every copy.
 
-    >>> len(copies())
+    >>> len(tmem_copies())
     6
     """
-    return tuple(copy_of(name) for name in _LANES)
+    return tuple(tmem_copy(name) for name in _LANES)

@@ -20,80 +20,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.text import counted, html, tell
-from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA
 from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, quarter_of
-from descriptors.transfer.copies import copy_of
+from descriptors.transfer.copies import tmem_copy
 from descriptors.transfer.events import Event, parse_event
-from descriptors.transfer.moves import move
+from descriptors.transfer.findings import EventFinding, EventReport
+from descriptors.transfer.moves import tmem_move
 
 #: The most events of a sequence.
 MOST_EVENTS = 10_000
-
-#: Every rule, and how it is known: the eight of the run-time checks, then those of the manual alone.
-RULES = {
-    "phase": NVIDIA,
-    "granularity": NVIDIA,
-    "columns": NVIDIA,
-    "deallocation": NVIDIA,
-    "warp": NVIDIA,
-    "bounds": NVIDIA,
-    "datapath": BELIEVED,
-    "sparsity": NVIDIA,
-    "size increases": DOCUMENTED,
-    "waits for ever": DOCUMENTED,
-    "never deallocated": DOCUMENTED,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class EventFinding:
-    """Something wrong.
-
-    Args:
-        number: of the event, from 0; that after the last one stands for the end of the kernel.
-        rule: a name of ``RULES``.
-        told: what must hold and what was found.
-    """
-
-    number: int
-    rule: str
-    told: str
-
-
-@dataclass(frozen=True, slots=True)
-class EventReport:
-    """The outcome of a check.
-
-    Args:
-        events: what was checked.
-        findings: what is wrong, in order.
-        most: the most columns that were allocated at once.
-    """
-
-    events: tuple[Event, ...]
-    findings: tuple[EventFinding, ...]
-    most: int
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.findings
-
-    @property
-    def headline(self) -> str:
-        """The answer in one line."""
-        if self.ok:
-            return f"nothing wrong in {counted(len(self.events), 'event')}, at most {self.most} columns at once"
-        return (
-            f"{counted(len(self.findings), 'finding')} in {counted(len(self.events), 'event')}: {self.findings[0].told}"
-        )
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 @dataclass(slots=True)
@@ -203,7 +137,7 @@ def _touch(state: _State, event: Event, columns: int) -> _Findings:
 
 
 def _move(state: _State, event: Event) -> _Findings:
-    made = move(event.shape, event.kind)
+    made = tmem_move(event.shape, event.kind)
     yield from _touch(state, event, made.columns)
     first, last = event.lane, event.lane + made.lanes - 1
     if event.lane % made.lanes:
@@ -213,7 +147,7 @@ def _move(state: _State, event: Event) -> _Findings:
 
 
 def _copy(state: _State, event: Event) -> _Findings:
-    made = copy_of(event.shape)
+    made = tmem_copy(event.shape)
     yield from _touch(state, event, made.columns)
     last = event.lane + max(made.cells.cell(row, 0, i).lane for row in (0, made.rows - 1) for i in range(made.copies))
     if event.lane < LANES <= last:
@@ -245,17 +179,3 @@ _HANDLERS = {
     "mma": _mma,
     "shift": _shift,
 }
-
-
-def rule_evidence(rule: str) -> str:
-    """How a rule is known.
-
-    Raises:
-        DescriptorError: if there is no such rule.
-
-    >>> rule_evidence("size increases")
-    'documented, not measured on a Blackwell GPU'
-    """
-    if rule not in RULES:
-        raise DescriptorError(f"tmem check: a rule must be one of {', '.join(RULES)}, found {brief(rule)}")
-    return RULES[rule]

@@ -24,9 +24,9 @@ from descriptors.proof import read_model
 from descriptors.proof.landing_model import landing
 from descriptors.text import counted, tuple_text
 from descriptors.tmem.evidence import weakest
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import CELL_BITS, COLUMNS, LANES, Cell
-from descriptors.transfer.copies import copy_of
+from descriptors.transfer.copies import tmem_copy
 from layoutalg import ComposedLayout, Layout, offsets
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Landing:
 
 
 def prove_landing(
-    memory: Layout | ComposedLayout, bits: int, cells: Fragment, copy: str, steps: Sequence[Step]
+    memory: Layout | ComposedLayout, bits: int, cells: TmemFragment, copy: str, steps: Sequence[Step]
 ) -> Landing:
     """Compare where every bit of tensor memory comes from with where its element is stored.
 
@@ -126,7 +126,7 @@ def prove_landing(
 
 def _check(memory: object, cells: object, steps: object) -> None:
     """Refuse what is no chain."""
-    if not isinstance(memory, (Layout, ComposedLayout)) or not isinstance(cells, Fragment):
+    if not isinstance(memory, (Layout, ComposedLayout)) or not isinstance(cells, TmemFragment):
         raise DescriptorError(
             f"tmem cp: a chain must have a layout and a fragment, found {brief(memory)}, {brief(cells)}"
         )
@@ -139,7 +139,7 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
     import numpy as np
 
     sources = np.full((LANES, COLUMNS, CELL_BITS), -1, dtype=np.int64)
-    read_by = copy_of(copy)
+    read_by = tmem_copy(copy)
     rows, row_bits = read_by.rows, read_by.bits
     for step in steps:
         fetched = read_model.read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))

@@ -18,7 +18,7 @@ Law: a move reads as many bits as its registers hold, each once.
 >>> from layoutalg import size
 >>> for shape, most in MOST.items():
 ...     for packed in (False, True):
-...         made = move(f"{shape}.x{min(most, 4)}" + ".pack::16b" * packed)
+...         made = tmem_move(f"{shape}.x{min(most, 4)}" + ".pack::16b" * packed)
 ...         bits = [made.cells.cell(t, r, b) for t in range(32) for r in range(made.registers) for b in range(32)]
 ...         assert len(set(bits)) == len(bits) == size(made.cells.layout), shape
 """
@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.text import html, tell
 from descriptors.tmem.evidence import NVIDIA
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import QUARTER
 from layoutalg import Layout, make_layout
 
@@ -47,7 +47,7 @@ _LANE, _COLUMN = 1 << 21, 32  # in bits
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class TmemMove:
     """One ``tcgen05.ld`` or ``tcgen05.st``, by a warp.
 
     Args:
@@ -64,7 +64,7 @@ class Move:
     num: int
     packed: bool
     offset: int
-    cells: Fragment
+    cells: TmemFragment
 
     @property
     def headline(self) -> str:
@@ -81,7 +81,7 @@ class Move:
     def ptx(self) -> str:
         """The instruction, without operands.
 
-        >>> move("16x128b.x2.pack::16b").ptx
+        >>> tmem_move("16x128b.x2.pack::16b").ptx
         'tcgen05.ld.sync.aligned.16x128b.x2.pack::16b.b32'
         """
         qualifier = _PACKED[self.direction] if self.packed else ""
@@ -103,7 +103,7 @@ class Move:
         return self.cells.columns
 
 
-def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move:
+def tmem_move(name: str, direction: str = "ld", *, offset: int | None = None) -> TmemMove:
     """The load or store of a name.
 
     Args:
@@ -115,9 +115,9 @@ def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move
     Raises:
         DescriptorError: if there is no such instruction.
 
-    >>> print(move("16x256b.x1").cells.layout)
+    >>> print(tmem_move("16x256b.x1").cells.layout)
     ((4,8),(2,2),32):((64,2097152),(32,16777216),1)
-    >>> move("16x32bx2.x4", offset=64).cells.cell(16, 1, 0)
+    >>> tmem_move("16x32bx2.x4", offset=64).cells.cell(16, 1, 0)
     Cell(lane=0, column=65, bit=0)
     """
     if not isinstance(direction, str) or direction not in _PACKED:
@@ -137,8 +137,8 @@ def move(name: str, direction: str = "ld", *, offset: int | None = None) -> Move
     apart = _offset(shape, num, packed, offset)
     what = f"registers of tcgen05.{direction}.{shape}.x{num}{'.pack::16b' if packed else ''}"
     layout = _layout(shape, num, packed, apart)
-    cells = Fragment(what, ("thread", "register", "bit"), layout, 1, "a warp's registers", NVIDIA)
-    return Move(direction, shape, num, packed, apart, cells)
+    cells = TmemFragment(what, ("thread", "register", "bit"), layout, 1, "a warp's registers", NVIDIA)
+    return TmemMove(direction, shape, num, packed, apart, cells)
 
 
 def _offset(shape: str, num: int, packed: bool, offset: int | None) -> int:

@@ -25,9 +25,9 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.text import html, tell
 from descriptors.tmem.datapaths import HALF
 from descriptors.tmem.evidence import weakest
-from descriptors.tmem.fragment import Fragment, lane_step, rescaled
+from descriptors.tmem.fragment import TmemFragment, lane_step, rescaled
 from descriptors.tmem.geometry import QUARTER
-from descriptors.transfer.moves import MOST, Move, columns_of, move
+from descriptors.transfer.moves import MOST, TmemMove, columns_of, tmem_move
 from layoutalg import Layout, composition, left_inverse, make_identity_layout, make_layout, size
 
 
@@ -60,8 +60,8 @@ class Readout:
         loads: every instruction, warp by warp.
     """
 
-    fragment: Fragment
-    move: Move
+    fragment: TmemFragment
+    move: TmemMove
     threads: int
     elements: Layout
     loads: tuple[Load, ...]
@@ -101,7 +101,7 @@ class Readout:
         return load.origin[0] + m, load.origin[1] + n
 
 
-def readout(fragment: Fragment, name: str, *, pack: bool | None = None) -> Readout:
+def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> Readout:
     """How loads of a shape read an accumulator.
 
     Args:
@@ -139,7 +139,7 @@ def readout(fragment: Fragment, name: str, *, pack: bool | None = None) -> Reado
     return Readout(fragment, chosen, threads, elements, tuple(loads))
 
 
-def readouts(fragment: Fragment) -> tuple[Readout, ...]:
+def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
     """Every shape that reads an accumulator, with as many repetitions as fit it.
 
     >>> from descriptors.tmem.accumulator import accumulator
@@ -156,12 +156,12 @@ def readouts(fragment: Fragment) -> tuple[Readout, ...]:
     return tuple(found)
 
 
-def _check_tile(fragment: Fragment) -> None:
-    if not isinstance(fragment, Fragment) or fragment.modes != ("m", "n"):
+def _check_tile(fragment: TmemFragment) -> None:
+    if not isinstance(fragment, TmemFragment) or fragment.modes != ("m", "n"):
         raise DescriptorError(f"tmem ld: an accumulator must be one tile (m, n), found {brief(fragment)}")
 
 
-def _chosen(fragment: Fragment, name: str, pack: bool) -> Move:
+def _chosen(fragment: TmemFragment, name: str, pack: bool) -> TmemMove:
     """The load of a name; without repetitions, the largest that divides the columns."""
     shape = name.lstrip(".") if isinstance(name, str) else ""
     if shape in MOST:
@@ -169,14 +169,14 @@ def _chosen(fragment: Fragment, name: str, pack: bool) -> Move:
         fitting = [1 << i for i in range(MOST[shape].bit_length()) if fragment.columns % (width << i) == 0]
         shape = f"{shape}.x{max(fitting, default=1)}" + (".pack::16b" if pack else "")
         name = shape
-    made = move(name)
+    made = tmem_move(name)
     if fragment.columns % made.columns:
         rule = f"tmem ld: the columns of an accumulator must be a multiple of the load's {made.columns}"
         raise DescriptorError(f"{rule}, found {fragment.columns}; {made.ptx}, {fragment.what}")
     return made
 
 
-def _values(made: Move, threads: int, bits: int) -> Layout:
+def _values(made: TmemMove, threads: int, bits: int) -> Layout:
     """The layout (thread, value) -> cell, in elements: whole registers, or the halves of packed ones."""
     thread, register, _ = (made.cells.layout[i] for i in range(3))
     scaled = [rescaled(one, over=bits) for one in (thread, register)]

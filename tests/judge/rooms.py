@@ -49,8 +49,8 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
-    "descriptors.transfer": "moves readout copies landing copied events guardrails",
-    "descriptors.scales": "codes memory factors product block_scaled",
+    "descriptors.transfer": "moves readout copies landing copied events findings guardrails",
+    "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (

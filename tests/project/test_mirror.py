@@ -48,6 +48,8 @@ SHARED = [
         "what accumulators are made with",
         "fragment datapaths",
     ),
+    ("descriptors.transfer", "descriptors/transfer/test_guardrails.py", "each rule is broken there", "findings"),
+    ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),

@@ -2,8 +2,8 @@
 
 Law: text and data have the same words.
 
->>> from descriptors.transfer.copied import copied
->>> made = copied((128, 64), "bf16", "128B", "128x256b")
+>>> from descriptors.transfer.copied import tmem_copied
+>>> made = tmem_copied((128, 64), "bf16", "128B", "128x256b")
 >>> words = [line.split()[1] for line in tell(made).splitlines() if "0x" in line]
 >>> words == [one["word"] for one in record(made)["steps"]]
 True
@@ -28,8 +28,8 @@ def tell(copied: Copied, report: Landing | None = None) -> str:
         copied: the copies.
         report: their proof, for a last line.
 
-    >>> from descriptors.transfer.copied import copied
-    >>> print(tell(copied((128, 64), "bf16", "128B", "128x256b")).splitlines()[0])
+    >>> from descriptors.transfer.copied import tmem_copied
+    >>> print(tell(tmem_copied((128, 64), "bf16", "128B", "128x256b")).splitlines()[0])
     tcgen05.cp.cta_group::1.128x256b of a K-major tile of 128x64 bf16, swizzle 128B
     """
     d = copied.derivation
@@ -48,8 +48,8 @@ def record(copied: Copied, report: Landing | None = None) -> dict[str, Any]:
         copied: the copies.
         report: their proof.
 
-    >>> from descriptors.transfer.copied import copied
-    >>> record(copied((128, 64), "bf16", "128B", "128x256b"))["steps"][1]
+    >>> from descriptors.transfer.copied import tmem_copied
+    >>> record(tmem_copied((128, 64), "bf16", "128B", "128x256b"))["steps"][1]
     {'word': '0x4000404000010002', 'column': 8}
     """
     return {

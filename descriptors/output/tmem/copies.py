@@ -2,8 +2,8 @@
 
 Law: text and data name the same copies.
 
->>> from descriptors.transfer.copies import copies
->>> made = copies()
+>>> from descriptors.transfer.copies import tmem_copies
+>>> made = tmem_copies()
 >>> told = [line.split()[0] for line in tell(made).splitlines()[1 : len(made) + 1]]
 >>> told == [one["copy"] for one in record(made)["copies"]]
 True
@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.text import aligned
-from descriptors.transfer.copies import Copy
+from descriptors.transfer.copies import TmemCopy
 
 
-def tell(copies: Sequence[Copy]) -> str:
+def tell(copies: Sequence[TmemCopy]) -> str:
     """The copies for a person.
 
-    >>> from descriptors.transfer.copies import copies
-    >>> print(tell(copies()).splitlines()[1])
+    >>> from descriptors.transfer.copies import tmem_copies
+    >>> print(tell(tmem_copies()).splitlines()[1])
     128x256b               128  256   8        1       (128,256,1):(2097152,1,0)
     """
     rows: list[tuple[object, ...]] = [
@@ -34,11 +34,11 @@ def tell(copies: Sequence[Copy]) -> str:
     return "\n".join([*aligned(rows), *(f"known of {names}: {grade}" for names, grade in known)])
 
 
-def record(copies: Sequence[Copy]) -> dict[str, Any]:
+def record(copies: Sequence[TmemCopy]) -> dict[str, Any]:
     """The copies as plain data.
 
-    >>> from descriptors.transfer.copies import copies
-    >>> record(copies())["copies"][0]["rows"]
+    >>> from descriptors.transfer.copies import tmem_copies
+    >>> record(tmem_copies())["copies"][0]["rows"]
     128
     """
     told = [

@@ -15,7 +15,7 @@ from typing import Any
 from descriptors import text
 from descriptors.text import aligned, counted
 from descriptors.tmem.evidence import weakest
-from descriptors.transfer.guardrails import RULES, EventReport, rule_evidence
+from descriptors.transfer.findings import RULES, EventReport, rule_evidence
 
 #: Events that are listed one by one.
 _LISTED = 200

@@ -18,12 +18,12 @@ from typing import Any
 
 from descriptors import text
 from descriptors.text import aligned, counted
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from layoutalg import Layout, flatten, size
 
 
-@text.tell.register(Fragment)
-def tell(fragment: Fragment) -> str:
+@text.tell.register(TmemFragment)
+def tell(fragment: TmemFragment) -> str:
     """A fragment for a person.
 
     >>> from descriptors.tmem.accumulator import accumulator
@@ -50,7 +50,7 @@ def tell(fragment: Fragment) -> str:
     return "\n".join(lines)
 
 
-def record(fragment: Fragment) -> dict[str, Any]:
+def record(fragment: TmemFragment) -> dict[str, Any]:
     """A fragment as plain data.
 
     >>> from descriptors.tmem.accumulator import accumulator
@@ -69,7 +69,7 @@ def record(fragment: Fragment) -> dict[str, Any]:
     }
 
 
-def digits(fragment: Fragment) -> Iterator[dict[str, Any]]:
+def digits(fragment: TmemFragment) -> Iterator[dict[str, Any]]:
     """How each digit of a coordinate moves the place: the mode, every so many of it, how often, and by what."""
     for name, mode in zip(fragment.modes, fragment.layout, strict=True):
         every = 1

@@ -2,8 +2,8 @@
 
 Law: what is proved has nothing wrong.
 
->>> from descriptors.transfer.copied import copied
->>> report = copied((128, 64), "bf16", "128B", "128x256b").verify()
+>>> from descriptors.transfer.copied import tmem_copied
+>>> report = tmem_copied((128, 64), "bf16", "128B", "128x256b").verify()
 >>> tell(report), record(report)["wrong_bits"]
 ('proved: 8192 elements, 131072 bits of tensor memory, written by 4 copies', 0)
 """

@@ -2,8 +2,8 @@
 
 Law: text and data count the same registers.
 
->>> from descriptors.transfer.moves import move
->>> made = move("16x256b.x2")
+>>> from descriptors.transfer.moves import tmem_move
+>>> made = tmem_move("16x256b.x2")
 >>> f"{record(made)['registers']} registers" in tell(made)
 True
 """
@@ -15,15 +15,15 @@ from typing import Any
 from descriptors import text
 from descriptors.output.tmem import fragment
 from descriptors.text import counted
-from descriptors.transfer.moves import Move
+from descriptors.transfer.moves import TmemMove
 
 
-@text.tell.register(Move)
-def tell(move: Move) -> str:
+@text.tell.register(TmemMove)
+def tell(move: TmemMove) -> str:
     """A move for a person.
 
-    >>> from descriptors.transfer.moves import move
-    >>> print(tell(move("32x32b.x2")).splitlines()[0])
+    >>> from descriptors.transfer.moves import tmem_move
+    >>> print(tell(tmem_move("32x32b.x2")).splitlines()[0])
     tcgen05.ld.sync.aligned.32x32b.x2.b32: 2 registers a thread, 32 lanes, 2 columns
     """
     counts = f"{counted(move.registers, 'register')} a thread, {move.lanes} lanes, {counted(move.columns, 'column')}"
@@ -32,11 +32,11 @@ def tell(move: Move) -> str:
     return "\n".join([f"{move.ptx}: {counts}", *rest[:1], *apart, *rest[2:]])
 
 
-def record(move: Move) -> dict[str, Any]:
+def record(move: TmemMove) -> dict[str, Any]:
     """A move as plain data.
 
-    >>> from descriptors.transfer.moves import move
-    >>> record(move("32x32b.x2"))["layout"]
+    >>> from descriptors.transfer.moves import tmem_move
+    >>> record(tmem_move("32x32b.x2"))["layout"]
     '(32,2,32):(2097152,32,1)'
     """
     return {

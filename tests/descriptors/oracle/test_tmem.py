@@ -14,7 +14,7 @@ from descriptors.oracle.tmem import accumulators, moves, scale_layouts
 from descriptors.scales.memory import scale_memory
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.scale_cells import scale_cells
-from descriptors.transfer.moves import MOST, move
+from descriptors.transfer.moves import MOST, tmem_move
 from layoutalg import cosize, offsets, parse_layout
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
@@ -49,7 +49,7 @@ def test_every_load_and_store_is_that_of_the_dsl() -> None:
             refused.append((direction, shape, num, packed))
             continue
         qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
-        made = move(f"{shape}.x{num}{qualifier}", direction)
+        made = tmem_move(f"{shape}.x{num}{qualifier}", direction)
         cells = made.cells.cells()[:, :, 0].astype(np.int64)  # the first bit of each register
         columns = 32 * made.registers // made.lanes
         number = cells[..., 0] * columns + cells[..., 1] // (1 + packed)

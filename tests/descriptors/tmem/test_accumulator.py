@@ -15,7 +15,7 @@ from descriptors.instructions.rules import IllegalError
 from descriptors.tmem.accumulator import accumulator, datapath_of
 from descriptors.tmem.datapaths import FOURS, FULL, HALF, PAIRS, spread
 from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.tmem.fragment import Fragment
+from descriptors.tmem.fragment import TmemFragment
 from layoutalg import parse_layout, size
 
 _TYPES = {"float": "f32", "half_t": "f16", "int32_t": "s32"}
@@ -135,4 +135,4 @@ def test_pieces_must_divide_n() -> None:
 def test_a_fragment_says_its_gist_in_one_line() -> None:
     made = accumulator(128, 64)
     assert made.headline == "accumulator of 128x64 f32, cta_group 1: (128,64):(65536,1), 64 columns"
-    assert isinstance(made, Fragment)
+    assert isinstance(made, TmemFragment)

@@ -12,7 +12,7 @@ from tmem_maps import digest, rows
 
 from descriptors import DescriptorError
 from descriptors.tmem.evidence import BELIEVED, NVIDIA
-from descriptors.transfer.copies import copy_of
+from descriptors.transfer.copies import tmem_copy
 
 _NAMES = {
     "128dp256bit": "128x256b",
@@ -27,7 +27,7 @@ PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("row", rows("CP"), ids=lambda row: row["name"])
 def test_a_copy_is_that_of_cutlass(row: dict[str, Any]) -> None:
-    made = copy_of(_NAMES[row["name"].split()[0]])
+    made = tmem_copy(_NAMES[row["name"].split()[0]])
     cells = made.cells.cells()  # (row, bit, copy)
     row_of, bit_of = np.arange(made.rows)[:, None, None], np.arange(made.bits)[None, :, None]
     # CuTe numbers the source bits with the rows fastest; of 01_23 in two halves, of the refresh by the lanes it goes
@@ -49,7 +49,7 @@ def test_a_copy_is_that_of_cutlass(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", PTXAS["copies"], ids=lambda case: case["asked"])
 def test_a_copy_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     try:
-        copy_of(case["asked"])
+        tmem_copy(case["asked"])
     except DescriptorError:
         assert not case["accepted"]
     else:
@@ -57,8 +57,8 @@ def test_a_copy_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> Non
 
 
 def test_the_source_of_the_refresh_is_only_believed() -> None:
-    assert copy_of("4x256b").cells.evidence == BELIEVED
-    assert copy_of(".128X256B").cells.evidence == NVIDIA
+    assert tmem_copy("4x256b").cells.evidence == BELIEVED
+    assert tmem_copy(".128X256B").cells.evidence == NVIDIA
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_the_source_of_the_refresh_is_only_believed() -> None:
 )
 def test_what_is_no_copy_is_refused(name: Any, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
-        copy_of(name)
+        tmem_copy(name)

@@ -10,7 +10,8 @@ from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.transfer.guardrails import RULES, check_events, rule_evidence
+from descriptors.transfer.findings import RULES, rule_evidence
+from descriptors.transfer.guardrails import check_events
 
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
 

@@ -7,7 +7,7 @@ import pytest
 from descriptors import DescriptorError
 from descriptors.tmem.evidence import DOCUMENTED
 from descriptors.tmem.scale_cells import scale_cells
-from descriptors.transfer.copied import copied
+from descriptors.transfer.copied import tmem_copied
 from descriptors.transfer.landing import Step, prove_landing
 from layoutalg import Layout
 
@@ -58,5 +58,5 @@ def test_both_sides_have_one_shape() -> None:
 )
 def test_a_tile_of_every_kind_lands_as_it_is_said(swizzle: str, dtype: str, rows: int, copy: str) -> None:
     k = {"tf32": 32, "bf16": 64, "e4m3": 128, "e2m1": 256}[dtype]
-    found = copied((rows, k), dtype, swizzle, copy).verify()
+    found = tmem_copied((rows, k), dtype, swizzle, copy).verify()
     assert found.ok and found.elements == rows * k

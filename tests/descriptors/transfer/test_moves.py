@@ -12,7 +12,7 @@ from places import VECTORS
 from tmem_maps import digest, rows
 
 from descriptors import ChoiceError, DescriptorError
-from descriptors.transfer.moves import MOST, columns_of, move
+from descriptors.transfer.moves import MOST, columns_of, tmem_move
 
 ATOMS = rows("LDST")
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
@@ -30,7 +30,7 @@ def asked(name: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("row", ATOMS, ids=lambda row: row["name"])
 def test_a_move_is_that_of_cutlass(row: dict[str, Any]) -> None:
-    made = move(*asked(row["name"]))
+    made = tmem_move(*asked(row["name"]))
     cells = made.cells.cells()[:, :, ::16]  # (thread, register, half): the first bit of each half
     entries = np.moveaxis(cells, 0, 2).reshape(-1, 3)  # register, half, thread: the thread fastest
     assert digest(entries) == row["sha256"]
@@ -43,7 +43,7 @@ def test_all_atoms_of_cutlass_are_there() -> None:
 
 def test_a_packed_register_has_the_low_halves_of_two_columns() -> None:
     for shape in MOST:
-        plain, packed = move(f"{shape}.x1", offset=2 if shape == "16x32bx2" else None), move(f"{shape}.x1.pack::16b")
+        plain, packed = tmem_move(f"{shape}.x1"), tmem_move(f"{shape}.x1.pack::16b")
         for thread, register in np.ndindex(32, plain.registers):
             lane, column, _ = plain.cells.cell(thread, register, 0)
             if shape == "16x32bx2":
@@ -57,7 +57,7 @@ def test_a_packed_register_has_the_low_halves_of_two_columns() -> None:
 def test_a_move_exists_where_the_assembler_takes_it_with_as_many_registers(case: dict[str, Any]) -> None:
     direction, name = case["asked"].split()
     try:
-        made = move(name, direction)
+        made = tmem_move(name, direction)
     except DescriptorError:
         assert case["registers"] == []
     else:
@@ -78,12 +78,12 @@ def test_a_move_exists_where_the_assembler_takes_it_with_as_many_registers(case:
 )
 def test_what_is_no_move_is_refused(arguments: Any, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
-        move(*arguments)
+        tmem_move(*arguments)
 
 
 def test_an_offset_goes_with_one_shape_only() -> None:
     with pytest.raises(DescriptorError, match=r"an offset must come with .16x32bx2, found 8"):
-        move("32x32b.x8", offset=8)
+        tmem_move("32x32b.x8", offset=8)
     with pytest.raises(ChoiceError):
-        move("32x32b.x8", "load")
-    assert move("16x32bx2.x2", offset=100).columns == 102
+        tmem_move("32x32b.x8", "load")
+    assert tmem_move("16x32bx2.x2", offset=100).columns == 102
