@@ -58,8 +58,21 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     )
     from layoutalg.expression import evaluate
     from layoutalg.fragments.fragment import Fragment
+    from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
     from layoutalg.fragments.moves import moves
     from layoutalg.fragments.names import fragment
+    from layoutalg.fragments.partitioner import make_layout_tv
+    from layoutalg.fragments.tiled_copy import (
+        CopyAtom,
+        TiledCopy,
+        copy_atom,
+        make_tiled_copy,
+        make_tiled_copy_A,
+        make_tiled_copy_B,
+        make_tiled_copy_C,
+        make_tiled_copy_tv,
+    )
+    from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
@@ -122,8 +135,15 @@ _NAMES = {
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "expression": "evaluate",
     "fragments.fragment": "Fragment",
+    "fragments.mma_atoms": "MmaAtom mma_atom",
     "fragments.moves": "moves",
     "fragments.names": "fragment",
+    "fragments.partitioner": "make_layout_tv",
+    "fragments.tiled_copy": (
+        "CopyAtom TiledCopy copy_atom make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+        "make_tiled_copy_tv"
+    ),
+    "fragments.tiled_mma": "TiledMma make_tiled_mma",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
@@ -155,6 +175,7 @@ __all__ = [
     "ComposedLayout",
     "Coord",
     "CoordinateError",
+    "CopyAtom",
     "E",
     "F2Matrix",
     "Figure",
@@ -166,6 +187,7 @@ __all__ = [
     "LayoutError",
     "LayoutPicture",
     "LinearLayout",
+    "MmaAtom",
     "Mode",
     "NoSwizzleError",
     "NotDivisibleError",
@@ -181,6 +203,8 @@ __all__ = [
     "Shape",
     "Stride",
     "Swizzle",
+    "TiledCopy",
+    "TiledMma",
     "Tiler",
     "UndecidedError",
     "access",
@@ -191,6 +215,7 @@ __all__ = [
     "complement",
     "composition",
     "conflicts_by_rank",
+    "copy_atom",
     "cosize",
     "crd2idx",
     "depth",
@@ -222,9 +247,17 @@ __all__ = [
     "make_identity_layout",
     "make_layout",
     "make_layout_like",
+    "make_layout_tv",
     "make_ordered_layout",
+    "make_tiled_copy",
+    "make_tiled_copy_A",
+    "make_tiled_copy_B",
+    "make_tiled_copy_C",
+    "make_tiled_copy_tv",
+    "make_tiled_mma",
     "max_common_layout",
     "max_common_vector",
+    "mma_atom",
     "moves",
     "nullspace",
     "offsets",

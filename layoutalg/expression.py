@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "Make": (
         *("Layout", "ComposedLayout", "Swizzle", "E", "make_layout", "make_ordered_layout", "make_layout_like"),
-        *("make_composed_layout", "make_identity_layout"),
+        *("make_composed_layout", "make_identity_layout", "make_layout_tv"),
     ),
     "Look at": (
         *("size", "cosize", "rank", "depth", "leading_dim", "is_congruent", "is_weakly_congruent", "product"),
@@ -77,6 +77,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "algebra.recast": ("recast_layout", "upcast", "downcast"),
     "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
     "algebra.tiling": ("local_tile", "local_partition"),
+    "fragments.partitioner": ("make_layout_tv",),
     "layouts.composed": ("ComposedLayout",),
     "layouts.cosize": ("cosize",),
     "layouts.layout": ("Layout",),

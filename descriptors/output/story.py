@@ -37,7 +37,7 @@ def _kernel(kernel: Kernel) -> list[str]:
     if kernel.waits:
         waits = ", ".join(f"{n} (line {line})" for line, n in kernel.waits)
         lines.append(f"  {counted(kernel.commits, 'commit')}, waits for all groups but the newest {waits}")
-        lines.append(f"  at most {counted(kernel.in_flight + 1, 'group')} in flight where one is issued")
+        lines.append(f"  at most {counted(kernel.in_flight, 'group')} in flight where one is issued")
     if kernel.columns:
         columns = ", ".join("a register's" if one is None else str(one) for one in kernel.columns)
         lines.append(f"  tensor memory: {columns} columns allocated of 512")

@@ -1,1 +1,1 @@
-"""What does each thread's register hold of a tile?"""
+"""What each thread's registers hold of a tile, and how it goes through shared memory."""

@@ -20,7 +20,7 @@ class Family(Value):
         threads: how many threads hold it.
         holds: the rule.
         source: where it is published.
-        grade: who checked it.
+        grade: who checked it, the strongest: what a GPU holds, or NVIDIA's own headers.
     """
 
     __slots__ = ("form", "tile", "threads", "holds", "source", "grade")
@@ -41,30 +41,33 @@ _BLOCKS = "PTX ISA 9.1, block scaling for mma.sync; CUTLASS mma_traits_sm120.hpp
 _MATRIX = "PTX ISA 9.1, ldmatrix, stmatrix; CUTLASS copy_traits_sm75.hpp, copy_traits_sm90.hpp"
 _TENSOR = "PTX ISA 9.1, tcgen05.ld, tcgen05.st; CUTLASS copy_traits_sm100.hpp"
 _CODE = "NVIDIA code"
+_MEASURED = "measured on Hopper"
+_MEASURED_WGMMA = "measured on Hopper; b1 is PTX's text"
+_MEASURED_MMA = "measured on Hopper; e2m1 and 8-bit floats with K 16 are NVIDIA's code, e2m3 and e3m2 PTX's text"
 
 #: What there is, in the order in which it is listed.
 FAMILIES = (
     Family(
         "wgmma.m64nNkK.D[.TYPE]", "64 x N", 128,
-        "value v of lane t, warp w: row 16w + t/4 + 8(v/2 % 2), column 8(v/4) + 2(t%4) + v%2", _WGMMA, _CODE,
+        "value v of lane t, warp w: row 16w + t/4 + 8(v/2 % 2), column 8(v/4) + 2(t%4) + v%2", _WGMMA, _MEASURED_WGMMA,
     ),
     Family(
         "wgmma.m64nNkK.A[.TYPE]", "64 x K", 128,
         "E = K/8 a register; register r of lane t, warp w: row 16w + t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on",
-        _WGMMA, _CODE,
+        _WGMMA, _MEASURED_WGMMA,
     ),
     Family(
         "mma.mMn8kK.A[.TYPE]", "M x K", 32,
         "E = 32/bits a register; register r of lane t: row t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on (M 16)",
-        _MMA, _CODE,
+        _MMA, _MEASURED_MMA,
     ),
     Family(
         "mma.mMn8kK.B[.TYPE]", "8 x K", 32,
-        "register r of lane t: row (n) t/4, column (k) 4Er + E(t%4) and on", _MMA, _CODE,
+        "register r of lane t: row (n) t/4, column (k) 4Er + E(t%4) and on", _MMA, _MEASURED_MMA,
     ),
     Family(
         "mma.mMn8kK.C[.TYPE]", "M x 8", 32,
-        "value v of lane t: row t/4 + 8(v/2), column 2(t%4) + v%2; D is the same", _MMA, _CODE,
+        "value v of lane t: row t/4 + 8(v/2), column 2(t%4) + v%2; D is the same", _MMA, _MEASURED,
     ),
     Family(
         "mma.m16n8kK.SFA[.TYPE]", "16 x K", 32,
@@ -78,7 +81,7 @@ FAMILIES = (
         Family(
             f"{name}.xN[.trans][.RxC][.TYPE]", "R x C", 32,
             "register j of lane t: matrix j (down, then across), row t/4, 4 bytes from 4(t%4) on; .trans (16 bits): "
-            "rows 2(t%4) and one on, column t/4", _MATRIX, _CODE,
+            "rows 2(t%4) and one on, column t/4", _MATRIX, _MEASURED,
         )
         for name in ("ldmatrix", "stmatrix")
     ),

@@ -23,9 +23,11 @@ from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.analysis.warp_accesses import need_offset
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import Fragment
+from layoutalg.fragments.names import fragment as named
 from layoutalg.fragments.rules import row_pointers
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
+from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 #: Bytes of a row of ``ldmatrix``.
@@ -57,27 +59,32 @@ def moves(
     True
     """
     need_layout(tile, "moves")
+    if not isinstance(fragment, Fragment):
+        raise LayoutError(f"moves: must be a fragment, found {safe_text(fragment)}")
     unit = as_int(element_bytes, "moves: element_bytes")
     head, *words = fragment.name.split(".")
     if head.endswith("matrix"):
         return _matrices(fragment, tile, unit, access_bytes, store)
-    if head == "tcgen05" or words[1].startswith("SF"):
+    operand = words[1] if len(words) > 1 else ""
+    if head == "tcgen05" or operand.startswith("SF"):
         what = "tensor memory" if head == "tcgen05" else "scale factors"
         raise LayoutError(f"moves: a fragment must be of a tile in shared memory, found {what}; name = {fragment.name}")
     lanes = _spread(fragment.layout, fragment.shape, tile, 1, fragment.name)
-    return AccessPattern(lanes, access_bytes or unit, words[1] in ("C", "D") if store is None else store)
+    width = unit if access_bytes is None else access_bytes
+    return AccessPattern(lanes, width, operand in ("C", "D") if store is None else store)
 
 
 def _matrices(
     fragment: Fragment, tile: AnyLayout, unit: int, access_bytes: int | None, store: bool | None
 ) -> AccessPattern:
     """The rows that the threads of ``ldmatrix`` point at, whatever the type of the tile's elements."""
-    head, count = fragment.name.split(".")[:2]
+    head, count = named(fragment.name).name.split(".")[:2]
     stores = head == "stmatrix"
-    if store not in (None, stores) or access_bytes not in (None, _ROW_BYTES):
+    access_bytes = _ROW_BYTES if access_bytes is None else as_int(access_bytes, "moves: access_bytes")
+    if store not in (None, stores) or access_bytes != _ROW_BYTES:
         raise LayoutError(
             f"moves: {head} must {'store' if stores else 'load'} rows of 16 bytes, found a "
-            f"{'store' if (stores if store is None else store) else 'load'} of {access_bytes or _ROW_BYTES}"
+            f"{'store' if (stores if store is None else store) else 'load'} of {access_bytes}"
         )
     if not 1 <= unit <= _ROW_BYTES or _ROW_BYTES % unit:
         raise LayoutError(f"moves: an element of {head} must have 1, 2, 4, 8 or 16 bytes, found {unit}")
@@ -85,8 +92,18 @@ def _matrices(
     down = fragment.shape[0] // 8
     across = int(count[1:]) // down
     lanes = row_pointers(down, across, width)
-    spread = _spread(lanes, (8 * down, width * across), tile, _contiguous(tile, head), fragment.name)
+    along = _contiguous(tile, head)
+    hint = _fitting(f"{head}.{count}", _shape(tile, head)[:: 1 if along else -1]) if unit == 2 else ""
+    spread = _spread(lanes, (8 * down, width * across), tile, along, fragment.name, hint)
     return AccessPattern(spread, _ROW_BYTES, stores)
+
+
+def _fitting(name: str, extents: tuple[int, ...]) -> str:
+    """How else the matrices of an instruction could lie, of 8 x 8 elements each, so that they fill a tile."""
+    count = int(name.rpartition("x")[2])
+    shapes = [(8 * down, 8 * count // down) for down in (1, 2, 4) if not count % down]
+    found = [f"{name}.{r}x{c}" for r, c in shapes if not extents[0] % r and not extents[1] % c]
+    return f" ({' and '.join(found)} would fill it)" if found else ""
 
 
 def _contiguous(tile: AnyLayout, name: str) -> int:
@@ -107,7 +124,7 @@ def _shape(tile: AnyLayout, name: str) -> tuple[int, int]:
     return rows, columns
 
 
-def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, name: str) -> Layout:
+def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, name: str, hint: str = "") -> Layout:
     """A thread-value layout of one piece as that of the whole tile, whose mode ``along`` the piece's columns run."""
     extents = _shape(tile, name)
     rows, columns = extents if along else (extents[1], extents[0])
@@ -115,7 +132,7 @@ def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, 
         piece = shape if along else (shape[1], shape[0])
         raise LayoutError(
             f"moves: the tile must be a multiple of the {piece[0]}x{piece[1]} of {name}, found "
-            f"{extents[0]}x{extents[1]}; tile = {tile}"
+            f"{extents[0]}x{extents[1]}{hint}; tile = {tile}"
         )
     steps = (1, extents[0]) if along else (extents[0], 1)
     placed = composition(Layout(shape, steps), lanes)

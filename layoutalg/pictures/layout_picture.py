@@ -21,18 +21,17 @@ from layoutalg.drawing.arrange import arrange
 from layoutalg.drawing.grid import Drawable
 from layoutalg.drawing.plate import Plate
 from layoutalg.drawing.text import fitting, written
-from layoutalg.errors import LayoutError, brief
+from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
+from layoutalg.pictures.arguments import held_by, levels_of, one_of, positive
 from layoutalg.pictures.plates import Question, plate_of
 from layoutalg.pictures.tables import COLOURS, LABELS, Limits
 from layoutalg.strokes.picture import Picture
 from layoutalg.strokes.scene import Scene
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
 
 #: The most cells of a scene: a tile of 512 x 512, whose file is megabytes long.
 MOST_CELLS = 1 << 18
@@ -177,54 +176,15 @@ def draw(
         title = title or layout.name
         layout, thread_values = Layout(layout.shape), layout
     if isinstance(thread_values, Fragment):
-        thread_values = _held(thread_values, layout)
+        thread_values = held_by(thread_values, layout)
     for operand in (layout, before):
         if operand is not None and (not callable(operand) or not hasattr(operand, "shape")):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
-    by = _one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")
-    shown = _one_of(label or usual, LABELS, "label")
+    by = one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")
+    shown = one_of(label or usual, LABELS, "label")
     if element_bytes is not None:
-        element_bytes = _positive(element_bytes, "element_bytes")
+        element_bytes = positive(element_bytes, "element_bytes")
     elif "bank" in (by, shown):
         raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
-    return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, _levels(levels), str(title))
-
-
-def _held(fragment: Fragment, layout: Drawable) -> AnyLayout:
-    """The thread-value layout of a fragment whose tile is of the layout's shape."""
-    shape = getattr(layout, "shape", None)
-    extents = tuple(map(size, shape)) if type(shape) is tuple else shape
-    if extents != fragment.shape:
-        raise LayoutError(
-            f"draw: the layout must have the shape of {fragment.name}, {fragment.shape[0]} x {fragment.shape[1]}, "
-            f"found {safe_text(layout)}"
-        )
-    return fragment.layout
-
-
-def _one_of(name: str, names: tuple[str, ...], what: str) -> str:
-    if name not in names:
-        raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
-    return name
-
-
-def _positive(value: object, what: str) -> int:
-    number = as_int(value, f"draw: {what}")
-    if number < 1:
-        raise LayoutError(f"draw: {what} must be positive, found {number}")
-    return number
-
-
-def _levels(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
-    if levels is None:
-        return None
-    try:
-        pairs = [(rows, columns) for rows, columns in levels]
-    except (TypeError, ValueError):
-        raise LayoutError(f"draw: levels must be pairs of rows and columns, found {brief(levels)}") from None
-    if len(pairs) > 3:
-        raise LayoutError(f"draw: there must be at most 3 levels, found {len(pairs)}")
-    return tuple(
-        (_positive(rows, "a level's rows"), _positive(columns, "a level's columns")) for rows, columns in pairs
-    )
+    return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, levels_of(levels), str(title))

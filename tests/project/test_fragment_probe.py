@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from places import ROOT
 
-from layoutalg import fragment
+from layoutalg import fragment, wavefronts
 from probes import fragments, held
 from probes.fragments import by_the_rules, digest, every_case, image, meetings, packed
 from probes.held import NUMBERS, Mma, every_mma
+from probes.patterns import matrix_patterns
 
 HOPPER = ROOT / "tests" / "vectors" / "hopper"
 
@@ -113,3 +114,21 @@ def test_the_recorded_tables_have_the_recorded_digests() -> None:
         assert {row["name"]: row["sha256"] for row in facts["tables"]} == {
             name: digest(recorded[name]) for name in recorded if name != "provenance"
         }
+
+
+def test_what_hopper_gpus_count_for_matrices_is_a_matrix_a_phase() -> None:
+    """Every count of ``ldmatrix.x4`` and ``stmatrix.x4`` that was recorded: 16 bytes a lane, eight rows a phase."""
+    for path in sorted((ROOT / "tests" / "vectors" / "hopper").glob("*/matrix_wavefronts.npz")):
+        assert json.loads(path.with_suffix(".json").read_text())["patterns_that_differ_from_the_model"] == 0
+        with np.load(path) as recorded:
+            assert len(recorded["wavefronts"]) > 300
+            for offsets, counted in zip(recorded["offsets"].tolist(), recorded["wavefronts"].tolist(), strict=True):
+                assert wavefronts(offsets, 16, store=True) == counted
+
+
+def test_patterns_of_matrices_are_whole_rows_of_every_lane() -> None:
+    made = matrix_patterns()
+    assert len(made) > 300
+    assert {one.op for one in made} == {"ldmatrix", "stmatrix"}
+    assert all(len(one.offsets) == 32 and all(o >= 0 and o % 16 == 0 for o in one.offsets) for one in made)
+    assert max(max(one.offsets) for one in made) + 16 <= 65536

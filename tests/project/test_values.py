@@ -30,8 +30,13 @@ from layoutalg import (
     Swizzle,
     access,
     composition,
+    copy_atom,
     draw,
+    fragment,
     make_identity_layout,
+    make_tiled_copy,
+    make_tiled_mma,
+    mma_atom,
     parse_layout,
     prove,
     symbol,
@@ -39,6 +44,7 @@ from layoutalg import (
 from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.drawing.plate import Level, Mark
+from layoutalg.fragments.catalogue import family_of
 from layoutalg.layouts.tokens import tokenize
 from layoutalg.oracle import algebra, reader, service, tensors, tree
 from layoutalg.oracle.dsl import algebra as dsl_algebra
@@ -85,12 +91,18 @@ EXAMPLES: dict[str, list[Any]] = {
         LinearLayout({}, {}),
     ],
     "analysis.banks.Access": [access([8 * lane for lane in range(32)], 8), access([None, 0], 4), access([], 4)],
+    "fragments.fragment.Fragment": [fragment("mma.m16n8k16.C"), fragment("ldmatrix.x4.trans")],
+    "fragments.mma_atoms.MmaAtom": [mma_atom("wgmma.m64n8k16")],
+    "fragments.tiled_mma.TiledMma": [make_tiled_mma("mma.m16n8k8.tf32", (2, 1, 1), (None, Layout((8, 2)), 8))],
+    "fragments.tiled_copy.CopyAtom": [copy_atom(4), copy_atom("ldmatrix.x2")],
+    "fragments.tiled_copy.TiledCopy": [make_tiled_copy(4, Layout((32, 4)), (8, 16))],
     "analysis.swizzle_search.AccessPattern": [AccessPattern([0, None], 16), AccessPattern(TILE, 2, True)],
 }
 #: Values that no public function gives: the names of their own module make them again.
 INNER: dict[str, list[Any]] = {
     "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
     "layouts.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "fragments.catalogue.Family": [family_of("mma.m16n8k16.C")],
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],

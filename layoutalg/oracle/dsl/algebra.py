@@ -25,9 +25,9 @@ _SAME = [
     "append", "blocked_product", "composition", "crd2idx", "dice", "filter", "filter_zeros",
     "flat_divide", "flat_product", "flatten", "group_modes", "idx2crd", "is_congruent", "is_weakly_congruent",
     "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
-    "make_layout_like", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace", "prepend",
-    "product", "raked_product", "recast_layout", "right_inverse", "tile_to_shape", "tiled_divide", "tiled_product",
-    "zipped_divide", "zipped_product",
+    "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace",
+    "prepend", "product", "raked_product", "recast_layout", "right_inverse", "tile_to_shape", "tiled_divide",
+    "tiled_product", "zipped_divide", "zipped_product",
 ]
 # fmt: on
 _IDENTITY = re.compile(r"^S<0,-?\d+,-?\d+> o 0 o ")
