@@ -4,15 +4,15 @@ The multiplications are in ``tcgen05_mma_forms``. Source: PTX ISA 9.1, tcgen05; 
 
 Law: a thread's registers of ``tcgen05.ld`` hold what a warp's 32 lanes are given: 32 bits a register.
 
->>> all(registers(shape, num) * 32 * 32 == lanes * bits * num for shape, (lanes, bits, _) in _SHAPES.items()
-...     for num in (1, 2, 4, 8, 16, 32) if shape != "16x32bx2")
-True
+>>> [registers(shape, 4) for shape in ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")]
+[4, 4, 8, 16, 4]
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_copy
@@ -21,28 +21,21 @@ from descriptors.kernels.tcgen05_mma_forms import multiplication
 from descriptors.protocol.tcgen05 import SIZES
 from descriptors.ptx.module import Instruction
 from descriptors.ptx.operands import Address, Vector
+from descriptors.transfer.moves import MOST, tmem_move
 
-#: Shapes of ``ld`` and ``st``: lanes, bits a lane of .x1, the largest number.
-_SHAPES = {
-    "32x32b": (32, 32, 128),
-    "16x64b": (16, 64, 128),
-    "16x128b": (16, 128, 64),
-    "16x256b": (16, 256, 32),
-    "16x32bx2": (32, 32, 128),
-}
 _TARGET = re.compile(r"sm_(100|101|103|110)([af])\Z")
 _NUM = re.compile(r"x(\d+)\Z")
 _CONVERSIONS = ("b8x16", "b6x16_p32", "b4x16_p64")
 
 
+@lru_cache
 def registers(shape: str, num: int) -> int:
     """Registers a thread of a ``tcgen05.ld`` or ``st``.
 
     >>> registers("16x256b", 32)
     128
     """
-    lanes, bits, _ = _SHAPES[shape]
-    return num * lanes * bits // 1024
+    return tmem_move(f"{shape}.x{num}").registers
 
 
 def tcgen05_findings(one: Instruction, target: str) -> Iterator[Finding]:
@@ -86,9 +79,9 @@ def _alloc(one: Instruction, _: str) -> _Told:
 def _load(one: Instruction, target: str) -> _Told:
     yield from _synchronous(one)
     words, store = one.qualifiers, one.qualifiers[1] == "st"
-    shape = next((w for w in words if w in _SHAPES), "")
+    shape = next((w for w in words if w in MOST), "")
     num = next((int(m[1]) for w in words if (m := _NUM.match(w))), 0)
-    if not shape or num not in (1, 2, 4, 8, 16, 32, 64, 128) or num > _SHAPES[shape][2]:
+    if not shape or num & (num - 1) or not 0 < num <= MOST[shape]:
         yield "form-shape", f"found .{shape or '?'}.x{num}"
         return
     if ("pack::16b" if store else "unpack::16b") in words:

@@ -35,10 +35,10 @@ from descriptors.protocol.events import (
     WaitLoad,
     WaitStore,
 )
+from descriptors.tmem.geometry import COLUMNS, LEAST_COLUMNS
 
-#: Columns of the tensor memory of a CTA, and what may be allocated of them.
-COLUMNS = 512
-SIZES = (32, 64, 128, 256, 512)
+#: What may be allocated of the columns of tensor memory: powers of two.
+SIZES = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)

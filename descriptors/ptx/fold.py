@@ -36,11 +36,10 @@ from descriptors.ptx.known import (
 )
 from descriptors.ptx.module import Function, Instruction
 from descriptors.ptx.operands import Address, Operand, Vector, names
+from descriptors.tmem.geometry import ADDRESS_MASK
 
 #: Rounds over the definitions before what still changes is taken as not known.
 ROUNDS = 12
-#: The bits that a tensor memory address can have set: 512 columns, 128 lanes.
-TENSOR_BITS = 0x007F01FF
 
 _LOGIC = {"and": both, "or": either, "xor": differ, "add": add, "sub": subtract}
 
@@ -205,7 +204,7 @@ class _Folder:
         """What an instruction makes of its operands; nothing where it is not one that is folded."""
         name, read = one.opcode.partition(".")[0], one.operands
         if one.opcode.startswith("ld.shared") and len(read) == 2 and self.place(read[1]) in self.allocated:
-            return Known(0, ((1 << 64) - 1) & ~TENSOR_BITS)
+            return Known(0, ((1 << 64) - 1) & ~ADDRESS_MASK)
         if one.opcode.startswith("shfl.sync.idx") and len(read) > 1 and number == 0:
             return self.value(read[1])._replace()  # the value of some lane: what is known of all of them
         if name not in _FOLDED or len(read) < 2:
