@@ -46,7 +46,7 @@ _ROWS = (
     ),
     Rule(
         "word-version", _A, "bits [46,49) of an sm100 word must be 1",
-        "set bit 46", "PTX ISA 9.1, tcgen05, Shared memory descriptor (Table 40); Triton 3.5.0 leaves them 0, 3.9 does not",
+        "set bit 46", "PTX ISA 9.1, tcgen05, Shared memory descriptor (Table 40); Triton 3.5.0 leaves them 0",
     ),
     Rule(
         "word-suspect", _A, "a shared-memory descriptor should not look like a mistake",

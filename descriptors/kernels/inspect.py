@@ -25,6 +25,7 @@ from descriptors.kernels.words import Step, advance_findings, smem_findings
 from descriptors.ptx.flow import Block, blocks
 from descriptors.ptx.fold import fold
 from descriptors.ptx.module import Function, Module, parse
+from descriptors.words.instruction import INSTRUCTION_DESCRIPTORS
 
 _FAMILIES = ("wgmma.", "tcgen05.")
 
@@ -83,7 +84,7 @@ def _forms(function: Function, module: Module) -> Iterator[Finding]:
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:
     for one in found:
-        if one.use is not None and one.idesc is not None and one.view.kind and one.described is not None:
+        if one.use is not None and one.idesc is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
             for told in complaints(one.idesc, one.use):
                 yield finding(one.line, "word-idesc", f"found {one.idesc:#010x}: {told}", one.opcode)
         for operand in one.operands:
@@ -101,6 +102,13 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
 
 
 def chains(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
+    """The accumulations of a function: multiplications into one D in one block, with nothing committed between them.
+
+    Args:
+        function: the function.
+        found: its multiplications.
+        graph: its basic blocks.
+    """
     ends = iter([*(block.end for block in graph), 0])
     end, chain = next(ends), found[:1]
     while chain and chain[0].index >= end:

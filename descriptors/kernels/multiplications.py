@@ -121,7 +121,7 @@ def _tensor_operands(
         if isinstance(operand, Address):
             continue
         word = _word(operand, known)
-        if described is None:
+        if described is None or not described.m or not described.n:
             yield Operand("A" if matrix == "A" else "B", "sm100", "", "K", (0, 0), word)
         elif matrix == "A":
             shape = _share(use, "A", described.m, described.k // (1 + use.sparse))

@@ -65,7 +65,12 @@ def smem_findings(one: Operand) -> Iterator[tuple[str, str]]:
     if not one.resolved:
         return
     started = one.word.mask & 0x3FFF == 0x3FFF
+    fields = WORDS[one.arch]
     word = one.word.value & (START_FREE | (0xFFFF if started else 0))
+    if one.arch == "sm100" and not word & fields["version"].mask:
+        # Such words are in use, so the rest of the word is judged as if they had the version.
+        yield "word-version", f"found {word:#018x} for {one.matrix}, which has 0"
+        word |= fields.encode() & fields["version"].mask
     for remark in _remarks(word, one.arch, one.dtype, one.major, one.shape):
         if remark.kind in _OF_THE_START and (not started or remark.field == "start_address"):
             continue
@@ -144,7 +149,9 @@ def distance(before: Operand, after: Operand) -> int | None:
     a, b = before.word, after.word
     if a.base and a.base == b.base:
         moved = b.offset - a.offset
-        return moved if abs(moved) < 1 << 14 else None
+        if abs(moved) >= 1 << 14:  # some other field is another, or the start went round
+            return None
+        return moved
     if a.mask & 0x3FFF == b.mask & 0x3FFF == 0x3FFF:
         return (b.value & 0x3FFF) - (a.value & 0x3FFF)
     return None

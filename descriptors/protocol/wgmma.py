@@ -108,9 +108,9 @@ def _waited(one: Register, pending: int) -> Register:
 def _issue(state: State, event: Mma) -> tuple[State, list[Broken]]:
     told: list[Broken] = []
     seen = {name: _seen(state, name) for name in (*event.accumulators, *event.a)}
-    unfenced = tuple(name for name, one in seen.items() if one.touched in ("write", "never") and one.age is None)
+    unfenced = tuple(name for name, one in seen.items() if one.touched in ("write", "never"))
     # An operand A that only was read needs no fence: reads do not disturb each other.
-    read = tuple(name for name in event.accumulators if seen[name].touched == "read" and seen[name].age is None)
+    read = tuple(name for name in event.accumulators if seen[name].touched == "read")
     other = tuple(n for n in event.accumulators if seen[n].shape not in ("", event.shape) and not seen[n].touched)
     if unfenced:
         since = (

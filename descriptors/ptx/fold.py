@@ -29,6 +29,7 @@ from descriptors.ptx.known import (
     either,
     exactly,
     meet,
+    modulo,
     narrow,
     shift_left,
     shift_right,
@@ -41,6 +42,7 @@ from descriptors.tmem.geometry import ADDRESS_MASK
 #: Rounds over the definitions before what still changes is taken as not known.
 ROUNDS = 12
 
+_ALL, _HALF = (1 << 64) - 1, 1 << 31
 _LOGIC = {"and": both, "or": either, "xor": differ, "add": add, "sub": subtract}
 
 
@@ -151,6 +153,7 @@ class _Folder:
         self.local: dict[str, Known] = {}
         self.made: dict[int, Known] = {}
         self.allocated: set[tuple[str, int]] = set()
+        self.origins: dict[str, Known] = {}
         self.changed = False
 
     def value(self, operand: Operand) -> Known:
@@ -178,8 +181,13 @@ class _Folder:
             if name not in self.needed:
                 continue
             made = self.result(index, one, number)
-            if not made.base and made.constant(64) is None:
-                made = made._replace(base=f"{name}@{index}", offset=0)
+            if made.base:
+                made = self._refined(made)
+            elif made.constant(64) is None:
+                base = f"{name}@{index}"
+                old = self.origins.get(base)
+                self.origins[base] = made if old is None else meet(old, made)
+                made = made._replace(base=base, offset=0)
             if one.predicate:
                 made = meet(made, self.value(name)) if name in self.whole else made
             self.local[name] = made
@@ -188,6 +196,15 @@ class _Folder:
                 old = self.whole.get(name)
                 self.whole[name] = NOTHING if final else made if old is None else self._all(name, old, made)
                 self.changed |= self.whole[name] != old
+
+    def _refined(self, made: Known) -> Known:
+        """What is known by the steps, and by one step from the base, which loses less to carries."""
+        # A base that is shifted or taken modulo something has no origin of its own.
+        origin, low = self.origins.get(made.base), made.offset & 0xFFFFFFFF
+        if origin is None or (origin.value | ~origin.mask) & _ALL >= _HALF or low >= _HALF:
+            return made  # the steps in 32 bits may have gone round
+        once = add(origin, exactly(made.offset), 64)
+        return made._replace(value=made.value | once.value, mask=made.mask | once.mask)
 
     def _all(self, name: str, old: Known, made: Known) -> Known:
         met = meet(old, made)
@@ -246,7 +263,7 @@ class _Folder:
         if by is not None and name == "shr" and (".s" not in one.opcode or self._positive(read[0], bits)):
             return shift_right(narrow(read[0], bits), by, bits)
         if name == "bfe" and by is not None and len(read) > 2 and (length := read[2].constant(32)) is not None:
-            return narrow(shift_right(read[0], by, bits), min(length, bits)) if ".u" in one.opcode else NOTHING
+            return modulo(shift_right(read[0], by, bits), min(length, bits)) if ".u" in one.opcode else NOTHING
         if name in ("mul", "mad") and by is not None and (".lo" in one.opcode or wide):
             return self._product(read, by, bits * (2 if wide else 1), name == "mad")
         return NOTHING

@@ -126,10 +126,13 @@ def differ(a: Known, b: Known, bits: int) -> Known:
 
 
 def _same(made: Known, a: Known, b: Known) -> Known:
-    """An ``and`` that takes no bit away leaves what it was."""
+    """An ``and`` that takes no bit away leaves what it was; one with low bits alone leaves it modulo those."""
     for one, other in ((a, b), (b, a)):
         if one.base and (~one.mask | one.value) & ~(other.value & other.mask) == 0:
             return made._replace(base=one.base, offset=one.offset)
+        kept = other.constant(64)
+        if one.base and kept and kept & (kept + 1) == 0:
+            return made._replace(base=f"{one.base}%{kept.bit_length()}", offset=one.offset)
     return made
 
 
@@ -154,8 +157,22 @@ def shift_right(a: Known, by: int, bits: int) -> Known:
     low = (1 << bits) - 1
     if by >= bits:
         return exactly(0)
-    above = ((1 << 64) - 1) & ~(low >> by)
-    return Known((a.value & low) >> by, (a.mask & low) >> by | above)
+    above, lost = ((1 << 64) - 1) & ~(low >> by), (1 << by) - 1
+    made = Known((a.value & low) >> by, (a.mask & low) >> by | above)
+    # What is counted from a multiple of the step that is lost stays so counted.
+    if a.base and a.mask & lost == lost and not (a.value - a.offset | a.offset) & lost:
+        return made._replace(base=f"{a.base}>>{by}", offset=a.offset >> by)
+    return made
+
+
+def modulo(one: Known, bits: int) -> Known:
+    """The low bits of a value; its distance from a base is then one modulo ``2**bits``, and the base says so.
+
+    >>> modulo(Known(0, 0, "r", 5), 14)[2:]
+    ('r%14', 5)
+    """
+    made = narrow(one, bits)
+    return made if made.base or not one.base else made._replace(base=f"{one.base}%{bits}", offset=one.offset)
 
 
 def meet(a: Known, b: Known) -> Known:
