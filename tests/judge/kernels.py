@@ -1,6 +1,6 @@
 """The kernels that the checker is tried on, and mutants of them: each with one thing wrong, and the rule that says so.
 
-The kernels are what compilers made of the project's own sources (``scripts/make_kernels.py``). A mutant is a kernel with
+The kernels are what compilers made of the project's own sources (``scripts/make_kernels.py``). A mutant is one with
 one line changed so that it breaks a rule by construction: what is removed was needed, what is written does not exist.
 """
 
