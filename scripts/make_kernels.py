@@ -3,7 +3,7 @@
 
 Usage: python scripts/make_kernels.py FOLDER      packs the .ptx files of a folder, without their debug data
 
-The files are made without a GPU: by `python scripts/lib/corpus/compile_triton.py FOLDER` (needs `pip install triton`),
+The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (needs `pip install triton`),
 and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
 """
 

@@ -22,7 +22,8 @@ from layoutalg.cli.console import NotThereError, Status, json_text, say
 COMPILE_S = 600
 
 _FILE = click.argument("file")
-_ARCH = click.option("--gpu-arch", default="sm_90a", show_default=True, help="The target, for a .cu file.")
+_TARGETS = click.Choice(["sm_90a", "sm_100a", "sm_103a", "sm_110a"])
+_ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
 
 
 @click.command()
