@@ -1,0 +1,60 @@
+"""Tables of a picture's cells as text, in a terminal's colours where there are any.
+
+>>> table([[0, 16], [1, 17]])
+['   0 16', '   1 17']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from layoutalg import Picture
+
+#: The most rows and columns of a table that are written.
+MOST_ROWS, MOST_COLUMNS = 40, 64
+
+
+def table(
+    cells: Sequence[Sequence[object]],
+    roles: Sequence[Sequence[str | None]] = (),
+    *,
+    left: Sequence[str] = (),
+    top: Sequence[str] = (),
+    color: bool = False,
+) -> list[str]:
+    """Lines of a table, its cells right-aligned; what is too large for a terminal is left out and said.
+
+    Args:
+        cells: what is written, row by row.
+        roles: what each cell is filled with.
+        left, top: what stands beside the rows and above the columns.
+        color: with a terminal's colours.
+
+    >>> table([[7, 128]], left=["mn 0"], top=["k 0", "k 1"])
+    ['        k 0 k 1', '   mn 0   7 128']
+    """
+    rows = [[str(cell) for cell in row[:MOST_COLUMNS]] for row in cells[:MOST_ROWS]]
+    width = max((len(cell) for row in [*rows, top[:MOST_COLUMNS]] for cell in row), default=0)
+    beside = max(map(len, left), default=-1) + 1
+    lines = []
+    if top:
+        lines.append(" " * (3 + beside) + " ".join(name.rjust(width) for name in top[:MOST_COLUMNS]))
+    for i, row in enumerate(rows):
+        start = f"{left[i]:>{beside - 1}} " if left else ""
+        if color and roles:  # colours touch, so that a block is one
+            body = "".join(Picture.painted(f"{cell:>{width}} ", role) for cell, role in zip(row, roles[i], strict=False))
+        else:
+            body = " ".join(cell.rjust(width) for cell in row)
+        lines.append(f"   {start}{body}")
+    more = [f"{len(cells) - MOST_ROWS} more rows"] if len(cells) > MOST_ROWS else []
+    columns = max(map(len, cells), default=0)
+    more += [f"{columns - MOST_COLUMNS} more columns"] if columns > MOST_COLUMNS else []
+    return [*lines, f"   ... and {', '.join(more)}"] if more else lines
+
+
+def story(lines: Iterable[str], width: int | None) -> str:
+    """Lines of a text; those wider than a terminal are cut, colours apart."""
+    made = list(lines)
+    if width is None:
+        return "\n".join(made)
+    return "\n".join(line if "\x1b" in line or len(line) <= width else line[: width - 3] + "..." for line in made)
