@@ -151,24 +151,11 @@ def _view(a: Anatomy, lanes: Lanes, found: Access, swizzled: bool, worst: int) -
 
 def _holds(a: Anatomy, swizzled: bool, lines: Sequence[int]) -> dict[int, int]:
     """Which piece along the contiguous dimension lies in each 16 bytes of the lines, by the number of the 16 bytes."""
-    d, (u, v) = a.derivation, a.unit
-    inner, swizzle, offset = parts(d.smem_tile)
-    at, zero, bits = a.stage_coordinate, (0,) * len(a.stage_coordinate), d.element.storage_bits
-    mn, k = a.extents
-    downs = [offset + _number(inner((i, 0, *at))) for i in range(0, mn, u)]
-    across = [_number(inner((0, j, *zero))) for j in range(0, k, v)]
-    low, high = lines[0] * 8, lines[-1] * 8 + 8
-    found = {}
-    for i, down in enumerate(downs):
-        for j, right in enumerate(across):
-            place = (down + right) * bits // 128
-            # A swizzle moves a piece within its line.
-            if low <= place < high:
-                moved = down + right if swizzle is None or not swizzled else swizzle(down + right)
-                found[moved * bits // 128] = j if d.major.contiguous_mode else i
-    return found
-
-
-def _number(offset: object) -> int:
-    assert isinstance(offset, int)
-    return offset
+    along = a.derivation.major.contiguous_mode
+    low, high = lines[0] * LINE_BYTES, (lines[-1] + 1) * LINE_BYTES
+    return {
+        address // 16: (i, j)[along]
+        for i, row in enumerate(a.pieces(swizzled=swizzled))
+        for j, address in enumerate(row)
+        if low <= address < high
+    }

@@ -25,6 +25,8 @@ from layoutalg import Swizzle, size
 
 #: The most parts of one level that a picture shows; beyond it a line would stand at every pixel.
 MOST_PARTS = 1 << 14
+#: The most pieces of 16 bytes: a tile of a megabyte, several times what shared memory holds.
+MOST_PIECES = 1 << 16
 
 #: Extents or a coordinate along MN and K.
 Pair = tuple[int, int]
@@ -149,33 +151,35 @@ class Anatomy:
             for i in range(rows)
         )
 
-    def table(self, *, swizzled: bool = True, most: int = 1 << 18) -> list[list[int]]:
-        """The offset of every element, in elements: all at once, as a sum of rows and columns under the swizzle.
+    def pieces(self, *, swizzled: bool = True) -> list[list[int]]:
+        """Where every 16 bytes of the tile lie, in bytes: all at once, as a sum of rows and columns under the swizzle.
 
-        Law: the cell of row i and column j is ``smem_tile(i, j)``.
+        Law: the piece of row i and column j begins where ``smem_tile`` has the element (i, j) times ``unit``.
 
         Args:
             swizzled: after the swizzle, not before.
-            most: the most elements; more is refused.
 
         Raises:
-            DescriptorError: for more elements.
+            DescriptorError: for more than 65,536 of them.
 
         >>> from descriptors import derive
         >>> d = derive((16, 64), "bf16", "K", "128B", (8, 16), legality="off")
-        >>> Anatomy(d).table()[1][8] == d.smem_tile(1, 8)
+        >>> Anatomy(d).pieces()[1][2] == 2 * d.smem_tile(1, 16)
         True
         """
-        mn, k = self.extents
-        if mn * k > most:
-            raise DescriptorError(f"picture: a picture must have at most {most} elements, found {mn}x{k}")
+        (mn, k), (u, v) = self.extents, self.unit
+        if (mn // u) * (k // v) > MOST_PIECES:
+            raise DescriptorError(
+                f"picture: a picture must have at most {MOST_PIECES} pieces of 16 bytes, found {mn // u}x{k // v}; "
+                "give a smaller tile"
+            )
         rows, swizzle, offset = parts(self.derivation.smem_tile)
-        at, zero = self.stage_coordinate, (0,) * len(self.stage_coordinate)
-        downs = [offset + _number(rows((i, 0, *at))) for i in range(mn)]
-        across = [_number(rows((0, j, *zero))) for j in range(k)]
-        if swizzle is None or not swizzled or not swizzle.bits:
-            return [[down + right for right in across] for down in downs]
-        return [[swizzle(down + right) for right in across] for down in downs]
+        at, zero, bits = self.stage_coordinate, (0,) * len(self.stage_coordinate), self.derivation.element.storage_bits
+        downs = [offset + _number(rows((i, 0, *at))) for i in range(0, mn, u)]
+        across = [_number(rows((0, j, *zero))) for j in range(0, k, v)]
+        if swizzle is None or not swizzled:
+            return [[(down + right) * bits // 8 for right in across] for down in downs]
+        return [[swizzle(down + right) * bits // 8 for right in across] for down in downs]
 
     @property
     def stage_coordinate(self) -> tuple[int, ...]:

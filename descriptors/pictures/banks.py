@@ -86,9 +86,7 @@ class BanksPicture(Picture):
         costs = [view.wavefronts for view in found]
         if self.lanes.thread_values is not None:
             return f"One access of {len(found[0].addresses)} lanes: {_costs(costs)}"
-        across = names(self.derivation)[1 - self.derivation.major.contiguous_mode]
-        what = "rows" if across != "K" else "k"
-        return f"The same {len(found[0].addresses)} {what} of 16 bytes, read at once: {_costs(costs)}"
+        return f"The same {len(found[0].addresses)} rows of 16 bytes, read at once: {_costs(costs)}"
 
     def _sentences(self, found: tuple[View, ...]) -> str:
         a, d = Anatomy(self.derivation, self.stage), self.derivation
@@ -190,7 +188,8 @@ def _name(d: Derivation, view: View) -> str:
 
 def _costs(costs: list[int]) -> str:
     """Wavefronts of all views."""
-    return " or ".join(map(str, costs)) + (" wavefront" if costs[-1] == 1 else " wavefronts")
+    first, *others = costs
+    return " or ".join([counted(first, "wavefront"), *map(str, others)])
 
 
 def _verdict(d: Derivation, view: View) -> str:
