@@ -55,7 +55,7 @@ class AtomsPicture(Picture):
         title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(found)}"
         sentence = f"{told(d)}, {times(a.extents)}, {amount(a.bytes)}: {d.smem_tile}."
         figure.heading(0, 0, title, sentence, room=1100)
-        figure.panel_heading(0, 74, f"Tile of {times(a.atom_grid)} {many(2, atom_name(d))}", ["a number: which one it is in memory, and where it begins, in bytes"], "accent")
+        figure.panel_heading(0, 74, f"Tile of {times(a.atom_grid)} {many(2, atom_name(d))}", ["a number: which one it is in memory, and where it begins, in bytes", "{0[0]} {1[0]} down, {0[1]} {1[1]} across".format(names(d), a.extents)], "accent")
         frame = Frame(0, TOP, WIDE, HIGH, rows, columns)
         self._atoms(figure, frame, found)
         self._steps(figure, frame, places)
@@ -109,7 +109,6 @@ class AtomsPicture(Picture):
     def _steps(self, figure: Figure, frame: Frame, places: tuple[tuple[int, ...], ...]) -> None:
         """The step to the next atom down, and that to the right."""
         wide, high = frame.step
-        mn, k = names(self.derivation)
         if frame.rows > 1:
             x, y = frame.x + frame.width + 16, frame.y + high / 2
             figure.arrow([(x, y), (x, y + high)], "accent", 1.8, min(8, high / 2))
@@ -118,8 +117,6 @@ class AtomsPicture(Picture):
             x, y = frame.x + wide / 2, frame.y + frame.height + 16
             figure.arrow([(x, y), (x + wide, y)], "accent", 1.8, min(8, wide / 2))
             figure.text(max(x + wide / 2, frame.x + 30), y + 19, f"+{spaced(places[0][1] - places[0][0])}", "accent", 13, "middle", bold=True)
-        a = Anatomy(self.derivation, self.stage)
-        figure.text(frame.x + frame.width, frame.y + frame.height + 35, f"{mn} {a.extents[0]} down, {k} {a.extents[1]} across", "muted", 13, "end")
 
     def _inside(self, figure: Figure, a: Anatomy, pieces: tuple[tuple[int, ...], ...], x: float) -> None:
         rows, columns = len(pieces), len(pieces[0])

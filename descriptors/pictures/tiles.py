@@ -31,6 +31,13 @@ _SAID = {
     "subtile": "colour: the subtile",
     "chunk": "colour: the chunk of a subtile",
 }
+_TITLES = {
+    "order": "in the order of memory",
+    "bank": "by banks",
+    "atom": "atom by atom",
+    "subtile": "subtile by subtile",
+    "chunk": "chunk by chunk",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ class TilePicture(Picture):
         """The cells, the borders of the levels, and a number for each block that the colour is of."""
         d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
         pieces = a.pieces()
-        title = f"{times(a.extents)} {d.element}: {_SAID[self.colour]}"
+        title = f"A tile of {times(a.extents)} {d.element}, {_TITLES[self.colour]}"
         sentence = self._sentence(a)
         figure.heading(0, 0, title, sentence, room=ACROSS)
         frame = _frame(a, len(pieces), len(pieces[0]))

@@ -1,0 +1,181 @@
+"""Where a layout stores the elements of an operand, and where a word reads them: what a wrong word does.
+
+>>> from descriptors import diff
+>>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+>>> rows = DifferencePicture(found).record()
+>>> rows["stored"][8], rows["read"][8]
+([1024, 1040], [512, 528])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from descriptors.debug.decode import decode
+from descriptors.debug.diff import Diff
+from descriptors.pictures.panels import Frame, border, fill, hairs, spaced, ticks, times
+from descriptors.pictures.tables import story, table
+from descriptors.pictures.word_panel import word_panel
+from descriptors.proof.addresses import address_bits, fetched_addresses, stored_addresses
+from descriptors.text import word_text
+from descriptors.words.descriptor import WORDS
+from layoutalg import Figure, Picture, Scene
+
+#: The width of the words' bars, the height of a panel, where panels begin.
+WIDE, DOWN, TOP = 1240, 512, 138
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePicture(Picture):
+    """A word compared with a layout.
+
+    Args:
+        diff: the comparison.
+    """
+
+    diff: Diff
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn: the address of each 16 bytes, as it is stored and as it is read."""
+        stored, read, wrong = self._tables()
+        return {
+            "kind": "diff",
+            "word": word_text(self.diff.word),
+            "right_word": None if self.diff.right_word is None else word_text(self.diff.right_word),
+            "differing": self.diff.differing,
+            "stored": stored,
+            "read": read,
+            "wrong": wrong,
+        }
+
+    def scene(self) -> Scene:
+        """Both tables beside one another, what is wrong marked, and the two words below."""
+        d, figure = self.diff, Figure()
+        stored, read, wrong = self._tables()
+        sentence = self._sentence()
+        figure.heading(0, 0, self._title(), sentence, room=WIDE)
+        wide, high = self._size(stored)
+        order = {address: rank for rank, address in enumerate(sorted({one for row in stored for one in row}))}
+        panels = []
+        for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + 190, "Read for the word", read)):
+            frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
+            figure.text(x, TOP - 34, name, "ink", figure.HEADING, bold=True)
+            roles = [[self._role(one, order) for one in row] for row in cells]
+            fill(figure, frame, roles, [[f"0x{one:03x}" for one in row] for row in cells])
+            hairs(figure, frame)
+            self._axes(figure, frame, cells)
+            panels.append(frame)
+        self._marks(figure, panels, stored, read, wrong)
+        for frame in panels:
+            border(figure, frame, "tile")
+        self._side(figure, panels[1].x + wide + 60)
+        foot = self._words(figure, TOP + high + 56)
+        figure.legend(0, foot + 24, self._legend(), WIDE)
+        return figure.scene(self._title(), sentence)
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """Both addresses of each 16 bytes that is read from elsewhere, and the one of those that are right."""
+        stored, read, wrong = self._tables()
+        cells = [
+            [f"{a:#x}>{b:#x}" if bad else f"{a:#x}" for a, b, bad in zip(*row, strict=True)]
+            for row in zip(stored, read, wrong, strict=True)
+        ]
+        roles = [["c7" if bad else "r1" for bad in row] for row in wrong]
+        u, v = self._unit()
+        left = [str(i * u) for i in range(len(cells))]
+        top = [str(j * v) for j in range(len(cells[0]))]
+        lines = [self._title(), self._sentence(), "", *table(cells, roles, left=left, top=top, color=color)]
+        return story(lines, width)
+
+    def _unit(self) -> tuple[int, int]:
+        many = self.diff.element.per_16_bytes
+        return (1, many) if self.diff.major.contiguous_mode else (many, 1)
+
+    def _tables(self) -> tuple[list[list[int]], list[list[int]], list[list[bool]]]:
+        """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs."""
+        d, (u, v) = self.diff, self._unit()
+        stored = stored_addresses(d.layout, d.element, base=d.base, pattern_start=d.pattern_start)
+        read = fetched_addresses([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
+        stored = stored.reshape(read.shape)
+        mn, k = d.shape
+        unequal = (stored != read)[: mn // u * u or mn, : k // v * v or k]
+        wrong = unequal.reshape(-(-mn // u), min(u, mn), -(-k // v), min(v, k)).any(axis=(1, 3))
+        scale = 8 // address_bits(d.element)
+        return (stored[::u, ::v] // scale).tolist(), (read[::u, ::v] // scale).tolist(), wrong.tolist()
+
+    def _size(self, cells: list[list[int]]) -> tuple[float, float]:
+        rows, columns = len(cells), len(cells[0])
+        longest = max(len(f"0x{one:03x}") for row in cells for one in row)
+        high = rows * (22 if rows <= 20 else max(DOWN / rows, 3))
+        numbered = high / rows >= 10.5
+        wide = columns * ((7 * longest + 16) if numbered and columns <= 8 else max(6, min(60, 340 / columns)))
+        return max(150, wide), high
+
+    def _role(self, address: int, order: dict[int, int]) -> str:
+        """The shade of an address by its place among those that the layout stores; paper outside of them."""
+        return Figure.step(order[address], len(order)) if address in order else "faint"
+
+    def _axes(self, figure: Figure, frame: Frame, cells: list[list[int]]) -> None:
+        u, v = self._unit()
+        ticks(figure, frame, [str(i * u) for i in range(frame.rows)], [str(j * v) for j in range(frame.columns)])
+        figure.text(frame.x - 8, frame.y - 8, "mn\u2009\\\u2009k".replace("\u2009", ""), "muted", 10.5, "end", mono=True)
+
+    def _marks(
+        self, figure: Figure, panels: list[Frame], stored: list[list[int]], read: list[list[int]], wrong: list[list[bool]]
+    ) -> None:
+        """A frame about each run of wrong cells, and an arrow from what the first of them gets."""
+        left, right = panels
+        roles = [["glow" if bad else None for bad in row] for row in wrong]
+        if not any(map(any, wrong)):
+            return
+        wide, high = right.step
+        figure.cells(right.x, right.y, wide, high, [["bad" if bad else None for bad in row] for row in wrong], 0.16)
+        at = {one: (i, j) for i, row in enumerate(stored) for j, one in enumerate(row)}
+        first = next((i, j) for i, row in enumerate(roles) for j, role in enumerate(row) if role)
+        figure.border(*right.cell(*first), "subtile")
+        if source := at.get(read[first[0]][first[1]]):
+            x, y, a, b = left.cell(*source)
+            u, v, _, h = right.cell(*first)
+            figure.border(x, y, a, b, "subtile")
+            figure.arrow([(x + a + 2, y + b / 2), (u - 3, v + h / 2)], "bad", 1.8)
+
+    def _side(self, figure: Figure, x: float) -> None:
+        d, y = self.diff, TOP + 8.0
+        y = figure.paragraph(x, y, d.headline + ".", 330, "good" if d.ok else "bad", 15) + 12
+        for one in d.mismatches[:3]:
+            y = figure.paragraph(x, y, f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}.", 330) + 6
+        for change in d.changes:
+            y = figure.paragraph(x, y + 8, f"Right: {change.field} {change.right}, not {change.found}.", 330, "ink")
+
+    def _words(self, figure: Figure, y: float) -> float:
+        """The word with its wrong fields marked, and the right one below it."""
+        d = self.diff
+        changed = tuple(change.field for change in d.changes)
+        words = [("The word", d.word)] + ([("The right word", d.right_word)] if d.right_word not in (None, d.word) else [])  # type: ignore[list-item]
+        for name, word in words:
+            assert word is not None
+            found = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
+            figure.text(0, y, f"{name}: {word_text(word)}", "ink", 15, bold=True)
+            y = word_panel(figure, 0, y + 30, WIDE, WORDS[d.arch], word, moves=changed, idle=found.dont_care) + 44
+        return y - 44
+
+    def _title(self) -> str:
+        d = self.diff
+        if d.ok:
+            return f"{word_text(d.word)} reads every element from where it is stored"
+        return f"{word_text(d.word)} reads {spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements from elsewhere"
+
+    def _sentence(self) -> str:
+        d = self.diff
+        return (
+            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}"
+            + (f" at {d.base:#x}" if d.base else "")
+            + ". A cell is 16 bytes; a number its address, a shade its order as the layout stores it."
+        )
+
+    def _legend(self) -> list[tuple[str, str]]:
+        entries = [("r0", "first as stored"), ("r7", "last as stored"), ("faint", "an address that the layout does not use")]
+        return entries if self.diff.ok else [*entries, ("subtile", "read from elsewhere"), ("c3", "a field to change")]
+
+
