@@ -31,6 +31,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
+from bench_pictures import measure_pictures, told  # noqa: E402
 from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
 
 
@@ -288,6 +289,9 @@ def report(result: dict[str, Any]) -> Iterator[str]:
             f"{1e3 * row['numpy']:.1f} ms; {row['layoutalg'] / row['numpy']:.2f} of it"
         )
     yield ""
+    if result["pictures"]:
+        yield from told(result["pictures"])
+        yield ""
     bare = result["processes"]["python"]
     for name, seconds in result["processes"].items():
         more = f", {1e3 * (seconds - bare):.1f} ms beyond bare python" if seconds and bare and name != "python" else ""
@@ -312,6 +316,8 @@ def main() -> None:
     result = {"seed": options.seed, "repeats": options.repeats, **measure_operations(options)}
     say("whole layouts")
     result["whole layouts"] = [] if options.only else measure_whole_layouts(options.repeats)
+    say("pictures")
+    result["pictures"] = [] if options.only else measure_pictures(options.repeats)
     say("whole processes")
     result["processes"] = measure_processes(options.repeats, bool(result["versions"]["cute-dsl"]))
     result["versions"] |= {

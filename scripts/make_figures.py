@@ -32,6 +32,12 @@ FIGURES: dict[str, Callable[[], Picture]] = {
         levels=[(8, 8)],
         title="A 128-byte swizzle spreads each column of 16-byte chunks over all banks",
     ),
+    "chunks": lambda: draw(
+        evaluate("recast_layout(16, 128, S<3,3,3> o 0 o (8,64):(64,1))"),
+        "bank",
+        element_bytes=16,
+        title="The same atom, a cell for each 16-byte chunk",
+    ),
     "divided": lambda: draw(
         evaluate("flat_divide((8,16):(16,1), (4,8))"),
         before=evaluate("(8,16):(16,1)"),

@@ -25,7 +25,7 @@ MOST_NUMBERS = 1024
 LEAST_WIDTH = 14
 #: Sizes of numbered cells, the largest that fits is taken: of the type, room beside a number, height of a cell, and the
 #: widest and highest table of them, in pixels.
-SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 1500, 20000))
+SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 2600, 20000))
 #: Pixels that a table without numbers should fill, and the largest cell of one.
 ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
 
@@ -68,8 +68,9 @@ def style_of(plate: Plate) -> Style:
     """The size of the cells, one for all panels."""
     grids = [panel.grid for panel in plate.panels]
     rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
-    longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0)
-    if longest and sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS:
+    few = sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS
+    longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0) if few else 0
+    if longest:
         for size, pad, height, widest, highest in SIZES:
             width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, min(height, 26))
             if columns * width <= widest and rows * height <= highest:
@@ -98,7 +99,7 @@ def _panel(panel: Panel, style: Style) -> Figure:
     column_labels(figure, grid.columns, style.width)
     row_labels(figure, grid.rows, style.height)
     if grid.title:
-        figure.text(0, -height_above(grid.columns) - MARGIN - 4, grid.title, "ink", 13, mono=True, bold=True)
+        figure.text(0, -height_above(grid.columns) - MARGIN - 4, grid.title, "muted", 12, mono=True)
     return figure
 
 

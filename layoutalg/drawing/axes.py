@@ -20,16 +20,23 @@ LINE, MARGIN, TYPE = 17, 7, 10.5
 _BESIDE = 10
 
 
-def every(count: int, step: float, need: float) -> int:
+def every(count: int, step: float, need: float, *, again: bool = False) -> int:
     """Which labels of ``count`` positions are written: every so many, a power of two, so that each has its room.
 
     Args:
         count: of positions.
         step: pixels from one to the next.
         need: pixels that a label takes.
+        again: whether the positions begin again after the last, so that the first must not touch it either.
+
+    >>> every(6, 10, 20), every(6, 10, 25), every(6, 10, 25, again=True)
+    (2, 4, 8)
     """
     skip = 1
-    while skip * step < need and skip < count:
+    while skip < count:
+        last = count - (count - 1) // skip * skip
+        if skip * step >= need and (last * step >= need or not again):
+            break
         skip *= 2
     return skip
 
@@ -86,11 +93,13 @@ def _labels(axis: Axis, leaf: int, step: float, *, across: bool) -> list[tuple[f
     """The middle of each run of equal coordinates of a leaf, and the coordinate; as many as there is room for."""
     run = size(axis.extents[:leaf])
     need = len(str(axis.last_label(leaf))) * 0.61 * TYPE + 6 if across else 1.15 * TYPE
-    skip = every(axis.extents[leaf], run * step, need)
+    turn = axis.extents[leaf] * run
+    skip = every(axis.extents[leaf], run * step, need, again=turn < axis.shown)
+    turns = every(-(-axis.shown // turn), turn * step, need)
     found = []
     for position in range(0, axis.shown, run):
         coordinate = axis.coordinate(position)[leaf]
-        if coordinate % skip == 0:
+        if coordinate % skip == 0 and position // turn % turns == 0:
             end = min(position + run, axis.shown)
             found.append(((position + end) / 2 * step, str(coordinate)))
     return found

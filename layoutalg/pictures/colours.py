@@ -18,7 +18,7 @@ from layoutalg.drawing.plate import Roles
 from layoutalg.strokes.theme import KINDS, kind
 
 #: What stands before a number in the legend.
-_PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": "position "}
+_PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": "position ", "slice": "slice "}
 #: Numbers of one kind that the legend names.
 _NAMED = 3
 

@@ -65,7 +65,7 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     notation, was = str(question.layout), "" if question.before is None else str(question.before)
     words = tables(first.rows.shown, first.columns.shown, len(after), notation, was)
     held = "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
-    said = sentences(held, question.colour if legend else "none", question.element_bytes, few=few)
+    said = sentences(held, _key(question) if legend else "none", question.element_bytes, few=few)
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
     return Plate(title, notation, f"{words} {said}", said, panels, legend, note, len(before), was, _stacked(first))
@@ -81,7 +81,7 @@ def _slices(question: Question, layout: Drawable, limits: Limits, most: int | No
 def _roles(question: Question, before: list[Slice], after: list[Slice]) -> tuple[list[Roles], Legend]:
     """The roles of all tables; before an operation they follow the offsets, so that a cell can be found again."""
     if question.colour in ("offset", "bank"):
-        return coloured(question.colour, [table.quantity(question.colour) for table in (*before, *after)])
+        return coloured(_key(question), [table.quantity(question.colour) for table in (*before, *after)])
     values = [table.quantity(question.colour) for table in after]
     at: dict[Any, Any] = {}
     if before:
@@ -89,7 +89,14 @@ def _roles(question: Question, before: list[Slice], after: list[Slice]) -> tuple
             for offsets, row in zip(table.quantity("offset"), quantity, strict=True):
                 at.update(zip(offsets, row, strict=True))
     origin = [[[at.get(offset) for offset in row] for row in table.quantity("offset")] for table in before]
-    return coloured(question.colour, [*origin, *values])
+    return coloured(_key(question), [*origin, *values])
+
+
+def _key(question: Question) -> str:
+    """What the colours are called: beyond rank 2 the position in the last modes is the slice."""
+    shape = question.layout.shape
+    further = type(shape) is tuple and len(shape) > 2
+    return "slice" if question.colour == "mode" and further else question.colour
 
 
 def _grid(table: Slice, label: str) -> Grid:

@@ -35,6 +35,7 @@ _COLOUR = {
     "bank": "is the group of four banks in which it lies",
     "block": "is its block",
     "mode": "is its position in mode 1",
+    "slice": "is its slice",
     "thread": "is the thread that holds it",
     "value": "is the value that holds it",
 }

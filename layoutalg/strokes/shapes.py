@@ -9,6 +9,7 @@ Units are pixels of 1/96 inch, x to the right and y down. Law: a shape moved has
 
 from __future__ import annotations
 
+from math import hypot
 from typing import Protocol
 
 from layoutalg.strokes.metrics import width as text_width
@@ -91,9 +92,13 @@ class Lines(Value):
         return Lines(self.role, self.width, segments, self.dash)
 
     def bounds(self) -> Bounds:
-        """The box that holds them."""
-        ends = [end for x, y, u, v in self.segments for end in ((x, y), (u, v))]
-        return _around(ends, self.width / 2)
+        """The box that holds them; a line is wide across, and ends where it ends."""
+        corners: list[Point] = []
+        for x, y, u, v in self.segments:
+            half = self.width / 2 / (hypot(u - x, v - y) or 1)
+            a, b = abs(v - y) * half, abs(u - x) * half
+            corners += [(x - a, y - b), (x + a, y + b), (u - a, v - b), (u + a, v + b)]
+        return _around(corners, 0)
 
 
 class Box(Value):

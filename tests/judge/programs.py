@@ -35,6 +35,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "layoutalg": {
         "eval": ["(4,8):(8,1)"],
         "show": ["(4,8):(8,1)"],
+        "draw": ["(4,8):(8,1)", "--colour", "thread"],
         "same": ["(4,8):(1,4)", "32:1"],
         "ops": [],
         "banks": ["(8,64):(64,1)", *ACCESS],

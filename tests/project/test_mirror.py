@@ -17,6 +17,8 @@ SHARED = [
     ("layoutalg.tuples", "project/test_values.py", "the base of every value, tried on each of them", "frozen"),
     ("layoutalg.tuples", "layoutalg/algebra/test_symbols.py", "a leaf decides as its integers do, or not", "leaf"),
     ("layoutalg.tuples", "project/test_users_types.py", "types alone: the judge is a type checker", "types"),
+    ("layoutalg.strokes", "layoutalg/strokes/test_canvas.py", "what a canvas gives", "scene"),
+    ("layoutalg.strokes", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
     ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),

@@ -36,8 +36,15 @@ from layoutalg import (
     prove,
     symbol,
 )
+from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
+from layoutalg.drawing.plate import Level, Mark
 from layoutalg.layouts.tokens import tokenize
+from layoutalg.pictures.plates import Question
+from layoutalg.pictures.tables import Limits, Subject
+from layoutalg.strokes.scene import Scene
+from layoutalg.strokes.shapes import Area, Arrow, Box, Cells, Lines, Text
+from layoutalg.strokes.theme import Ink
 from layoutalg.tuples.basis import Vector
 from layoutalg.tuples.frozen import Value
 
@@ -65,7 +72,10 @@ EXAMPLES: dict[str, list[Any]] = {
         prove(Layout(8), Layout(4)),
     ],
     "layouts.printed.Pointer": [Pointer(16, "smem", 1024, "bf16", Swizzle(3, 4, 3)), Pointer(8)],
-    "drawing.picture.Picture": [draw(TILE), draw(Layout((2, 3), (M, 1)))],
+    "pictures.layout_picture.LayoutPicture": [
+        *(draw(TILE), draw(Layout((2, 3), (M, 1)), "block", "index")),
+        draw(TILE, "bank", element_bytes=2, levels=[(8, 8)], title="An atom", before=Layout(512)),
+    ],
     "analysis.f2_matrix.F2Matrix": [F2Matrix((1, 2, 5), 4), F2Matrix(()), F2Matrix.identity(3)],
     "analysis.linear_layout.LinearLayout": [
         LinearLayout({"lane": [(1, 1), (2, 2)], "warp": [(0, 1), (0, 2)]}, ["x", "y"]),
@@ -82,6 +92,22 @@ INNER: dict[str, list[Any]] = {
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
+    "drawing.plate.Plate": [draw(Layout((2, (2, 2)))).plate()],
+    "drawing.plate.Panel": [draw(Layout((2, (2, 2)))).plate().panels[0]],
+    "drawing.plate.Level": [Level("8 x 64", 8, 64, "atom")],
+    "drawing.plate.Mark": [Mark(0, 1, 2, 3)],
+    "drawing.arrange.Style": [Style(20, 10, 8.5)],
+    "pictures.tables.Limits": [Limits(), Limits(1, 2, 3)],
+    "pictures.tables.Subject": [Subject(), Subject(2, (((0, 1),), ()))],
+    "pictures.plates.Question": [Question(Layout((2, 3)), "offset", "index")],
+    "strokes.theme.Ink": [Ink("#ffffff", "#000000"), Ink("#ffffff", "#000000", 0.5, 231)],
+    "strokes.scene.Scene": [Scene("A", "b.", 10, 20.5, ())],
+    "strokes.shapes.Cells": [Cells("c0", ((0, 0, 1, 2.5),)), Cells("c0", ((0, 0, 1, 2.5),), 0.5)],
+    "strokes.shapes.Lines": [Lines("ink", 1, ((0, 0, 1, 1),), (4, 4))],
+    "strokes.shapes.Box": [Box(0, 0, 1, 2), Box(0, 0, 1, 2, "c0", "ink", 2, 3, 0.5)],
+    "strokes.shapes.Area": [Area("beam", ((0, 0), (1, 0), (0, 1)))],
+    "strokes.shapes.Arrow": [Arrow("accent", ((0, 0), (1, 0)))],
+    "strokes.shapes.Text": [Text("ink", 10, ((0, 0, "a"),), "end", True, True, 90)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, draw, size
+from layoutalg import ComposedLayout, E, Layout, Swizzle, size
 from layoutalg.drawing import text
 from layoutalg.drawing.grid import drawing
 
@@ -42,23 +41,3 @@ def test_a_large_layout_is_cut_and_says_so() -> None:
 
 def test_many_slices_are_cut_without_walking_through_them() -> None:
     assert "8 of 1000000000000 tables" in text.table(Layout((2, 2, 10**12)))
-
-
-def test_what_is_no_layout_is_refused() -> None:
-    with pytest.raises(LayoutError, match="draw: the operand must be a layout, found S<3,4,3>"):
-        draw(Swizzle(3, 4, 3))  # type: ignore[arg-type]
-
-
-def test_any_function_on_a_shape_can_be_drawn() -> None:
-    class Squares:
-        shape = (2, 3)
-
-        def __call__(self, *coord: tuple[int, int]) -> int:
-            return (coord[0][0] + 2 * coord[0][1]) ** 2
-
-        def __str__(self) -> str:
-            return "squares"
-
-    assert str(draw(Squares())).splitlines() == [
-        *("squares", "", "[1]     0  1  2", "[0]  +---------", "  0  |  0  4 16", "  1  |  1  9 25")
-    ]

@@ -1,0 +1,74 @@
+"""Pictures in scripts/bench.py: time and bytes of an SVG, beside tensor-layouts with matplotlib where both are installed."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+#: Tiles by name: shape and stride under S<3,3,3>, and whether the peer draws it too, which takes it a second to minutes.
+TILES: dict[str, tuple[Any, Any, bool]] = {
+    "8 x 64, numbered": ((8, 64), (64, 1), True),
+    "32 x 32, numbered": ((32, 32), (32, 1), True),
+    "128 x 128": (((8, 16), (64, 2)), ((64, 512), (1, 8192)), False),
+    "512 x 512": (((8, 64), (64, 8)), ((64, 512), (1, 32768)), False),
+}
+
+
+def measure_pictures(repeats: int) -> list[dict[str, Any]]:
+    """Seconds, by the median, and bytes of a picture of each tile coloured by bank."""
+    from layoutalg import ComposedLayout, Layout, Swizzle, draw
+
+    found = []
+    for name, (shape, stride, both) in TILES.items():
+        tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout(shape, stride))
+        row: dict[str, Any] = {"picture": name, **_timed(lambda: draw(tile, "bank", element_bytes=2).svg(), repeats)}  # noqa: B023
+        theirs = _peer(shape, stride) if both else None
+        row["tensor-layouts"] = _timed(theirs, 1) if theirs else None
+        found.append(row)
+    return found
+
+
+def _timed(draw: Callable[[], str], repeats: int) -> dict[str, Any]:
+    samples, text = [], ""
+    for _ in range(repeats):
+        started = time.perf_counter()
+        text = draw()
+        samples.append(time.perf_counter() - started)
+    return {"seconds": statistics.median(samples), "bytes": len(text.encode())}
+
+
+def _peer(shape: Any, stride: Any) -> Callable[[], str] | None:
+    """The same tile as tensor-layouts draws it; ``None`` where it or matplotlib is not installed."""
+    try:
+        import matplotlib
+        import tensor_layouts as tl
+        from tensor_layouts.viz import draw_layout
+    except ImportError:
+        return None
+    matplotlib.use("Agg")
+    tile = tl.ComposedLayout(tl.Swizzle(3, 3, 3), tl.Layout(shape, stride))
+
+    def draw() -> str:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "tile.svg"
+            draw_layout(tile, filename=str(path), colorize=True)
+            return path.read_text(encoding="utf-8")
+
+    return draw
+
+
+def told(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The measurements in lines."""
+    for row in rows:
+        theirs = row["tensor-layouts"]
+        beside = ""
+        if theirs:
+            beside = (
+                f"; tensor-layouts {1e3 * theirs['seconds']:.0f} ms ({theirs['seconds'] / row['seconds']:.0f}x), "
+                f"{theirs['bytes'] / 1e3:.0f} KB ({theirs['bytes'] / row['bytes']:.0f}x)"
+            )
+        yield f"SVG of {row['picture']}: {1e3 * row['seconds']:.1f} ms, {row['bytes'] / 1e3:.1f} KB{beside}"

@@ -1,0 +1,92 @@
+"""`layoutalg draw`: into the terminal and into files, and bad input in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from drawn import read
+
+from layoutalg import Layout, draw
+from layoutalg.cli.command import main
+
+
+@pytest.mark.parametrize("suffix", ["svg", "tex", "txt", "html"])
+def test_a_file_is_written_and_named(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"a.{suffix}"
+    assert main(["draw", "(2,3):(3,1)", "-o", str(path)]) == 0
+    assert capsys.readouterr() == (f"wrote {path}\n", "")
+    draw(Layout((2, 3), (3, 1))).save(tmp_path / f"b.{suffix}")
+    assert path.read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+    assert main(["draw", "4:1", "-o", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "written": str(path)}
+
+
+def test_every_option_reaches_the_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = "draw (4,4):(4,1) --color bank --label index --element-bytes 4 --level 2x2 --title Words --json"
+    assert main(command.split()) == 0
+    told = json.loads(capsys.readouterr().out)
+    expected = draw(Layout((4, 4), (4, 1)), "bank", "index", element_bytes=4, levels=[(2, 2)], title="Words").record()
+    assert told == {"schema": 1, **json.loads(json.dumps(expected))}
+    path = tmp_path / "a.svg"
+    assert main(["draw", "(4,4)", "-o", str(path)]) == 2
+    assert main(["draw", "flat_divide((4,4):(4,1), (2,2))", "--before", "(4,4):(4,1)", "-o", str(path)]) == 0
+    assert read(path.read_text(encoding="utf-8")).title == "The same cells, before and after"
+    assert main(["draw", "(4,2):(1,4)", "--access", "(4,2):(1,4)", "-o", str(path)]) == 0
+    assert "T3 V1" in path.read_text(encoding="utf-8")
+
+
+def test_without_a_file_the_picture_is_text_without_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", "(2,2):(2,1)"]) == 0
+    assert capsys.readouterr().out == str(draw(Layout((2, 2), (2, 1)))) + "\n"
+
+
+def test_a_terminal_gets_colours_unless_it_asked_for_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    main(["draw", "(2,2):(2,1)", "--colour", "thread"])
+    assert "\x1b[30;48;5;153m 0\x1b[0m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    main(["draw", "(2,2):(2,1)", "--colour", "thread"])
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["(4,4):(1,4)", "--colour", "red"], "'red' is not one of 'offset', 'bank',"),
+        (["(4,4):(1,4)", "--label", "red"], "'red' is not one of 'offset', 'index',"),
+        (["(4,4):(1,4)", "--colour", "bank"], "draw: banks need element_bytes"),
+        (["(4,4):(1,4)", "--level", "8"], "a block must be its rows and columns, as in 8x64, found '8'"),
+        (["(4,4):(1,4)", "--level", "0x8"], "draw: a level's rows must be positive, found 0"),
+        (["(4,4):(1,4)", "-o", "a.png"], "save: a file's name must end in .svg, .tex, .txt, .html, found a.png"),
+        (
+            ["(4,4):(1,4)", "-o", "/nosuch/a.svg"],
+            "save: /nosuch/a.svg must be a file that can be written, found: No such",
+        ),
+        (["(1024,1024):(1,1024)", "-o", "a.svg"], "at most 262144 cells, found 1024 rows of 1024 columns"),
+        (["(1024,1024):(1,1024)", "--json"], "at most 262144 cells"),
+        (["(4,4):(1,4)", "--access", "(4,5):(1,4)"], "draw: thread_values must stay in the tile's 16 elements"),
+        (["(4,4):(1,4)", "--access", "4:1"], "draw: thread_values must have two modes (threads, values), found 4:1"),
+        (["(4,4):(1,4)", "--before", "7"], "draw: the operand must be a layout, found 7"),
+        (["S<3,4,3>"], "draw: the operand must be a layout, found S<3,4,3>"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_no_file(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["draw", *arguments]) == 2
+    told = capsys.readouterr()
+    line = told.err or json.loads(told.out)["error"]["message"]
+    assert message in line
+    assert line.count("\n") <= 1
+    assert list(tmp_path.iterdir()) == []
