@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.operands.swizzled import plain
     from descriptors.output.answers import record, tell
     from descriptors.output.explanation import explain
+    from descriptors.pictures.kinds import picture
     from descriptors.proof.mismatch import Mismatch
     from descriptors.proof.read_model import read_addresses
     from descriptors.sweeps.atlas import Summary, atlas
@@ -89,6 +90,7 @@ _NAMES = {
     "operands.swizzled": "plain",
     "output.answers": "record tell",
     "output.explanation": "explain",
+    "pictures.kinds": "picture",
     "proof.mismatch": "Mismatch",
     "proof.read_model": "read_addresses",
     "sweeps.atlas": "Summary atlas",
@@ -103,14 +105,16 @@ _NAMES = {
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
 }
-#: What tells the answers of a function, loaded with it, so that ``print`` of an answer tells its story.
+#: What tells and draws the answers of a function, loaded with it, so that ``print`` tells an answer's story, and a
+#: notebook shows its picture.
 _WRITERS = {
-    "decode": "output.decoded",
-    "derive": "output.derivation",
-    "diff": "output.diff",
+    "decode": "output.decoded pictures.word",
+    "derive": "output.derivation pictures.levels",
+    "diff": "output.diff pictures.difference",
     "match": "output.match",
     "survey": "output.search",
-    "tma_plan": "output.plan",
+    "tma_plan": "output.plan pictures.boxes",
+    "verify": "output.proof pictures.proofs",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -186,6 +190,7 @@ __all__ = [
     "idesc",
     "lattice",
     "match",
+    "picture",
     "plain",
     "read",
     "read_addresses",
@@ -205,8 +210,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _WRITERS:
-        import_module(f"{__name__}.{_WRITERS[name]}")
+    for writer in _WRITERS.get(name, "").split():
+        import_module(f"{__name__}.{writer}")
     globals()[name] = found
     return found
 

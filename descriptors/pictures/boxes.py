@@ -18,8 +18,8 @@ from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.pictures.anatomy import Pair
 from descriptors.pictures.panels import Frame, amount, border, many, spaced, ticks, times
-from descriptors.pictures.tables import story
-from descriptors.text import aligned, counted
+from descriptors.pictures.tables import shown, story
+from descriptors.text import aligned, counted, image
 from descriptors.tma.plan import Box, TmaPlan
 from layoutalg import Figure, Picture, Scene, size
 
@@ -156,3 +156,8 @@ class BoxesPicture(Picture):
         name = "core matrix" if self.plan.swizzle is SwizzleMode.NONE else "swizzle atom"
         high, wide = self.extents()
         return [("subtile", f"box, {times((high, wide))}"), ("atom", f"{many(1, name)}, {times(self._atom())}")]
+
+
+@image.register(TmaPlan)
+def _image(plan: TmaPlan) -> str:
+    return shown(BoxesPicture(plan))

@@ -15,10 +15,10 @@ from typing import Any
 from descriptors.debug.decode import decode
 from descriptors.debug.diff import Diff
 from descriptors.pictures.panels import Frame, border, fill, hairs, spaced, ticks, times
-from descriptors.pictures.tables import story, table
+from descriptors.pictures.tables import shown, story, table
 from descriptors.pictures.word_panel import word_panel
 from descriptors.proof.addresses import address_bits, fetched_addresses, stored_addresses
-from descriptors.text import word_text
+from descriptors.text import image, word_text
 from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
 
@@ -179,3 +179,6 @@ class DifferencePicture(Picture):
         return entries if self.diff.ok else [*entries, ("subtile", "read from elsewhere"), ("c3", "a field to change")]
 
 
+@image.register(Diff)
+def _image(diff: Diff) -> str:
+    return shown(DifferencePicture(diff))

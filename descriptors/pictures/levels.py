@@ -16,8 +16,9 @@ from descriptors.pictures.anatomy import Anatomy, Pair, bank_group, ranks
 from descriptors.pictures.chunk_panels import chunk_heading, chunk_panel, chunks_heading, chunks_panel, offset_words
 from descriptors.pictures.chunk_panels import steps as draw_steps
 from descriptors.pictures.panels import HEIGHT, amount, atom_name, chunk_name, many, subtile_name, times, told
-from descriptors.pictures.tables import story, table
+from descriptors.pictures.tables import shown, story, table
 from descriptors.pictures.tile_panels import atoms_panel, beam, panel_width, share_of_atom, subtiles_panel
+from descriptors.text import image
 from layoutalg import Figure, Picture, Scene
 
 #: Between two panels, and where their cells begin.
@@ -157,3 +158,6 @@ def _legend(a: Anatomy) -> list[tuple[str, str]]:
     return [*entries, ("r0", "first in memory"), ("r7", "last in memory")]
 
 
+@image.register(Derivation)
+def _image(d: Derivation) -> str:
+    return shown(LevelsPicture(d))

@@ -143,9 +143,10 @@ class SwizzlePicture(Picture):
             return "Addresses stay as they are: a piece lies where the program counts it."
         low, high = self._changed()[0], self._changed()[-1]
         first, last = self._selecting()[0], self._selecting()[-1]
+        bits, become, are = ("bit", "becomes", "is") if low == high else ("bits", "become", "are")
         return (
-            f"Address bits {_range(low, high)} (Z), the number of a piece in its line, become Z xor Y, where Y are bits "
-            f"{_range(first, last)}, the number of the line; the others stay."
+            f"Address {bits} {_range(low, high)} (Z), of the number of a piece in its line, {become} Z xor Y, where Y {are} "
+            f"{bits} {_range(first, last)}, of the number of the line; the others stay."
         )
 
     def _ruler(self, figure: Figure, y: float) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from descriptors.errors import DescriptorError, LayoutError
 from layoutalg import Picture
 
 #: The most rows and columns of a table that are written.
@@ -58,3 +59,11 @@ def story(lines: Iterable[str], width: int | None) -> str:
     if width is None:
         return "\n".join(made)
     return "\n".join(line if "\x1b" in line or len(line) <= width else line[: width - 3] + "..." for line in made)
+
+
+def shown(picture: Picture) -> str:
+    """A picture as a notebook shows it; nothing where an answer has too many parts to be drawn."""
+    try:
+        return picture._repr_html_()
+    except (DescriptorError, LayoutError):
+        return ""

@@ -14,9 +14,9 @@ from typing import Any
 from descriptors.debug.decode import Decoded
 from descriptors.derivation.derivation import Derivation
 from descriptors.output.fields import number_or_text
-from descriptors.pictures.tables import story
+from descriptors.pictures.tables import shown, story
 from descriptors.pictures.word_panel import field_role, word_panel
-from descriptors.text import aligned, word_text
+from descriptors.text import aligned, image, word_text
 from descriptors.words.bitfield import span
 from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
@@ -111,3 +111,8 @@ def word_of(d: Derivation, mn: int = 0, k: int = 0, stage: int = 0, base: int = 
 
     word = d.word(mn, k, stage, base)
     return WordPicture(decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma))
+
+
+@image.register(Decoded)
+def _image(decoded: Decoded) -> str:
+    return shown(WordPicture(decoded))
