@@ -91,7 +91,9 @@ from layoutalg.cli.console import Status, json_text, say
     shell_complete=complete,
     help="Write the code that builds and moves the descriptor: cuda ptx cutedsl python.",
 )
-@click.option("--draw", "drawn", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html.")
+@click.option(
+    "--draw", "drawn", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
+)
 @click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
 @click.option(
     "--symbolic",

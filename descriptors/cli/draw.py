@@ -48,11 +48,21 @@ def _word(context: click.Context, parameter: click.Parameter, text: str | None) 
     return None if text is None else word(context, parameter, text)
 
 
-@click.command("draw", params=[click.Argument(["what"], type=click.Choice(NAMES)), click.Argument(["word"], required=False, callback=_word), *(one for one in derive.params if one.name in _OPERAND)])  # fmt: skip
+#: Arguments and options of the command that are no decorators of it.
+_PARAMETERS: list[click.Parameter] = [
+    click.Argument(["what"], type=click.Choice(NAMES), metavar="WHAT"),
+    click.Argument(["word"], required=False, callback=_word),
+    *(one for one in derive.params if one.name in _OPERAND),
+]
+
+
+@click.command("draw", params=_PARAMETERS)
 @dtype_option(required=False)
 @click.option("--colour", "--color", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
 @click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
-@click.option("--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]")
+@click.option(
+    "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"
+)
 @click.option("--access", help="Of banks: (threads, values) to an index of the tile.  [default: the rows of a chunk]")
 @click.option("--access-bytes", type=int, help="Bytes that a thread of --access moves at once.  [default: 16]")
 @click.option("--number", type=int, help="Which of the accesses of --access.  [default: 0]")
@@ -145,7 +155,8 @@ def _derived(given: dict[str, Any]) -> Derivation:
 
 def _boxes(given: dict[str, Any], options: dict[str, Any]) -> Picture:
     """Boxes do not depend on what one instruction reads, so that none need be named."""
-    kept = {name: given[name] for name in given if name not in ("base", "cp", "atom", "operand", "kind", "cta_group", "sparse", "pattern_start")}  # fmt: skip
+    others = ("base", "cp", "atom", "operand", "kind", "cta_group", "sparse", "pattern_start")
+    kept = {name: value for name, value in given.items() if name not in others}
     return picture(filled_tile(kept), "boxes", **options)
 
 

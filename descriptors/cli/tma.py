@@ -61,7 +61,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
 
 
 def filled_tile(given: dict[str, Any]) -> Derivation:
-    """The tile that copies fill; where no instruction is named, cut into single atoms, which every canonical form allows."""
+    """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
     given["tile"] = staged(given["tile"], given.pop("stages"))
     as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if given["mma"] is None and given["layout"] is None:

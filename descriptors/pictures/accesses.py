@@ -43,6 +43,10 @@ class Lanes:
     number: int = 0
 
 
+#: The rows of one chunk, each asked for by a lane.
+ROWS = Lanes()
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """One access and the lines of shared memory that it touches.
@@ -83,7 +87,7 @@ class View:
         return tuple(sum(word % BANKS == bank for word in asked) for bank in range(BANKS))
 
 
-def views(d: Derivation, stage: int = 0, subtile: Pair = (0, 0), lanes: Lanes = Lanes()) -> tuple[View, ...]:
+def views(d: Derivation, stage: int = 0, subtile: Pair = (0, 0), lanes: Lanes = ROWS) -> tuple[View, ...]:
     """The access to the tile without its swizzle and with it; one view where there is no swizzle.
 
     Raises:

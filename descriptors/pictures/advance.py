@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation
@@ -18,7 +19,7 @@ from descriptors.operands.swizzled import plain
 from descriptors.output.explanation import names
 from descriptors.pictures.advance_panel import panel
 from descriptors.pictures.anatomy import Anatomy
-from descriptors.pictures.panels import atom_name, spaced, subtile_name, times, told
+from descriptors.pictures.panels import atom_name, many, spaced, subtile_name, times, told
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.word_panel import field_role, word_panel
 from descriptors.text import counted, word_text
@@ -78,10 +79,15 @@ class AdvancePicture(Picture):
         lines = [self._title(found), self._sentences(found), "", "start of each subtile, in bytes from the tile"]
         lines += table(starts, roles, left=left, top=top, color=color)
         lines += ["", "the start address field of each word"]
-        lines += table([[f"0x{one:x}" for one in row] for row in found["fields"]], roles, left=left, top=top, color=color)
+        lines += table(
+            [[f"0x{one:x}" for one in row] for row in found["fields"]], roles, left=left, top=top, color=color
+        )
         for name, key in ((mn, "steps_along_mn"), (k, "steps_along_k")):
             if found[key]:
-                lines += ["", f"steps along {name}: {' '.join(f'+{one}' if one >= 0 else str(one) for one in found[key])}"]
+                lines += [
+                    "",
+                    f"steps along {name}: {' '.join(f'+{one}' if one >= 0 else str(one) for one in found[key])}",
+                ]
         return story([*lines, "", f"the word of subtile (0,0): {found['word']}"], width)
 
     def _words(self) -> tuple[tuple[int, ...], ...]:
@@ -91,7 +97,7 @@ class AdvancePicture(Picture):
     def _stage_step(self) -> int | None:
         """Bytes from a stage to the next, if there are several."""
         d = self.derivation
-        if size(d.advance) == size(tuple(d.advance)[0]) * size(tuple(d.advance)[1]):
+        if size(d.advance) == size(d.advance, mode=[0]) * size(d.advance, mode=[1]):
             return None
         return d.offset_of(0, 0, 1) - d.offset_of(0, 0, 0)
 
@@ -102,12 +108,15 @@ class AdvancePicture(Picture):
     def _sentences(self, found: dict[str, Any]) -> str:
         d = self.derivation
         at = f", for a tile at {self.base:#x}" if self.base else ""
-        said = f"{told(d)}{at}. A number is where a subtile starts, in bytes from the tile; below it the field, which counts 16 bytes."
+        said = (
+            f"{told(d)}{at}. A number is where a subtile starts, in bytes from the tile; below it the field, which "
+            "counts 16 bytes."
+        )
         if found["stage_step"] is not None:
             said += f" Stage {self.stage}; from a stage to the next: +{spaced(found['stage_step'])}."
         jumps = odd(found["steps_along_k"]) | odd(found["steps_along_mn"])
         if jumps:
-            said += f" Where a subtile leaves its {atom_name(d)}s, the step is another one."
+            said += f" Where the next subtile lies in other {many(2, atom_name(d))}, the step is another."
         return said
 
     def _legend(self) -> list[tuple[str, str]]:
@@ -130,7 +139,7 @@ def steps(starts: Sequence[int]) -> tuple[int, ...]:
     >>> steps([0, 32, 64, 16384])
     (32, 32, 16320)
     """
-    return tuple(after - before for before, after in zip(starts, starts[1:], strict=False))
+    return tuple(after - before for before, after in pairwise(starts))
 
 
 def odd(found: Sequence[int]) -> set[int]:

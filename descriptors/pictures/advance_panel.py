@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from descriptors.derivation.derivation import Grid
 from descriptors.output.explanation import names
 from descriptors.pictures.anatomy import Anatomy
-from descriptors.pictures.panels import Frame, border, every, many, atom_name, spaced, ticks
+from descriptors.pictures.panels import Frame, atom_name, border, every, many, spaced, ticks
 from layoutalg import Figure
 
 #: Left edge of the panel, and the width there is for it.

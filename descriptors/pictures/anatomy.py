@@ -202,9 +202,7 @@ class Anatomy:
         rows, _, offset = parts(self.derivation.smem_tile)
         bits, at = self.derivation.element.storage_bits, self.stage_coordinate
         return tuple(
-            tuple(
-                (offset + _number(rows((i * extents[0], j * extents[1], *at)))) * bits // 8 for j in range(grid[1])
-            )
+            tuple((offset + _number(rows((i * extents[0], j * extents[1], *at)))) * bits // 8 for j in range(grid[1]))
             for i in range(grid[0])
         )
 

@@ -15,7 +15,20 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError
 from descriptors.output.explanation import names
 from descriptors.pictures.anatomy import Anatomy, bank_group, ranks
-from descriptors.pictures.panels import Frame, amount, atom_name, border, fill, fitted, hairs, many, spaced, ticks, times, told
+from descriptors.pictures.panels import (
+    Frame,
+    amount,
+    atom_name,
+    border,
+    fill,
+    fitted,
+    hairs,
+    many,
+    spaced,
+    ticks,
+    times,
+    told,
+)
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.tile_panels import order_roles
 from layoutalg import Figure, Picture, Scene
@@ -55,12 +68,27 @@ class AtomsPicture(Picture):
         title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(found)}"
         sentence = f"{told(d)}, {times(a.extents)}, {amount(a.bytes)}: {d.smem_tile}."
         figure.heading(0, 0, title, sentence, room=1100)
-        figure.panel_heading(0, 74, f"Tile of {times(a.atom_grid)} {many(2, atom_name(d))}", ["a number: which one it is in memory, and where it begins, in bytes", "{0[0]} {1[0]} down, {0[1]} {1[1]} across".format(names(d), a.extents)], "accent")
+        figure.panel_heading(
+            0,
+            74,
+            f"Tile of {times(a.atom_grid)} {many(2, atom_name(d))}",
+            [
+                "a number: which one it is in memory, and where it begins, in bytes",
+                "{0[0]} {1[0]} down, {0[1]} {1[1]} across".format(names(d), a.extents),
+            ],
+            "accent",
+        )
         frame = Frame(0, TOP, WIDE, HIGH, rows, columns)
         self._atoms(figure, frame, found)
         self._steps(figure, frame, places)
         left = WIDE + 170
-        figure.panel_heading(left, 74, f"One {atom_name(d)}, {times(a.atom_extents)}", [f"{a.atom_bytes} bytes; a number: the address of 16 bytes", "a colour: a group of four banks"], "accent")
+        figure.panel_heading(
+            left,
+            74,
+            f"One {atom_name(d)}, {times(a.atom_extents)}",
+            [f"{a.atom_bytes} bytes; a number: the address of 16 bytes", "a colour: a group of four banks"],
+            "accent",
+        )
         self._inside(figure, a, found["pieces"], left)
         return figure.scene(title, sentence)
 
@@ -68,7 +96,10 @@ class AtomsPicture(Picture):
         """The order, the places, and one atom."""
         d, a, found = self.derivation, Anatomy(self.derivation, self.stage), self.record()
         roles, order = order_roles(found["order"]), found["order"]
-        lines = [f"{times(a.atom_grid)} {many(2, atom_name(d))} of {times(a.atom_extents)}, stacked {self._stacked(found)}: {told(d)}"]
+        lines = [
+            f"{times(a.atom_grid)} {many(2, atom_name(d))} of {times(a.atom_extents)}, stacked "
+            f"{self._stacked(found)}: {told(d)}"
+        ]
         lines += ["", "which one it is in memory", *table(order, roles, color=color)]
         lines += ["", "where it begins, in bytes", *table(found["places"], roles, color=color)]
         lines += ["", f"one {atom_name(d)}: the address of each 16 bytes"]
@@ -90,13 +121,24 @@ class AtomsPicture(Picture):
         border(figure, frame, "atom", frame.rows, frame.columns, outer=False)
         border(figure, frame, "tile")
         labels = [[str(one) for one in row] for row in order]
-        both = [[f"{rank}  {spaced(place)}" for rank, place in zip(*pair, strict=True)] for pair in zip(order, places, strict=True)]
+        both = [
+            [f"{rank}  {spaced(place)}" for rank, place in zip(*pair, strict=True)]
+            for pair in zip(order, places, strict=True)
+        ]
         bytes_ = [[spaced(one) for one in row] for row in places]
         if high >= 36 and fitted(bytes_, wide, high / 2, (11, 10)):
-            items = [(frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high) for i in range(frame.rows) for j in range(frame.columns)]
+            items = [
+                (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high)
+                for i in range(frame.rows)
+                for j in range(frame.columns)
+            ]
             flat = [one for row in labels for one in row], [one for row in bytes_ for one in row]
-            figure.texts([(x, y - 1, text) for (x, y), text in zip(items, flat[0], strict=True)], "ink", 13, "middle", bold=True)
-            figure.texts([(x, y + 14, text) for (x, y), text in zip(items, flat[1], strict=True)], "ink", 10, "middle", mono=True)
+            figure.texts(
+                [(x, y - 1, text) for (x, y), text in zip(items, flat[0], strict=True)], "ink", 13, "middle", bold=True
+            )
+            figure.texts(
+                [(x, y + 14, text) for (x, y), text in zip(items, flat[1], strict=True)], "ink", 10, "middle", mono=True
+            )
         elif fitted(both, wide - 12, high, (11, 10)):
             for i, row in enumerate(labels):
                 for j, rank in enumerate(row):
@@ -116,7 +158,15 @@ class AtomsPicture(Picture):
         if frame.columns > 1:
             x, y = frame.x + wide / 2, frame.y + frame.height + 16
             figure.arrow([(x, y), (x + wide, y)], "accent", 1.8, min(8, wide / 2))
-            figure.text(max(x + wide / 2, frame.x + 30), y + 19, f"+{spaced(places[0][1] - places[0][0])}", "accent", 13, "middle", bold=True)
+            figure.text(
+                max(x + wide / 2, frame.x + 30),
+                y + 19,
+                f"+{spaced(places[0][1] - places[0][0])}",
+                "accent",
+                13,
+                "middle",
+                bold=True,
+            )
 
     def _inside(self, figure: Figure, a: Anatomy, pieces: tuple[tuple[int, ...], ...], x: float) -> None:
         rows, columns = len(pieces), len(pieces[0])
@@ -126,6 +176,12 @@ class AtomsPicture(Picture):
         hairs(figure, frame)
         figure.border(*frame.box, "atom", line=2.4)
         (u, v), (wide, high), (mn, k) = a.unit, frame.step, names(self.derivation)
-        figure.texts([(x + frame.width + 8, TOP + (i + 0.5) * high + 4, f"{mn.lower()} {i * u}") for i in range(rows)], "muted", 11)
+        figure.texts(
+            [(x + frame.width + 8, TOP + (i + 0.5) * high + 4, f"{mn.lower()} {i * u}") for i in range(rows)],
+            "muted",
+            11,
+        )
         foot = TOP + frame.height + 18
-        figure.texts([(x + (j + 0.5) * wide, foot, f"{k.lower()} {j * v}") for j in range(columns)], "muted", 11, "middle")
+        figure.texts(
+            [(x + (j + 0.5) * wide, foot, f"{k.lower()} {j * v}") for j in range(columns)], "muted", 11, "middle"
+        )

@@ -78,16 +78,16 @@ class BoxesPicture(Picture):
         """The tile with its atoms, a frame for each box, its number and its place in shared memory."""
         figure, boxes, (mn, k), (high, wide) = Figure(), self.boxes(), self._tile(), self.extents()
         title, sentence = self._title(boxes), self._sentence()
-        figure.heading(0, 0, title, sentence, room=1000)
+        top = figure.heading(0, 0, title, sentence, room=1000)
         down = min(DOWN, max(170.0, ACROSS * mn / k))
-        across = min(ACROSS, max(300.0, down * k / mn))
-        frame = Frame(44, 118, round(across), round(down), 1, 1)
+        across = min(ACROSS, max(420.0, down * k / mn))
+        frame = Frame(44, top + 30, round(across), round(down), 1, 1)
         self._atoms(figure, frame)
-        grid = [(box.origin[0] * down / mn, box.origin[1] * across / k) for box in boxes]
         tall, broad = down * high / mn, across * wide / k
-        for number, ((y, x), box) in enumerate(zip(grid, boxes, strict=True)):
-            figure.border(frame.x + x, frame.y + y, broad, tall, "subtile")
-            self._label(figure, number, box, (frame.x + x, frame.y + y, broad, tall))
+        corners = [(frame.x + box.origin[1] * across / k, frame.y + box.origin[0] * down / mn) for box in boxes]
+        for x, y in corners:
+            figure.border(x, y, broad, tall, "subtile")
+        self._labels(figure, boxes, corners, broad, tall)
         border(figure, frame, "tile")
         self._axes(figure, frame, boxes)
         figure.legend(frame.x, frame.y + down + 46, self._legend(), 1000)
@@ -117,17 +117,21 @@ class BoxesPicture(Picture):
         figure.cells(atoms.x, atoms.y, *atoms.step, roles)
         border(figure, atoms, "atom", rows, columns, outer=False)
 
-    def _label(self, figure: Figure, number: int, box: Box, place: tuple[float, float, float, float]) -> None:
-        x, y, wide, high = place
-        words = [f"box {number}", f"at {spaced(box.offset_bytes)}"]
-        across = max(figure.width_of(words[0], 15, bold=True), figure.width_of(words[1], 11, mono=True)) + 16
-        if across + 6 <= wide and high >= 62:
-            figure.box(x + (wide - across) / 2, y + high / 2 - 27, across, 54, "paper", "rule", 0.6, 6, 0.94)
-            figure.text(x + wide / 2, y + high / 2 - 3, words[0], "ink", 15, "middle", bold=True)
-            figure.text(x + wide / 2, y + high / 2 + 17, words[1], "muted", 11, "middle", mono=True)
-        elif wide >= 20 and high >= 16:
-            figure.box(x + wide / 2 - 10, y + high / 2 - 9, 20, 18, "paper", radius=4, opacity=0.9)
-            figure.text(x + wide / 2, y + high / 2 + 4, str(number), "ink", 11, "middle", bold=True)
+    def _labels(
+        self, figure: Figure, boxes: list[Box], corners: list[tuple[float, float]], wide: float, high: float
+    ) -> None:
+        """The number of each box and its place in shared memory, or the number alone, as there is room for all."""
+        words = [(f"box {number}", f"at {spaced(box.offset_bytes)}") for number, box in enumerate(boxes)]
+        across = max(max(figure.width_of(a, 15, bold=True), figure.width_of(b, 11, mono=True)) for a, b in words) + 16
+        for number, ((x, y), (name, place)) in enumerate(zip(corners, words, strict=True)):
+            middle, base = x + wide / 2, y + high / 2
+            if across + 6 <= wide and high >= 62:
+                figure.box(middle - across / 2, base - 27, across, 54, "paper", "rule", 0.6, 6, 0.94)
+                figure.text(middle, base - 3, name, "ink", 15, "middle", bold=True)
+                figure.text(middle, base + 17, place, "muted", 11, "middle", mono=True)
+            elif wide >= 26 and high >= 18:
+                figure.box(middle - 11, base - 9, 22, 18, "paper", radius=4, opacity=0.92)
+                figure.text(middle, base + 4, str(number), "ink", 11, "middle", bold=True)
 
     def _axes(self, figure: Figure, frame: Frame, boxes: list[Box]) -> None:
         """Where boxes begin along MN and K."""
@@ -138,16 +142,16 @@ class BoxesPicture(Picture):
         figure.text(frame.x + frame.width + 14, frame.y + frame.height / 2, f"MN {mn}", "muted", 13, "middle", turn=90)
 
     def _title(self, boxes: list[Box]) -> str:
-        name = "box" if len(boxes) == 1 else "boxes"
-        return f"{len(boxes)} TMA {name} of {times(self.plan.box)} fill a tile of {times(self._tile())}"
+        does = "box {} fills" if len(boxes) == 1 else "boxes {} fill"
+        return f"{len(boxes)} TMA {does.format(f'of {times(self.plan.box)}')} a tile of {times(self._tile())}"
 
     def _sentence(self) -> str:
         plan = self.plan
         swizzle = "no swizzle" if plan.swizzle is SwizzleMode.NONE else f"{plan.swizzle} swizzle"
         said = (
             f"{plan.major}-major, {swizzle}, {plan.element}. A box is one tensor copy of {amount(plan.box_bytes)}; its "
-            f"extents are told fastest first, {', '.join(one.name for one in plan.dimensions)}; a number is where it lands, in "
-            "bytes from the tile."
+            f"extents are told fastest first, {', '.join(one.name for one in plan.dimensions)}; a number is where it "
+            "lands, in bytes from the tile."
         )
         stages = len({box.stage for box in plan.boxes})
         return said + (f" Stage {self.stage} of {counted(stages, 'stage')}." if stages > 1 else "")

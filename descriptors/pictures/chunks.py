@@ -63,11 +63,12 @@ class ChunksPicture(Picture):
         title = f"One subtile, {times(d.mma)}: {many(2, name)}, LBO and SBO"
         figure.heading(0, 0, title, f"{told(d)}. {self._sentence(a)}", room=1100)
         left = 0.0
-        for line, words in enumerate(chunks_heading(a)):
-            figure.text(left, 78 + 17 * line, words, "muted", figure.BODY)
+        head, note = chunks_heading(a)
+        figure.text(left, 78, head, "subtile", figure.HEADING, bold=True)
+        figure.text(left, 97, note, "muted", figure.BODY)
         chunks = chunks_panel(figure, a, left, TOP, high, cell=92)
         heading, words = chunk_heading(a)
-        right = max(chunks.width + 150, 270)
+        right = max(chunks.width + 150, 320)
         figure.text(right, 78, heading, "muted", figure.HEADING, bold=True)
         figure.text(right, 97, words[0], "muted", figure.BODY)
         piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk)
@@ -96,7 +97,9 @@ class ChunksPicture(Picture):
         d, found = self.derivation, []
         for short, (field, meaning) in zip(("LBO", "SBO"), step_meanings(d).items(), strict=True):
             because = unread_because(d, field)
-            found.append(f"{short} {getattr(d.descriptor, field)}: {meaning}" + (f"; {because}" if because else "") + ".")
+            found.append(
+                f"{short} {getattr(d.descriptor, field)}: {meaning}" + (f"; {because}" if because else "") + "."
+            )
         return found
 
     def _meanings(self, figure: Figure, x: float) -> None:

@@ -4,7 +4,7 @@
 >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
 >>> rows = DifferencePicture(found).record()
 >>> rows["stored"][8], rows["read"][8]
-([1024, 1040], [512, 528])
+([1024, 1040], [576, 592])
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.debug.decode import decode
 from descriptors.debug.diff import Diff
-from descriptors.pictures.panels import Frame, border, fill, hairs, spaced, ticks, times
+from descriptors.pictures.panels import Frame, border, every, fill, hairs, spaced, ticks
 from descriptors.pictures.tables import shown, story, table
-from descriptors.pictures.word_panel import word_panel
 from descriptors.proof.addresses import address_bits, fetched_addresses, stored_addresses
+from descriptors.proof.mismatch import Mismatch
 from descriptors.text import image, word_text
-from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the words' bars, the height of a panel, where panels begin.
-WIDE, DOWN, TOP = 1240, 512, 138
+WIDE, DOWN, TOP = 1240, 512, 112
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class DifferencePicture(Picture):
 
     def scene(self) -> Scene:
         """Both tables beside one another, what is wrong marked, and the two words below."""
-        d, figure = self.diff, Figure()
+        figure = Figure()
         stored, read, wrong = self._tables()
         sentence = self._sentence()
         figure.heading(0, 0, self._title(), sentence, room=WIDE)
@@ -60,9 +58,11 @@ class DifferencePicture(Picture):
         panels = []
         for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + 190, "Read for the word", read)):
             frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
-            figure.text(x, TOP - 34, name, "ink", figure.HEADING, bold=True)
+            figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)
             roles = [[self._role(one, order) for one in row] for row in cells]
-            fill(figure, frame, roles, [[f"0x{one:03x}" for one in row] for row in cells])
+            labels = [[f"0x{one:03x}" for one in row] for row in cells]
+            if not fill(figure, frame, roles, labels):
+                self._some(figure, frame, labels)
             hairs(figure, frame)
             self._axes(figure, frame, cells)
             panels.append(frame)
@@ -116,13 +116,33 @@ class DifferencePicture(Picture):
         """The shade of an address by its place among those that the layout stores; paper outside of them."""
         return Figure.step(order[address], len(order)) if address in order else "faint"
 
+    def _some(self, figure: Figure, frame: Frame, labels: list[list[str]]) -> None:
+        """Where rows are too low for numbers, those of every few rows, if they are wide enough."""
+        wide, high = frame.step
+        skip = max(every(frame.rows, high, 24), 8)
+        if figure.width_of(labels[-1][-1], 10, mono=True) + 4 > wide or frame.rows < 2 * skip:
+            return
+        for i in range(0, frame.rows, skip):
+            y = frame.y + i * high + 11
+            figure.texts(
+                ((frame.x + (j + 0.5) * wide, y, label) for j, label in enumerate(labels[i])), "ink", 10, "middle",
+                mono=True,
+            )  # fmt: skip
+
     def _axes(self, figure: Figure, frame: Frame, cells: list[list[int]]) -> None:
         u, v = self._unit()
         ticks(figure, frame, [str(i * u) for i in range(frame.rows)], [str(j * v) for j in range(frame.columns)])
-        figure.text(frame.x - 8, frame.y - 8, "mn\u2009\\\u2009k".replace("\u2009", ""), "muted", 10.5, "end", mono=True)
+        figure.text(
+            frame.x - 8, frame.y - 8, "mn\u2009\\\u2009k".replace("\u2009", ""), "muted", 10.5, "end", mono=True
+        )
 
     def _marks(
-        self, figure: Figure, panels: list[Frame], stored: list[list[int]], read: list[list[int]], wrong: list[list[bool]]
+        self,
+        figure: Figure,
+        panels: list[Frame],
+        stored: list[list[int]],
+        read: list[list[int]],
+        wrong: list[list[bool]],
     ) -> None:
         """A frame about each run of wrong cells, and an arrow from what the first of them gets."""
         left, right = panels
@@ -144,7 +164,15 @@ class DifferencePicture(Picture):
         d, y = self.diff, TOP + 8.0
         y = figure.paragraph(x, y, d.headline + ".", 330, "good" if d.ok else "bad", 15) + 12
         for one in d.mismatches[:3]:
-            y = figure.paragraph(x, y, f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}.", 330) + 6
+            y = (
+                figure.paragraph(
+                    x,
+                    y,
+                    _told(one),
+                    330,
+                )
+                + 6
+            )
         for change in d.changes:
             y = figure.paragraph(x, y + 8, f"Right: {change.field} {change.right}, not {change.found}.", 330, "ink")
 
@@ -152,9 +180,10 @@ class DifferencePicture(Picture):
         """The word with its wrong fields marked, and the right one below it."""
         d = self.diff
         changed = tuple(change.field for change in d.changes)
-        words = [("The word", d.word)] + ([("The right word", d.right_word)] if d.right_word not in (None, d.word) else [])  # type: ignore[list-item]
+        words = [("The word", d.word)]
+        if d.right_word is not None and d.right_word != d.word:
+            words.append(("The right word", d.right_word))
         for name, word in words:
-            assert word is not None
             found = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
             figure.text(0, y, f"{name}: {word_text(word)}", "ink", 15, bold=True)
             y = word_panel(figure, 0, y + 30, WIDE, WORDS[d.arch], word, moves=changed, idle=found.dont_care) + 44
@@ -164,19 +193,28 @@ class DifferencePicture(Picture):
         d = self.diff
         if d.ok:
             return f"{word_text(d.word)} reads every element from where it is stored"
-        return f"{word_text(d.word)} reads {spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements from elsewhere"
+        elements = f"{spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements"
+        return f"{word_text(d.word)} reads {elements} from elsewhere"
 
     def _sentence(self) -> str:
         d = self.diff
+        at = f" at {d.base:#x}" if d.base else ""
         return (
-            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}"
-            + (f" at {d.base:#x}" if d.base else "")
-            + ". A cell is 16 bytes; a number its address, a shade its order as the layout stores it."
+            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{at}. A cell is 16 bytes; a number its "
+            "address, a shade its order as the layout stores it."
         )
 
     def _legend(self) -> list[tuple[str, str]]:
-        entries = [("r0", "first as stored"), ("r7", "last as stored"), ("faint", "an address that the layout does not use")]
+        entries = [
+            ("r0", "first as stored"),
+            ("r7", "last as stored"),
+            ("faint", "an address that the layout does not use"),
+        ]
         return entries if self.diff.ok else [*entries, ("subtile", "read from elsewhere"), ("c3", "a field to change")]
+
+
+def _told(one: Mismatch) -> str:
+    return f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}."
 
 
 @image.register(Diff)

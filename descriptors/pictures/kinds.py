@@ -20,7 +20,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode
-from descriptors.pictures.accesses import Lanes
+from descriptors.pictures.accesses import ROWS, Lanes
 from descriptors.pictures.advance import AdvancePicture
 from descriptors.pictures.anatomy import Anatomy, Pair
 from descriptors.pictures.atoms import AtomsPicture
@@ -46,7 +46,7 @@ class Options:
     subtile: Pair = (0, 0)
     base: int = 0
     colour: str = "order"
-    lanes: Lanes = Lanes()
+    lanes: Lanes = ROWS
 
 
 #: The kinds of pictures of a derivation, and how each is made.

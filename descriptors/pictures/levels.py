@@ -128,7 +128,10 @@ def title(d: Derivation) -> str:
 def _head(figure: Figure, x: float, heading: str, words: list[str], role: str) -> float:
     """A panel's heading; where it ends on the right."""
     figure.panel_heading(x, 74, heading, words, role)
-    widths = [figure.width_of(heading, figure.HEADING, bold=True), *(figure.width_of(one, figure.BODY) for one in words)]
+    widths = [
+        figure.width_of(heading, figure.HEADING, bold=True),
+        *(figure.width_of(one, figure.BODY) for one in words),
+    ]
     return x + max(widths)
 
 

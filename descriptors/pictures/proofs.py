@@ -56,12 +56,13 @@ class ProofPicture(Picture):
         return Picture.painted(str(self.report), role) if color else str(self.report)
 
     def _counts(self, found: dict[str, Any]) -> str:
-        return f"{spaced(found['right'])} of {spaced(found['compared'])} elements in {counted(found['subtiles'], 'subtile')}"
+        right, compared = spaced(found["right"]), spaced(found["compared"])
+        return f"{right} of {compared} elements in {counted(found['subtiles'], 'subtile')}"
 
     def _sentence(self) -> str:
-        return f"Each is read from where the tile stores it. The read model: {self.report.evidence}." if self.report.ok else (
-            f"{self.report.mismatches[0]}. The read model: {self.report.evidence}."
-        )
+        r = self.report
+        said = "Each is read from where the tile stores it" if r.ok else str(r.mismatches[0])
+        return f"{said}. The read model: {r.evidence}."
 
 
 @image.register(Report)

@@ -1,4 +1,4 @@
-"""A swizzle by itself: which bits of an address change which, what each place of a line holds, where an atom's rows lie.
+"""A swizzle by itself: which bits of an address change which, what each place holds, where an atom's rows lie.
 
 The row n of core matrix m, ``CMmRn``, is the 16 bytes number m of the atom's row n. Law: the place of each is what the
 swizzle gives.
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.operands.operand import LINE_BYTES, SwizzleMode
-from descriptors.pictures.panels import Frame, border, fill
+from descriptors.pictures.swizzle_panels import LEFT, places, ruler
 from descriptors.pictures.tables import story, table
 from layoutalg import Figure, Picture, Scene, Swizzle
 
-#: Address bits that are drawn, the width of one, and the size of a unit of 16 bytes.
-BITS, BIT, UNIT, HIGH = 14, 44, 62, 30
+#: Address bits that are drawn.
+BITS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SwizzlePicture(Picture):
             "swizzle": str(self.swizzle),
             "changed_bits": self._changed(),
             "selecting_bits": self._selecting(),
-            "unit_bytes": self._unit_bytes(),
+            "unit_bytes": self.unit_bytes,
             "lines": self.lines(),
             "xor": tuple(row[0] for row in self.lines()),
             "rows": self.rows(),
@@ -57,7 +57,7 @@ class SwizzlePicture(Picture):
         >>> SwizzlePicture(SwizzleMode.B128_BASE32B).lines()[3]
         (3, 2, 1, 0)
         """
-        unit = self._unit_bytes()
+        unit = self.unit_bytes
         count = LINE_BYTES // unit
         found = [[0] * count for _ in range(8)]
         for line in range(8):
@@ -80,47 +80,49 @@ class SwizzlePicture(Picture):
 
     def scene(self) -> Scene:
         """The bits, the map of lines, and the rows of an atom."""
-        figure = Figure()
-        title = f"Swizzle {self.mode}: {self.swizzle}"
-        sentence = self._sentence()
+        figure, title, sentence = Figure(), f"Swizzle {self.mode}: {self.swizzle}", self.sentence()
         figure.heading(0, 0, title, sentence, room=1160)
-        y = self._ruler(figure, 96)
-        left, y = 52, y + 64
-        count = LINE_BYTES // self._unit_bytes()
-        wide = 8 * UNIT
-        figure.panel_heading(left, y, "What lies at each place", [f"lines of {LINE_BYTES} bytes; a number: the piece of {self._unit_bytes()} bytes as the program counts it"])
-        frame = Frame(left, y + 62, wide, 8 * HIGH, 8, count)
-        lines = self.lines()
-        self._banks(figure, frame)
-        fill(figure, frame, [[Figure.kind(one) for one in row] for row in lines], [[str(one) for one in row] for row in lines])
-        width = 1 << self.swizzle.bits
-        border(figure, frame, "chunk", 8, count, outer=False)
-        border(figure, frame, "atom", max(8 // width, 1), max(count // width, 1), outer=False)
-        border(figure, frame, "tile")
-        items = [(left - 10, frame.y + (i + 0.5) * HIGH + 4, f"line {i}") for i in range(8)]
-        figure.texts(items, "muted", 11, "end")
-        items = [(left + wide + 10, frame.y + (i + 0.5) * HIGH + 4, f"xor {row[0]}") for i, row in enumerate(lines)]
-        figure.texts(items, "muted", 11, mono=True)
-        self._atom(figure, left + wide + 130, y)
-        entries = [("atom", f"where the pattern repeats: {width} \u00d7 {width} pieces"), ("chunk", f"{self._unit_bytes()} bytes")]
-        figure.legend(left, frame.y + frame.height + 24, entries)
+        y = ruler(figure, self.bit_names(), 96) + 64
+        lines, unit = self.lines(), self.unit_bytes
+        words = f"lines of {LINE_BYTES} bytes; a number: the piece of {unit} bytes as the program counts it"
+        figure.panel_heading(LEFT, y, "What lies at each place", [words])
+        roles = [[Figure.kind(one) for one in row] for row in lines]
+        across = 1 << self.swizzle.bits
+        frame = places(figure, (LEFT, y + 62), roles, lines, across)
+        middles = [frame.y + (i + 0.5) * frame.step[1] + 4 for i in range(8)]
+        figure.texts([(LEFT - 10, at, f"line {i}") for i, at in enumerate(middles)], "muted", 11, "end")
+        right = LEFT + frame.width + 10
+        figure.texts(
+            [(right, at, f"xor {row[0]}") for at, row in zip(middles, lines, strict=True)], "muted", 11, mono=True
+        )
+        left, span = LEFT + frame.width + 130, self.mode.span_bytes
+        figure.panel_heading(
+            left, y, f"Where an atom of 8 \u00d7 {span} bytes lies", ["CMmRn: row n of core matrix m, 16 bytes"]
+        )
+        rows = self.rows()
+        places(figure, (left, y + 62), [[_role(one) for one in row] for row in rows], rows, 0)
+        entries = [("chunk", f"{unit} bytes")]
+        if across > 1:
+            entries.append(("atom", f"where the pattern repeats, {across} \u00d7 {across} pieces"))
+        figure.legend(LEFT, frame.y + frame.height + 24, entries)
         return figure.scene(title, sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The bits and the two tables."""
         lines, rows = self.lines(), self.rows()
-        roles = [[Figure.kind(one) for one in row] for row in lines]
-        left = [f"line {i}" for i in range(8)]
-        cells = [[*row, f"  xor {row[0]}"] for row in lines]
-        said = [f"Swizzle {self.mode}: {self.swizzle}", self._sentence(), "", "   " + self._bit_names()]
-        said += ["", f"which piece of {self._unit_bytes()} bytes lies at each place"]
-        said += table(lines, roles, left=[f"{name} xor {row[0]}" for name, row in zip(left, lines, strict=True)], color=color) if cells else []
-        named = [[Figure.kind(int(one[2])) if one else None for one in row] for row in rows]
+        said = [f"Swizzle {self.mode}: {self.swizzle}", self.sentence(), ""]
+        said += [f"   {' '.join(self.bit_names())}   address bits {BITS - 1} to 0", ""]
+        said += [f"which piece of {self.unit_bytes} bytes lies at each place"]
+        left = [f"line {i} xor {row[0]}" for i, row in enumerate(lines)]
+        said += table(lines, [[Figure.kind(one) for one in row] for row in lines], left=left, color=color)
         said += ["", f"an atom of 8 rows of {self.mode.span_bytes} bytes: CMmRn is row n of core matrix m"]
-        said += table(rows, named, left=left[: len(rows)], color=color)
+        left = [f"line {i}" for i in range(len(rows))]
+        said += table(rows, [[_role(one) for one in row] for row in rows], left=left, color=color)
         return story(said, width)
 
-    def _unit_bytes(self) -> int:
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes of a piece that the swizzle moves."""
         return 1 << self.swizzle.base
 
     def _changed(self) -> tuple[int, ...]:
@@ -131,58 +133,31 @@ class SwizzlePicture(Picture):
         s = self.swizzle
         return tuple(range(s.base + s.shift, s.base + s.shift + s.bits))
 
-    def _bit_names(self) -> str:
-        """The bits of an address, highest first: Y selects, Z is changed, b counts bytes in a piece."""
-        names = []
-        for bit in reversed(range(BITS)):
-            names.append("Y" if bit in self._selecting() else "Z" if bit in self._changed() else "b" if bit < self.swizzle.base else ".")
-        return " ".join(names) + "   address bits 13 to 0: Z is replaced by Z xor Y"
+    def bit_names(self) -> str:
+        """The bits of an address, highest first: Y selects, Z is changed, b counts bytes in a piece, . stays.
 
-    def _sentence(self) -> str:
+        >>> SwizzlePicture(SwizzleMode.B64).bit_names()
+        '.....YY.ZZbbbb'
+        """
+        low, y, z = self.swizzle.base, self._selecting(), self._changed()
+        return "".join("Y" if n in y else "Z" if n in z else "b" if n < low else "." for n in reversed(range(BITS)))
+
+    def sentence(self) -> str:
+        """What the swizzle does, in words."""
         if not self.swizzle.bits:
             return "Addresses stay as they are: a piece lies where the program counts it."
         low, high = self._changed()[0], self._changed()[-1]
         first, last = self._selecting()[0], self._selecting()[-1]
         bits, become, are = ("bit", "becomes", "is") if low == high else ("bits", "become", "are")
         return (
-            f"Address {bits} {_range(low, high)} (Z), of the number of a piece in its line, {become} Z xor Y, where Y {are} "
-            f"{bits} {_range(first, last)}, of the number of the line; the others stay."
+            f"Address {bits} {_range(low, high)} (Z), of the number of a piece in its line, {become} Z xor Y, where Y "
+            f"{are} {bits} {_range(first, last)}, of the number of the line; the others stay."
         )
 
-    def _ruler(self, figure: Figure, y: float) -> float:
-        """Fourteen address bits, and an arrow from those that select to those that change."""
-        x = 52.0
-        for place, bit in enumerate(reversed(range(BITS))):
-            left = x + place * BIT
-            role = "c7" if bit in self._selecting() else "c5" if bit in self._changed() else "r2" if bit < self.swizzle.base else "faint"
-            name = "Y" if bit in self._selecting() else "Z" if bit in self._changed() else "b" if bit < self.swizzle.base else ""
-            figure.box(left, y, BIT, 34, role, "rule", 0.8)
-            figure.text(left + BIT / 2, y + 22, name, "ink", 13, "middle", mono=True, bold=bool(name.isupper()))
-            figure.text(left + BIT / 2, y - 8, str(bit), "muted", 10.5, "middle", mono=True)
-        figure.text(x - 10, y - 8, "bit", "muted", 10.5, "end", mono=True)
-        if self.swizzle.bits:
-            middles = [x + (BITS - 0.5 - (bits[0] + bits[-1]) / 2) * BIT for bits in (self._selecting(), self._changed())]
-            foot = y + 54
-            figure.arrow([(middles[0], y + 38), (middles[0], foot), (middles[1], foot), (middles[1], y + 38)], "accent", 1.8)
-            figure.text(sum(middles) / 2, foot + 17, "xor", "accent", 13, "middle", bold=True)
-        figure.legend(x + BITS * BIT + 40, y + 8, [("c7", "Y: selects"), ("c5", "Z: changes"), ("r2", "b: byte in a piece")], 460)
-        return y + 76
 
-    def _banks(self, figure: Figure, frame: Frame) -> None:
-        across = frame.width / 8
-        items = [(frame.x + (i + 0.5) * across, frame.y - 8, f"{4 * i}\u2013{4 * i + 3}") for i in range(8)]
-        figure.texts(items, "muted", 10.5, "middle", mono=True)
-        figure.text(frame.x - 10, frame.y - 8, "bank", "muted", 10.5, "end", mono=True)
-
-    def _atom(self, figure: Figure, x: float, y: float) -> None:
-        rows, span = self.rows(), self.mode.span_bytes
-        figure.panel_heading(x, y, f"Where an atom of 8 \u00d7 {span} bytes lies", ["CMmRn: row n of core matrix m, 16 bytes"])
-        frame = Frame(x, y + 62, 8 * UNIT, len(rows) * HIGH, len(rows), 8)
-        roles = [[Figure.kind(int(one[2])) if one else None for one in row] for row in rows]
-        self._banks(figure, frame)
-        fill(figure, frame, roles, rows)
-        border(figure, frame, "chunk", len(rows), 8, outer=False)
-        border(figure, frame, "tile")
+def _role(name: str) -> str | None:
+    """What is filled with the core matrix of a name."""
+    return Figure.kind(int(name[2])) if name else None
 
 
 def _range(low: int, high: int) -> str:

@@ -43,7 +43,9 @@ def table(
     for i, row in enumerate(rows):
         start = f"{left[i]:>{beside - 1}} " if left else ""
         if color and roles:  # colours touch, so that a block is one
-            body = "".join(Picture.painted(f"{cell:>{width}} ", role) for cell, role in zip(row, roles[i], strict=False))
+            body = "".join(
+                Picture.painted(f"{cell:>{width}} ", role) for cell, role in zip(row, roles[i], strict=False)
+            )
         else:
             body = " ".join(cell.rjust(width) for cell in row)
         lines.append(f"   {start}{body}")

@@ -95,9 +95,7 @@ class TilePicture(Picture):
         left = [str(i * a.unit[0]) for i in range(len(found["kinds"]))]
         top = [str(j * a.unit[1]) for j in range(len(found["kinds"][0]))]
         roles = self._roles(found["kinds"])
-        return story(
-            [self._sentence(a), "", *table(found["kinds"], roles, left=left, top=top, color=color)], width
-        )
+        return story([self._sentence(a), "", *table(found["kinds"], roles, left=left, top=top, color=color)], width)
 
     def _kinds(self, a: Anatomy, pieces: list[list[int]]) -> list[list[int]]:
         """The number that colours each piece."""
@@ -116,7 +114,9 @@ class TilePicture(Picture):
         if self.colour == "chunk":
             rows, columns = a.chunk_grid
             block = a.chunk_extents
-            return block, [[i % rows * columns + j % columns for j in range(k // block[1])] for i in range(mn // block[0])]
+            return block, [
+                [i % rows * columns + j % columns for j in range(k // block[1])] for i in range(mn // block[0])
+            ]
         if a.atom_grid[0]:
             return a.atom_extents, ranks(a.atom_places())
         return a.unit, ranks(a.pieces(swizzled=False))
@@ -143,7 +143,11 @@ class TilePicture(Picture):
         size = fitted(labels, wide - 8, high - 2, (13, 11, 10, 9, 8.5))
         if not size or block == a.unit:
             return
-        items = [(blocks.x + (j + 0.5) * wide, blocks.y + (i + 0.5) * high, label) for i, row in enumerate(labels) for j, label in enumerate(row)]  # fmt: skip
+        items = [
+            (blocks.x + (j + 0.5) * wide, blocks.y + (i + 0.5) * high, label)
+            for i, row in enumerate(labels)
+            for j, label in enumerate(row)
+        ]
         for x, y, label in items:
             across = figure.width_of(label, size, mono=True) + 8
             figure.box(x - across / 2, y - size / 2 - 3, across, size + 6, "paper", radius=3, opacity=0.85)
@@ -151,7 +155,8 @@ class TilePicture(Picture):
 
     def _sentence(self, a: Anatomy) -> str:
         d = self.derivation
-        said = f"{told(d)}, {amount(a.bytes)}: {d.smem_tile}. A cell is 16 bytes, {times(a.unit)} elements; {_SAID[self.colour]}"
+        said = f"{told(d)}, {amount(a.bytes)}: {d.smem_tile}. A cell is 16 bytes, {times(a.unit)} elements; "
+        said += _SAID[self.colour]
         number = {"order": "; a number: which atom it is in memory", "atom": "; a number: which atom it is in memory",
                   "subtile": "; a number: where a subtile starts, in bytes"}  # fmt: skip
         return said + number.get(self.colour, "") + "."

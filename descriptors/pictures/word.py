@@ -65,12 +65,16 @@ class WordPicture(Picture):
         y += LINE
         for row in word.fields:
             role = "muted" if row.dont_care else "ink"
-            figure.box(2, y - 11, 18, 13, field_role(row.name, self.wrong, idle if row.dont_care else ()), "rule", 0.8, 2)
+            figure.box(
+                2, y - 11, 18, 13, field_role(row.name, self.wrong, idle if row.dont_care else ()), "rule", 0.8, 2
+            )
             figure.text(COLUMNS[1], y, span(row.field), role, 12, mono=True)
             figure.text(COLUMNS[2], y, row.name, role, 13, bold=not row.dont_care)
             figure.text(COLUMNS[3], y, str(number_or_text(row.value)), role, 12, mono=True)
             figure.text(COLUMNS[4], y, f"0x{row.stored:x}", role, 12, mono=True)
-            foot = figure.paragraph(COLUMNS[5], y, row.meaning, WIDE - COLUMNS[5], role, 13) if row.meaning else y + LINE
+            foot = (
+                figure.paragraph(COLUMNS[5], y, row.meaning, WIDE - COLUMNS[5], role, 13) if row.meaning else y + LINE
+            )
             y = max(y + LINE, foot + 5)
         for remark in (*word.warnings, *word.notes):
             bad = remark in word.warnings
@@ -81,15 +85,16 @@ class WordPicture(Picture):
         """The bits from 63 down, field by field, and a line for each field."""
         word = self.decoded
         bits = f"{word.word:064b}"
-        pieces, marks, above = [], [], 64
+        pieces: list[tuple[str, str | None]] = []
+        above = 64
         for row in sorted(word.fields, key=lambda one: -one.field.low):
             high = row.field.low + row.field.bits
             pieces += [(bits[64 - above : 64 - high], None)] if above > high else []
             role = field_role(row.name, self.wrong, word.dont_care if row.dont_care else ())
             pieces.append((bits[64 - high : 64 - row.field.low], role))
             above = row.field.low
-        marks += [(bits[64 - above :], None)] if above else []
-        line = " ".join(Picture.painted(text, role) if color else text for text, role in [*pieces, *marks])
+        pieces += [(bits[64 - above :], None)] if above else []
+        line = " ".join(Picture.painted(text, role) if color else text for text, role in pieces)
         rows = [
             (span(row.field), row.name, number_or_text(row.value), f"0x{row.stored:x}", row.meaning)
             for row in sorted(word.fields, key=lambda one: -one.field.low)
@@ -97,7 +102,9 @@ class WordPicture(Picture):
         return story([word.headline, "", f"   {line}", "", *aligned(rows, "<<>><", indent=3)], width)
 
     def _what(self) -> str:
-        return f"{self.decoded.arch} shared-memory descriptor" + (f" of {self.decoded.operand}" if self.decoded.operand else "")
+        return f"{self.decoded.arch} shared-memory descriptor" + (
+            f" of {self.decoded.operand}" if self.decoded.operand else ""
+        )
 
 
 def word_of(d: Derivation, mn: int = 0, k: int = 0, stage: int = 0, base: int = 0) -> WordPicture:

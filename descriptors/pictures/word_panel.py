@@ -1,7 +1,8 @@
 """A descriptor word as a bar of bits, bit 63 on the left: its fields, what each of them stores, and what is unused.
 
+>>> from descriptors.words.sm100 import SMEM_DESCRIPTOR
 >>> figure = Figure()
->>> word_panel(figure, 0, 0, 1240, WORDS["sm100"], 0x4000404000010000, moves=("start_address",)) > 0
+>>> word_panel(figure, 0, 0, 1240, SMEM_DESCRIPTOR, 0x4000404000010000, moves=("start_address",)) > 0
 True
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descriptors.words.bitfield import Field, Word
-from descriptors.words.descriptor import WORDS
 from layoutalg import Figure
 
 #: Height of the bar, and of a line of names below it.
@@ -56,7 +56,7 @@ def word_panel(
     names: list[tuple[float, str, str]] = []
     for field in sorted(layout.fields, key=lambda one: -one.low):
         left, wide = x + (layout.bits - field.low - field.bits) * bit, field.bits * bit
-        figure.box(left, y, wide, HIGH, field_role(field.name, moves, field.name in idle and idle or ()), "rule", 1)
+        figure.box(left, y, wide, HIGH, field_role(field.name, moves, idle), "rule", 1)
         _bits(figure, field, left, wide, y)
         stored = f"0x{(word & field.mask) >> field.low:x}"
         role = "muted" if field.name in idle else "ink"

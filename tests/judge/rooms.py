@@ -48,14 +48,16 @@ ROOMS = {
         "decoded fetched candidates diff instructions idesc plan search summary answers"
     ),
     "descriptors.pictures": (
-        "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance word "
-        "accesses banks swizzles boxes difference proofs gallery kinds"
+        "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
+        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs gallery kinds"
     ),
     "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
     "descriptors.oracle.dsl": "names algebra words emitted instructions",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": "options tiles check derive match words debug instructions tma draw search formulas atlas command",
+    "descriptors.cli": (
+        "options tiles check derive match words debug instructions tma draw search formulas atlas command"
+    ),
     "descriptors.__main__": "",
 }
 
