@@ -12,12 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from descriptors.debug.decode import decode
 from descriptors.debug.diff import Diff
-from descriptors.pictures.panels import Frame, border, every, fill, hairs, spaced, ticks
+from descriptors.pictures.panels import Frame, border, every, fill, hairs, spaced, ticks, times
 from descriptors.pictures.tables import shown, story, table
+from descriptors.pictures.word_panel import word_panel
 from descriptors.proof.addresses import address_bits, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch
 from descriptors.text import image, word_text
+from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the words' bars, the height of a panel, where panels begin.
@@ -200,8 +203,8 @@ class DifferencePicture(Picture):
         d = self.diff
         at = f" at {d.base:#x}" if d.base else ""
         return (
-            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{at}. A cell is 16 bytes; a number its "
-            "address, a shade its order as the layout stores it."
+            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{at}. A cell is 16 bytes; a number "
+            "its address, a shade its order as the layout stores it."
         )
 
     def _legend(self) -> list[tuple[str, str]]:
