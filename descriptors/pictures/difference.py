@@ -24,7 +24,9 @@ from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the words' bars, the height of a panel, where panels begin.
-WIDE, DOWN, TOP = 1240, 512, 112
+WIDE, DOWN, TOP = 1240, 768, 112
+#: The width of the sentences beside the panels, and the lowest cell that is framed.
+SIDE, LEAST = 330, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,8 @@ class DifferencePicture(Picture):
         figure.heading(0, 0, self._title(), sentence, room=WIDE)
         wide, high = self._size(stored)
         order = {address: rank for rank, address in enumerate(sorted({one for row in stored for one in row}))}
-        panels = []
-        for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + 190, "Read for the word", read)):
+        panels, gap = [], 150 if wide < 400 else 90
+        for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + gap, "Read for the word", read)):
             frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
             figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)
             roles = [[self._role(one, order) for one in row] for row in cells]
@@ -67,13 +69,18 @@ class DifferencePicture(Picture):
             if not fill(figure, frame, roles, labels):
                 self._some(figure, frame, labels)
             hairs(figure, frame)
-            self._axes(figure, frame, cells)
+            self._axes(figure, frame, not panels)
             panels.append(frame)
         self._marks(figure, panels, stored, read, wrong)
         for frame in panels:
             border(figure, frame, "tile")
-        self._side(figure, panels[1].x + wide + 60)
-        foot = self._words(figure, TOP + high + 56)
+        beside = panels[1].x + wide + 60
+        foot = TOP + high + 56
+        if beside + SIDE <= WIDE:
+            self._side(figure, beside, TOP + 8)
+        else:
+            foot = self._side(figure, 0, TOP + high + 44) + 26
+        foot = self._words(figure, foot)
         figure.legend(0, foot + 24, self._legend(), WIDE)
         return figure.scene(self._title(), sentence)
 
@@ -108,12 +115,12 @@ class DifferencePicture(Picture):
         return (stored[::u, ::v] // scale).tolist(), (read[::u, ::v] // scale).tolist(), wrong.tolist()
 
     def _size(self, cells: list[list[int]]) -> tuple[float, float]:
+        """Width and height of a panel: so that each address can be written, where there are not too many."""
         rows, columns = len(cells), len(cells[0])
+        high = rows * (22 if rows <= 20 else 12 if rows <= 64 else max(DOWN / rows, 3))
         longest = max(len(f"0x{one:03x}") for row in cells for one in row)
-        high = rows * (22 if rows <= 20 else max(DOWN / rows, 3))
-        numbered = high / rows >= 10.5
-        wide = columns * ((7 * longest + 16) if numbered and columns <= 8 else max(6, min(60, 340 / columns)))
-        return max(150, wide), high
+        wide = columns * (5.3 * longest + 6) if columns <= 16 else 540
+        return max(200, round(wide)), round(high)
 
     def _role(self, address: int, order: dict[int, int]) -> str:
         """The shade of an address by its place among those that the layout stores; paper outside of them."""
@@ -132,12 +139,13 @@ class DifferencePicture(Picture):
                 mono=True,
             )  # fmt: skip
 
-    def _axes(self, figure: Figure, frame: Frame, cells: list[list[int]]) -> None:
+    def _axes(self, figure: Figure, frame: Frame, first: bool) -> None:
+        """The elements that rows and columns begin with; the rows beside the first panel, they are those of both."""
         u, v = self._unit()
-        ticks(figure, frame, [str(i * u) for i in range(frame.rows)], [str(j * v) for j in range(frame.columns)])
-        figure.text(
-            frame.x - 8, frame.y - 8, "mn\u2009\\\u2009k".replace("\u2009", ""), "muted", 10.5, "end", mono=True
-        )
+        rows = [str(i * u) for i in range(frame.rows)] if first else []
+        ticks(figure, frame, rows, [str(j * v) for j in range(frame.columns)])
+        if first:
+            figure.text(frame.x - 8, frame.y - 8, "mn\\k", "muted", 10.5, "end", mono=True)
 
     def _marks(
         self,
@@ -156,28 +164,22 @@ class DifferencePicture(Picture):
         figure.cells(right.x, right.y, wide, high, [["bad" if bad else None for bad in row] for row in wrong], 0.16)
         at = {one: (i, j) for i, row in enumerate(stored) for j, one in enumerate(row)}
         first = next((i, j) for i, row in enumerate(roles) for j, role in enumerate(row) if role)
-        figure.border(*right.cell(*first), "subtile")
+        if high >= LEAST:
+            figure.border(*right.cell(*first), "subtile", line=2)
         if source := at.get(read[first[0]][first[1]]):
-            x, y, a, b = left.cell(*source)
-            u, v, _, h = right.cell(*first)
-            figure.border(x, y, a, b, "subtile")
-            figure.arrow([(x + a + 2, y + b / 2), (u - 3, v + h / 2)], "bad", 1.8)
+            figure.border(*left.cell(*source), "subtile", line=2)
+            y, v = (frame.y + (row + 0.5) * frame.step[1] for frame, row in ((left, source[0]), (right, first[0])))
+            figure.arrow([(left.x + left.width + 6, y), (right.x - 5, v)], "bad", 1.8)
 
-    def _side(self, figure: Figure, x: float) -> None:
-        d, y = self.diff, TOP + 8.0
-        y = figure.paragraph(x, y, d.headline + ".", 330, "good" if d.ok else "bad", 15) + 12
+    def _side(self, figure: Figure, x: float, y: float) -> float:
+        """The verdict, the first elements that differ, and what to change; the baseline of what follows."""
+        d, room = self.diff, SIDE if x else WIDE
+        y = figure.paragraph(x, y, d.headline + ".", room, "good" if d.ok else "bad", 15) + 6
         for one in d.mismatches[:3]:
-            y = (
-                figure.paragraph(
-                    x,
-                    y,
-                    _told(one),
-                    330,
-                )
-                + 6
-            )
+            y = figure.paragraph(x, y, _told(one), room) + 3
         for change in d.changes:
-            y = figure.paragraph(x, y + 8, f"Right: {change.field} {change.right}, not {change.found}.", 330, "ink")
+            y = figure.paragraph(x, y + 4, f"Right: {change.field} {change.right}, not {change.found}.", room, "ink")
+        return y
 
     def _words(self, figure: Figure, y: float) -> float:
         """The word with its wrong fields marked, and the right one below it."""
