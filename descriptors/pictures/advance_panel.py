@@ -80,16 +80,16 @@ def _starts(figure: Figure, frame: Frame, starts: Grid, fields: Grid) -> None:
     for i, row in enumerate(starts):
         for j, start in enumerate(row):
             x, y, *_ = frame.cell(i, j)
-            _label(figure, x + wide / 2, y + high / 2, wide, spaced(start), hexes[i][j] if both else "", single or both)
+            _label(figure, x + wide / 2, y + high / 2, spaced(start), hexes[i][j] if both else "", single or both)
             figure.dot(x, y, 5 if both else 3.2, "subtile")
 
 
-def _label(figure: Figure, x: float, y: float, wide: float, number: str, field: str, large: bool) -> None:
+def _label(figure: Figure, x: float, y: float, number: str, field: str, large: bool) -> None:
     size = 15 if field else 12 if large else 8.5
-    across = min(max(figure.width_of(number, size, bold=True), figure.width_of(field, 11, mono=True)) + 16, wide - 8)
-    high = 54 if field else size + 10
-    if large:
-        figure.box(x - across / 2, y - high / 2, across, high, "paper", "rule", 0.6, 6, 0.94)
+    across = max(figure.width_of(number, size, bold=True), figure.width_of(field, 11, mono=True)) + (16 if large else 5)
+    high = 54 if field else size + (10 if large else 3)
+    stroke = "rule" if large else None
+    figure.box(x - across / 2, y - high / 2, across, high, "paper", stroke, 0.6, 6 if large else 2, 0.94)
     figure.text(x, y - 3 if field else y + 0.36 * size, number, "ink", size, "middle", bold=large)
     figure.text(x, y + 17, field, "muted", 11, "middle", mono=True)
 

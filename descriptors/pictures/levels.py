@@ -50,7 +50,7 @@ class LevelsPicture(Picture):
         tile = atoms_panel(figure, a, 28, TOP, wide, high)
         left = max(tile.x + wide + GAP, edge + 28)
         words = [f"{times(a.subtile_grid)} operands of {times(d.mma)}", f"one instruction each, {_across(a)}"]
-        edge = _head(figure, left, f"2 {many(2, subtile_name(d))}", words, "subtile")
+        edge = _head(figure, left, f"2 {many(2, subtile_name(d))}".replace(" s", " S"), words, "subtile")
         subtiles = subtiles_panel(figure, a, left, TOP, wide, high, self.subtile)
         figure.text(left + wide / 2, TOP + high + 24, share_of_atom(d), "muted", 13, "middle")
         left = max(left + wide + GAP + 16, edge + 28)

@@ -10,6 +10,7 @@ COMMAND = "a command is tried from its program, as a person calls it"
 ANSWER = "the answers are held beside one another, each as its command prints it"
 LANGUAGE = "all languages have to give the same words of the same cases"
 WORKER = "imported by the oracle's own process alone"
+PARTS = "parts of pictures, read back from the pictures that they stand in"
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -29,6 +30,11 @@ SHARED = [
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
+    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels chunk_panels"),
+    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
+    ("descriptors.pictures", "descriptors/pictures/test_advance.py", PARTS, "advance_panel"),
+    ("descriptors.pictures", "descriptors/pictures/test_word.py", PARTS, "word_panel"),
+    ("descriptors.pictures", "descriptors/pictures/test_banks.py", "the picture shows every number of it", "accesses"),
     ("descriptors.oracle", "descriptors/emitters/test_emit.py", "what was emitted, run by the DSL", "emitted"),
     ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_algebra.py", WORKER, "names algebra"),
