@@ -60,7 +60,8 @@ class DifferencePicture(Picture):
         figure.heading(0, 0, self._title(), sentence, room=WIDE)
         wide, high = self._size(stored)
         order = {address: rank for rank, address in enumerate(sorted({one for row in stored for one in row}))}
-        panels, gap = [], 150 if wide < 400 else 90
+        panels: list[Frame] = []
+        gap = 150 if wide < 400 else 90
         for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + gap, "Read for the word", read)):
             frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
             figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)

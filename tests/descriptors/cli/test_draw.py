@@ -11,20 +11,8 @@ import pytest
 from descriptors.cli.command import main
 from descriptors.pictures.kinds import KINDS
 
-TILE = [
-    "--dtype",
-    "bf16",
-    "--major",
-    "K",
-    "--swizzle",
-    "128B",
-    "--tile",
-    "128x128",
-    "--mma",
-    "64x16",
-    "--arch",
-    "sm100",
-]
+TILE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --arch sm100".split()
+LARGE = [*TILE[:6], *"--tile 8192x8192 --mma 64x16 --capacity none".split()]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""Every kind of picture of every kind of operand: well-formed, with words, nothing off the canvas, no texts that touch."""
+"""Every kind of picture of every kind of operand: whole, with words, nothing off the canvas, no texts that touch."""
 
 from __future__ import annotations
 
