@@ -26,7 +26,7 @@ from descriptors.text import counted, word_text
 from layoutalg import Figure, Picture, Scene, size
 
 #: The width of the word's bar.
-WIDE = 1240
+WIDE = 1060
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class AdvancePicture(Picture):
         entries = [
             ("subtile", f"{subtile_name(d)}, {times(d.mma)}"),
             ("atom", f"{atom_name(d)}, {times(a.atom_extents)}"),
-            ("dot:subtile", "where the tensor core starts to read"),
+            ("dot:subtile", "where a subtile starts"),
             (field_role("start_address", ("start_address",)), "the field that moves"),
             (field_role(""), "fields that stay"),
         ]

@@ -2,7 +2,7 @@
 
 >>> from descriptors import derive
 >>> a = Anatomy(derive((128, 128), "bf16", "K", "128B", (64, 16)))
->>> panel(Figure(), a, a.subtile_starts(), ((0,) * 8, (0,) * 8), ((8192,), (32, 32, 32, 16288, 32, 32, 32)), 40) > 400
+>>> panel(Figure(), a, a.subtile_starts(), ((0,) * 8, (0,) * 8), ((8192,), (32, 32, 32, 16288, 32, 32, 32)), 40) > 300
 True
 """
 
@@ -18,7 +18,7 @@ from descriptors.pictures.panels import Frame, atom_name, border, every, many, s
 from layoutalg import Figure
 
 #: Left edge of the panel, and the width there is for it.
-LEFT, ACROSS = 118, 1122
+LEFT, ACROSS = 112, 948
 
 
 def panel(
@@ -35,7 +35,7 @@ def panel(
         y: the upper edge.
     """
     rows, columns = len(starts), len(starts[0])
-    wide, high = min(150.0, ACROSS / columns), max(34.0, min(170.0, 400 / rows))
+    wide, high = min(140.0, ACROSS / columns), max(34.0, min(150.0, 360 / rows))
     if rows * high > 640:
         high = 640 / rows
     frame = Frame(LEFT, y, round(wide * columns), round(high * rows), rows, columns)

@@ -16,7 +16,7 @@ from descriptors.text import counted
 from layoutalg import Figure
 
 #: Width of a panel of 32 banks, what lies left of it, and between two.
-WIDE, LEFT, GAP = 544, 62, 76
+WIDE, LEFT, GAP = 432, 62, 92
 #: How strong the units are that nobody reads.
 FAINT = 0.35
 

@@ -53,14 +53,14 @@ class BanksPicture(Picture):
         """A panel for each view: lines of 128 bytes, and below them the words that each bank serves."""
         found, figure = self.views(), Figure()
         title, sentences = self._title(found), self._sentences(found)
-        top = figure.heading(0, 0, title, sentences, room=LEFT + len(found) * (WIDE + GAP) - 10)
+        top = figure.heading(0, 0, title, sentences, room=LEFT + len(found) * (WIDE + GAP) - GAP)
         most = max(max(view.words) for view in found)
         foot = 0.0
         for number, view in enumerate(found):
-            left = LEFT + number * (WIDE + GAP + 24)
+            left = LEFT + number * (WIDE + GAP)
             words = _name(self.derivation, view), _verdict(view)
             foot = max(foot, bank_panel(figure, view, left, most, words, top))
-        figure.legend(LEFT, foot + 22, self._legend(found), LEFT + len(found) * (WIDE + GAP))
+        figure.legend(LEFT, foot + 22, self._legend(found), len(found) * (WIDE + GAP) - GAP)
         return figure.scene(title, f"{sentences} {' '.join(_verdict(view) for view in found)}")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
@@ -126,8 +126,9 @@ def _verdict(view: View) -> str:
         )
     worst = [bank for bank in busy if view.words[bank] == most]
     idle = BANKS - len(busy)
-    rest = f"; {idle} banks wait" if idle else ""
-    return f"{_ranges(worst)} each serve {most} words, one after the other{rest}."
+    rest = f", {idle} wait" if idle else ""
+    does = "serves" if len(worst) == 1 else "serve"
+    return f"{_ranges(worst)} {does} {most} words one after the other{rest}."
 
 
 def _ranges(banks: list[int]) -> str:

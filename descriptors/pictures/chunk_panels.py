@@ -42,15 +42,15 @@ def chunks_heading(a: Anatomy) -> list[str]:
     (u, v), (mn, k) = a.chunk_units, a.chunk_extents
     shape = f"{mn} \u00d7 {16 * v} B" if a.derivation.major.contiguous_mode else f"{16 * u} B \u00d7 {k}"
     return [f"{times(a.chunk_grid)} {many(rows * columns, chunk_name(a.derivation))} of {shape}",
-            "a number: where one starts, in bytes"]  # fmt: skip
+            "a number: its start in bytes"]  # fmt: skip
 
 
 def chunk_heading(a: Anatomy) -> tuple[str, list[str]]:
     """The heading of the panel of one chunk, and what is said below it."""
     d, (u, v) = a.derivation, a.chunk_units
     shape = f"{u} rows of {16 * v} B" if d.major.contiguous_mode else f"{16 * u} B \u00d7 {v} {names(d)[1].lower()}"
-    where = "in the tile" if d.swizzle is SwizzleMode.NONE else "after the swizzle"
-    return f"One {chunk_name(d)}: {shape}", [f"a number: its address {where}", "a colour: a group of four banks"]
+    address = "its address" if d.swizzle is SwizzleMode.NONE else "its swizzled address"
+    return f"One {chunk_name(d)}: {shape}", [f"a number: {address}", "a colour: four banks"]
 
 
 def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, cell: float = 46) -> Frame:

@@ -24,7 +24,7 @@ from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the words' bars, the height of a panel, where panels begin.
-WIDE, DOWN, TOP = 1240, 768, 112
+WIDE, DOWN, TOP = 1060, 768, 112
 #: The width of the sentences beside the panels, and the lowest cell that is framed.
 SIDE, LEAST = 330, 10
 
@@ -75,7 +75,7 @@ class DifferencePicture(Picture):
         self._marks(figure, panels, stored, read, wrong)
         for frame in panels:
             border(figure, frame, "tile")
-        beside = panels[1].x + wide + 60
+        beside = panels[1].x + wide + 50
         foot = TOP + high + 56
         if beside + SIDE <= WIDE:
             self._side(figure, beside, TOP + 8)

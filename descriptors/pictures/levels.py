@@ -22,7 +22,7 @@ from descriptors.text import image
 from layoutalg import Figure, Picture, Scene
 
 #: Between two panels, and where their cells begin.
-GAP, TOP = 84, 142
+GAP, TOP = 56, 142
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,20 @@ class LevelsPicture(Picture):
         d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
         high = max(HEIGHT, min(15 * a.chunk_grid[0], 480))
         wide = panel_width(a, high)
-        figure.heading(0, 0, title(d), f"{told(d)}, {times(a.extents)} out of {d.smem_tile}.", room=1300)
-        words = [f"{times(a.extents)} = {amount(a.bytes)}: {_atoms(a)}", "numbered as they lie in memory"]
+        figure.heading(0, 0, title(d), f"{told(d)}, {times(a.extents)} out of {d.smem_tile}.", room=1100)
+        words = [f"{times(a.extents)} = {amount(a.bytes)}: {_atoms(a)}", "numbered in memory order"]
         edge = _head(figure, 28, f"1 Tile of {many(2, atom_name(d))}", words, "accent")
         tile = atoms_panel(figure, a, 28, TOP, wide, high)
         left = max(tile.x + wide + GAP, edge + 28)
-        words = [f"{times(a.subtile_grid)} operands of {times(d.mma)}", f"one instruction each, {_across(a)}"]
-        edge = _head(figure, left, f"2 {many(2, subtile_name(d))}".replace(" s", " S"), words, "subtile")
+        words = [f"{times(a.subtile_grid)} operands of {times(d.mma)}", f"each {_across(a)}"]
+        edge = _head(figure, left, f"2 {_capital(many(2, subtile_name(d)))}", words, "subtile")
         subtiles = subtiles_panel(figure, a, left, TOP, wide, high, self.subtile)
         figure.text(left + wide / 2, TOP + high + 24, share_of_atom(d), "muted", 13, "middle")
-        left = max(left + wide + GAP + 16, edge + 28)
+        left = max(left + wide + GAP + 14, edge + 28)
         edge = _head(figure, left, f"3 One subtile: {many(2, chunk_name(d))}", chunks_heading(a), "subtile")
         chunks = chunks_panel(figure, a, left, TOP, high)
         figure.zoom(subtiles.cell(*self.subtile), chunks.box, "subtile", "beam", subtiles.x + wide)
-        left = max(left + chunks.width + GAP + 34, edge + 28)
+        left = max(left + chunks.width + GAP + 48, edge + 28)
         heading, words = chunk_heading(a)
         edge = _head(figure, left, f"4 {heading}", words, "muted")
         piece = chunk_panel(figure, a, left, TOP, high, self.subtile)
@@ -123,6 +123,10 @@ def title(d: Derivation) -> str:
     if chunk_name(d) == "atom":
         levels = ["tile", subtile_name(d), atom_name(d), "16 bytes"]
     return f"Four nested levels: {', '.join(levels)}"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _head(figure: Figure, x: float, heading: str, words: list[str], role: str) -> float:

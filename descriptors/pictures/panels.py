@@ -15,7 +15,7 @@ from descriptors.output.explanation import names
 from layoutalg import Figure
 
 #: Heights of a panel, in pixels.
-HEIGHT = 320
+HEIGHT = 288
 #: The smallest type of a number in a cell.
 LEAST_TYPE = 8.5
 

@@ -16,7 +16,7 @@ from descriptors.pictures.panels import Frame, amount, border, fill, ticks
 from layoutalg import Figure
 
 #: The widths between which a panel of a tile is.
-NARROW, WIDE = 180, 400
+NARROW, WIDE = 150, 340
 
 
 def panel_width(a: Anatomy, height: float) -> float:

@@ -22,7 +22,7 @@ from descriptors.words.descriptor import WORDS
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the bar, the columns of the table below it, the height of a line.
-WIDE, COLUMNS, LINE = 1240, (0, 32, 120, 300, 410, 520), 25
+WIDE, COLUMNS, LINE = 1060, (0, 32, 112, 280, 372, 470), 25
 
 
 @dataclass(frozen=True, slots=True)
