@@ -85,7 +85,9 @@ class BanksPicture(Picture):
             return self.title
         costs = [view.wavefronts for view in found]
         if self.lanes.thread_values is not None:
-            return f"One access of {len(found[0].addresses)} lanes: {_costs(costs)}"
+            lanes = sum(one is not None for one in found[0].access.addresses)
+            part = "One access" if len(found[0].access.phases) == 1 else "A phase of an access"
+            return f"{part} of {lanes} lanes: {_costs(costs)}"
         return f"The same {len(found[0].addresses)} rows of 16 bytes, read at once: {_costs(costs)}"
 
     def _sentences(self, found: tuple[View, ...]) -> str:

@@ -30,10 +30,20 @@ def offset_words(d: Derivation) -> tuple[str, str]:
     ('LBO 16 (unused in this mode)', 'SBO 1024')
     """
     found = []
-    for short, (field, _) in zip(("LBO", "SBO"), d.match.form.steps, strict=True):
+    for short, (field, _) in _named(d):
         because = unread_because(d, field)
         found.append(f"{short} {getattr(d.descriptor, field)}" + (f" ({because})" if because else ""))
     return found[0], found[1]
+
+
+def label_room(d: Derivation) -> float:
+    """The pixels beside the panel of chunks that the label of the step down takes."""
+    longest = max((f"{short} {getattr(d.descriptor, field)}" for short, (field, _) in _named(d)), key=len)
+    return round(24 + Figure.width_of(longest, 13, bold=True) + 34)
+
+
+def _named(d: Derivation) -> list[tuple[str, tuple[str, Pair]]]:
+    return list(zip(("LBO", "SBO"), d.match.form.steps, strict=True))
 
 
 def chunks_heading(a: Anatomy) -> list[str]:
@@ -70,7 +80,7 @@ def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, 
 
 def steps(figure: Figure, d: Derivation, frame: Frame) -> None:
     """LBO and SBO: an arrow from the first chunk to the next in the direction of each, and whether it is read."""
-    for short, (field, path) in zip(("LBO", "SBO"), d.match.form.steps, strict=True):
+    for short, (field, path) in _named(d):
         because = unread_because(d, field)
         role = "muted" if because else "accent"
         why = ("not read" if because.startswith("unused") else "never taken") if because else ""

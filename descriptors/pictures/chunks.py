@@ -14,7 +14,14 @@ from typing import Any
 from descriptors.derivation.derivation import Derivation
 from descriptors.output.explanation import step_meanings, unread_because
 from descriptors.pictures.anatomy import Anatomy, Pair, bank_group
-from descriptors.pictures.chunk_panels import chunk_heading, chunk_panel, chunks_heading, chunks_panel, steps
+from descriptors.pictures.chunk_panels import (
+    chunk_heading,
+    chunk_panel,
+    chunks_heading,
+    chunks_panel,
+    label_room,
+    steps,
+)
 from descriptors.pictures.panels import HEIGHT, chunk_name, many, times, told
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.tile_panels import beam
@@ -68,7 +75,7 @@ class ChunksPicture(Picture):
         figure.text(left, 97, note, "muted", figure.BODY)
         chunks = chunks_panel(figure, a, left, TOP, high, cell=92)
         heading, words = chunk_heading(a)
-        right = max(chunks.width + 150, 320)
+        right = max(chunks.width + label_room(d), 320)
         figure.text(right, 78, heading, "muted", figure.HEADING, bold=True)
         figure.text(right, 97, words[0], "muted", figure.BODY)
         piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk)

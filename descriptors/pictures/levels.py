@@ -13,7 +13,14 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.pictures.anatomy import Anatomy, Pair, bank_group, ranks
-from descriptors.pictures.chunk_panels import chunk_heading, chunk_panel, chunks_heading, chunks_panel, offset_words
+from descriptors.pictures.chunk_panels import (
+    chunk_heading,
+    chunk_panel,
+    chunks_heading,
+    chunks_panel,
+    label_room,
+    offset_words,
+)
 from descriptors.pictures.chunk_panels import steps as draw_steps
 from descriptors.pictures.panels import HEIGHT, amount, atom_name, chunk_name, many, subtile_name, times, told
 from descriptors.pictures.tables import shown, story, table
@@ -57,7 +64,7 @@ class LevelsPicture(Picture):
         edge = _head(figure, left, f"3 One subtile: {many(2, chunk_name(d))}", chunks_heading(a), "subtile")
         chunks = chunks_panel(figure, a, left, TOP, high)
         figure.zoom(subtiles.cell(*self.subtile), chunks.box, "subtile", "beam", subtiles.x + wide)
-        left = max(left + chunks.width + GAP + 48, edge + 28)
+        left = max(left + chunks.width + label_room(d), edge + 28)
         heading, words = chunk_heading(a)
         edge = _head(figure, left, f"4 {heading}", words, "muted")
         piece = chunk_panel(figure, a, left, TOP, high, self.subtile)
