@@ -3,8 +3,10 @@
 ``derive`` runs the steps from a tile, or any layout, to the descriptor word and the offset of every operand in it, and
 proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all tiles of a kind at once.
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
-``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``search``, ``lattice``, ``atlas`` and
-``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down, as text and as plain data.
+``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
+``tmem_copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
+``lattice``, ``atlas`` and ``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down,
+as text and as plain data.
 The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")
@@ -22,9 +24,11 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.debug.read import Fetched, read
     from descriptors.debug.warnings import Remark
     from descriptors.derivation.advance import AdvanceReport
-    from descriptors.derivation.derivation import Derivation, Grid
+    from descriptors.derivation.crossing import Crossing
+    from descriptors.derivation.derivation import Derivation
     from descriptors.derivation.derive import derive
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
+    from descriptors.derivation.table import Grid
     from descriptors.derivation.verify import Report, verify
     from descriptors.emitters.emit import emit
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
@@ -34,7 +38,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.rules import IllegalError
     from descriptors.instructions.selection import Selection, select_rows
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
-    from descriptors.operands.canonical import Form, Match, form
+    from descriptors.operands.canonical import Match
+    from descriptors.operands.forms import Form, form
     from descriptors.operands.match import match
     from descriptors.operands.operand import (
         ELEMENT_TYPES,
@@ -51,6 +56,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.pictures.kinds import picture
     from descriptors.proof.mismatch import Mismatch
     from descriptors.proof.read_model import read_addresses
+    from descriptors.scales.block_scaled import BlockScaled, block_scaled
+    from descriptors.scales.codes import decode_scale, encode_scale
+    from descriptors.scales.factors import ScaleFactors, scale_factors
+    from descriptors.scales.product import block_scaled_product, pack_scales, unpack_scales
     from descriptors.sweeps.atlas import Summary, atlas
     from descriptors.sweeps.finding import Finding, Refusal, Survey
     from descriptors.sweeps.formulas import FormulaRow, formulas
@@ -59,6 +68,20 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tma.limits import TmaError
     from descriptors.tma.plan import Box, Dimension, TmaPlan
     from descriptors.tma.planner import tma_plan
+    from descriptors.tmem.accumulator import accumulator
+    from descriptors.tmem.fragment import TmemFragment
+    from descriptors.tmem.metadata import sparse_metadata
+    from descriptors.tmem.operand import operand_a
+    from descriptors.tmem.plan import ColumnPlan
+    from descriptors.tmem.planner import tmem_plan
+    from descriptors.tmem.scale_cells import scale_cells
+    from descriptors.transfer.copied import Copied, tmem_copied
+    from descriptors.transfer.copies import TmemCopy, tmem_copies, tmem_copy
+    from descriptors.transfer.findings import EventReport
+    from descriptors.transfer.guardrails import check_events
+    from descriptors.transfer.landing import Landing
+    from descriptors.transfer.moves import TmemMove, tmem_move
+    from descriptors.transfer.readout import Readout, readout, readouts
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -72,9 +95,11 @@ _NAMES = {
     "debug.read": "Fetched read",
     "debug.warnings": "Remark",
     "derivation.advance": "AdvanceReport",
-    "derivation.derivation": "Derivation Grid",
+    "derivation.crossing": "Crossing",
+    "derivation.derivation": "Derivation",
     "derivation.derive": "derive",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
+    "derivation.table": "Grid",
     "derivation.verify": "Report verify",
     "emitters.emit": "emit",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
@@ -84,7 +109,8 @@ _NAMES = {
     "instructions.rules": "IllegalError",
     "instructions.selection": "Selection select_rows",
     "operands.atoms": "ATOMS Atom canonical_atom",
-    "operands.canonical": "Form Match form",
+    "operands.canonical": "Match",
+    "operands.forms": "Form form",
     "operands.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
     "operands.swizzled": "plain",
@@ -93,6 +119,10 @@ _NAMES = {
     "pictures.kinds": "picture",
     "proof.mismatch": "Mismatch",
     "proof.read_model": "read_addresses",
+    "scales.block_scaled": "BlockScaled block_scaled",
+    "scales.codes": "decode_scale encode_scale",
+    "scales.factors": "ScaleFactors scale_factors",
+    "scales.product": "block_scaled_product pack_scales unpack_scales",
     "sweeps.atlas": "Summary atlas",
     "sweeps.finding": "Finding Refusal Survey",
     "sweeps.formulas": "FormulaRow formulas",
@@ -101,6 +131,20 @@ _NAMES = {
     "tma.limits": "TmaError",
     "tma.plan": "Box Dimension TmaPlan",
     "tma.planner": "tma_plan",
+    "tmem.accumulator": "accumulator",
+    "tmem.fragment": "TmemFragment",
+    "tmem.metadata": "sparse_metadata",
+    "tmem.operand": "operand_a",
+    "tmem.plan": "ColumnPlan",
+    "tmem.planner": "tmem_plan",
+    "tmem.scale_cells": "scale_cells",
+    "transfer.copied": "Copied tmem_copied",
+    "transfer.copies": "TmemCopy tmem_copies tmem_copy",
+    "transfer.findings": "EventReport",
+    "transfer.guardrails": "check_events",
+    "transfer.landing": "Landing",
+    "transfer.moves": "TmemMove tmem_move",
+    "transfer.readout": "Readout readout readouts",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
@@ -108,12 +152,23 @@ _NAMES = {
 #: What tells and draws the answers of a function, loaded with it, so that ``print`` tells an answer's story, and a
 #: notebook shows its picture.
 _WRITERS = {
+    "accumulator": "output.tmem.fragment",
+    "block_scaled": "output.tmem.block_scaled",
+    "check_events": "output.tmem.events",
     "decode": "output.decoded pictures.word",
     "derive": "output.derivation pictures.levels",
     "diff": "output.diff pictures.difference",
     "match": "output.match",
+    "operand_a": "output.tmem.fragment",
+    "readout": "output.tmem.readout",
+    "scale_cells": "output.tmem.fragment",
+    "scale_factors": "output.tmem.factors",
+    "sparse_metadata": "output.tmem.fragment",
     "survey": "output.search",
     "tma_plan": "output.plan pictures.boxes",
+    "tmem_copied": "output.tmem.copied",
+    "tmem_move": "output.tmem.moves",
+    "tmem_plan": "output.tmem.columns",
     "verify": "output.proof pictures.proofs",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -125,10 +180,14 @@ __all__ = [
     "AdvanceReport",
     "Arch",
     "Atom",
+    "BlockScaled",
     "Box",
     "Candidate",
     "Change",
     "ChoiceError",
+    "ColumnPlan",
+    "Copied",
+    "Crossing",
     "Decoded",
     "DecodedField",
     "DecodedInstruction",
@@ -137,6 +196,7 @@ __all__ = [
     "Diff",
     "Dimension",
     "ElementType",
+    "EventReport",
     "Fetched",
     "Field",
     "FieldError",
@@ -146,6 +206,7 @@ __all__ = [
     "FormulaRow",
     "Grid",
     "IllegalError",
+    "Landing",
     "Lattice",
     "Major",
     "MajorName",
@@ -154,9 +215,11 @@ __all__ = [
     "Mismatch",
     "NotCanonicalError",
     "ProofError",
+    "Readout",
     "Refusal",
     "Remark",
     "Report",
+    "ScaleFactors",
     "Selection",
     "SmemDescriptor",
     "Summary",
@@ -166,12 +229,19 @@ __all__ = [
     "SymbolicDerivation",
     "TmaError",
     "TmaPlan",
+    "TmemCopy",
+    "TmemFragment",
+    "TmemMove",
     "UnknownCode",
     "Word",
+    "accumulator",
     "atlas",
+    "block_scaled",
+    "block_scaled_product",
     "candidates",
     "canonical_atom",
     "check_copy",
+    "check_events",
     "check_major",
     "check_operand",
     "check_scale",
@@ -180,26 +250,41 @@ __all__ = [
     "check_types",
     "decode",
     "decode_idesc",
+    "decode_scale",
     "derive",
     "derive_symbolic",
     "diff",
     "emit",
+    "encode_scale",
     "explain",
     "form",
     "formulas",
     "idesc",
     "lattice",
     "match",
+    "operand_a",
+    "pack_scales",
     "picture",
     "plain",
     "read",
     "read_addresses",
+    "readout",
+    "readouts",
     "record",
+    "scale_cells",
+    "scale_factors",
     "search",
     "select_rows",
+    "sparse_metadata",
     "survey",
     "tell",
     "tma_plan",
+    "tmem_copied",
+    "tmem_copies",
+    "tmem_copy",
+    "tmem_move",
+    "tmem_plan",
+    "unpack_scales",
     "verify",
 ]
 

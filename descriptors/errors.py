@@ -58,7 +58,12 @@ class ChoiceError(DescriptorError):
         self.choices = tuple(choices)
         near = _nearest(found, self.choices)
         hint = f" (did you mean {near}?)" if near else ""
-        super().__init__(f"{what} must be one of {', '.join(self.choices)}, found {brief(found)}{hint}")
+        names = ", ".join(self.choices)
+        super().__init__(
+            f"{what} is missing: one of {names}"
+            if found is None
+            else f"{what} must be one of {names}, found {brief(found)}{hint}"
+        )
 
 
 class FieldError(DescriptorError):
@@ -83,7 +88,14 @@ class NotCanonicalError(DescriptorError):
         found: what the layout has there.
         layout: the layout, in CuTe notation.
         fits: other forms of the same major that the layout does have.
-        why: the same in bytes, and the way out, where there is one.
+        why: what must lie where, and what does, in rows, columns and bytes.
+        way_out: what to do about it, where that is known.
+        unit: what the layout counts: ``"16-byte units"`` or ``"elements"``.
+
+    >>> error = NotCanonicalError(form="F", mode=(0, 0), expected="stride 4", found="stride 8", layout="8:8", why="why")
+    >>> print(error.fitting(("K-major 128B",)))
+    canonical: why; in 16-byte units mode (0,0) must have stride 4, has stride 8; layout = 8:8, form = F; forms that it
+    has: K-major 128B
     """
 
     def __init__(
@@ -96,15 +108,30 @@ class NotCanonicalError(DescriptorError):
         layout: str,
         fits: tuple[str, ...] = (),
         why: str = "",
+        way_out: str = "",
+        unit: str = "16-byte units",
     ) -> None:
         self.form, self.mode, self.expected, self.found, self.layout = form, mode, expected, found, layout
-        self.fits, self.why = fits, why
+        self.fits, self.why, self.way_out, self.unit = fits, why, way_out, unit
         if mode is None:
             rule = f"the swizzle must be {expected}, is {found}"
         else:
-            rule = f"mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
-        other = f"; forms that it has: {', '.join(fits)}" if fits else ""
-        super().__init__(f"canonical: {rule}; layout = {layout}, form = {form}{other}{f'; {why}' if why else ''}")
+            rule = f"in {unit} mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
+        told = [
+            why,
+            rule,
+            f"layout = {layout}, form = {form}",
+            fits and f"forms that it has: {', '.join(fits)}",
+            way_out,
+        ]
+        super().__init__(f"canonical: {'; '.join(part for part in told if part)}")
+
+    def fitting(self, fits: tuple[str, ...]) -> NotCanonicalError:
+        """The same refusal with the forms that the layout does have."""
+        return NotCanonicalError(
+            form=self.form, mode=self.mode, expected=self.expected, found=self.found, layout=self.layout, fits=fits,
+            why=self.why, way_out=self.way_out, unit=self.unit,
+        )  # fmt: skip
 
 
 class ProofError(DescriptorError):

@@ -65,6 +65,15 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def bits_text(bits: int) -> str:
+    """A size in bytes, or in bits where it is not whole bytes.
+
+    >>> bits_text(128), bits_text(12)
+    ('16 bytes', '12 bits')
+    """
+    return counted(bits // 8, "byte") if bits % 8 == 0 else counted(bits, "bit")
+
+
 def tuple_text(values: Iterable[object]) -> str:
     """A tuple as CuTe writes it: without spaces.
 

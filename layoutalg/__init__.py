@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.from_f2 import from_f2
     from layoutalg.analysis.linear_layout import LinearLayout
+    from layoutalg.analysis.swizzle_modes import SWIZZLE_MODES, swizzle_mode
     from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
     from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
     from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
@@ -56,6 +57,22 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         UndecidedError,
     )
     from layoutalg.expression import evaluate
+    from layoutalg.fragments.fragment import Fragment
+    from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
+    from layoutalg.fragments.moves import moves
+    from layoutalg.fragments.names import fragment
+    from layoutalg.fragments.partitioner import make_layout_tv
+    from layoutalg.fragments.tiled_copy import (
+        CopyAtom,
+        TiledCopy,
+        copy_atom,
+        make_tiled_copy,
+        make_tiled_copy_A,
+        make_tiled_copy_B,
+        make_tiled_copy_C,
+        make_tiled_copy_tv,
+    )
+    from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
@@ -110,12 +127,23 @@ _NAMES = {
     "analysis.f2_matrix": "F2Matrix",
     "analysis.from_f2": "from_f2",
     "analysis.linear_layout": "LinearLayout",
+    "analysis.swizzle_modes": "SWIZZLE_MODES swizzle_mode",
     "analysis.swizzle_search": "AccessPattern NoSwizzleError find_swizzle",
     "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
     "analysis.triton": "from_linear_layout to_linear_layout",
     "analysis.warp_accesses": "accesses",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
     "expression": "evaluate",
+    "fragments.fragment": "Fragment",
+    "fragments.mma_atoms": "MmaAtom mma_atom",
+    "fragments.moves": "moves",
+    "fragments.names": "fragment",
+    "fragments.partitioner": "make_layout_tv",
+    "fragments.tiled_copy": (
+        "CopyAtom TiledCopy copy_atom make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+        "make_tiled_copy_tv"
+    ),
+    "fragments.tiled_mma": "TiledMma make_tiled_mma",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
@@ -140,15 +168,18 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 
 # Everything but `filter`, which would take the place of Python's own where someone imports the star.
 __all__ = [
+    "SWIZZLE_MODES",
     "Access",
     "AccessPattern",
     "AnyLayout",
     "ComposedLayout",
     "Coord",
     "CoordinateError",
+    "CopyAtom",
     "E",
     "F2Matrix",
     "Figure",
+    "Fragment",
     "Index",
     "IntTuple",
     "Integer",
@@ -156,6 +187,7 @@ __all__ = [
     "LayoutError",
     "LayoutPicture",
     "LinearLayout",
+    "MmaAtom",
     "Mode",
     "NoSwizzleError",
     "NotDivisibleError",
@@ -171,6 +203,8 @@ __all__ = [
     "Shape",
     "Stride",
     "Swizzle",
+    "TiledCopy",
+    "TiledMma",
     "Tiler",
     "UndecidedError",
     "access",
@@ -181,6 +215,7 @@ __all__ = [
     "complement",
     "composition",
     "conflicts_by_rank",
+    "copy_atom",
     "cosize",
     "crd2idx",
     "depth",
@@ -193,6 +228,7 @@ __all__ = [
     "flat_divide",
     "flat_product",
     "flatten",
+    "fragment",
     "from_f2",
     "from_linear_layout",
     "gather",
@@ -211,9 +247,18 @@ __all__ = [
     "make_identity_layout",
     "make_layout",
     "make_layout_like",
+    "make_layout_tv",
     "make_ordered_layout",
+    "make_tiled_copy",
+    "make_tiled_copy_A",
+    "make_tiled_copy_B",
+    "make_tiled_copy_C",
+    "make_tiled_copy_tv",
+    "make_tiled_mma",
     "max_common_layout",
     "max_common_vector",
+    "mma_atom",
+    "moves",
     "nullspace",
     "offsets",
     "parse_int_tuple",
@@ -233,6 +278,7 @@ __all__ = [
     "slice_and_offset",
     "strided_view",
     "substitute",
+    "swizzle_mode",
     "symbol",
     "symbols_of",
     "tile_to_shape",

@@ -3,11 +3,13 @@
 The notation of :mod:`layoutalg.layouts.notation` with calls added. Added to its grammar::
 
     part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
+              | name {"." word}              what the registers of an instruction hold: mma.m16n8k16.C
     argument  = value | name "=" value
     part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
               | part "[" integer "]"         one mode of a layout
 
-A name is one of :data:`OPERATIONS` and nothing else; Python's ``eval`` is not involved.
+A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.names`), and nothing else; Python's
+``eval`` is not involved.
 Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
 
 >>> from layoutalg import Layout, coalesce
@@ -20,22 +22,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout
+from layoutalg.fragments.names import fragment
 from layoutalg.layouts.notation import Parser
 from layoutalg.layouts.printed import as_notation
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
+if TYPE_CHECKING:
+    from inspect import BoundArguments
+
 #: Every operation that an expression may name, by topic; the names are those of the public package.
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "Make": (
         *("Layout", "ComposedLayout", "Swizzle", "E", "make_layout", "make_ordered_layout", "make_layout_like"),
-        *("make_composed_layout", "make_identity_layout"),
+        *("make_composed_layout", "make_identity_layout", "make_layout_tv"),
     ),
     "Look at": (
         *("size", "cosize", "rank", "depth", "leading_dim", "is_congruent", "is_weakly_congruent", "product"),
@@ -73,6 +77,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "algebra.recast": ("recast_layout", "upcast", "downcast"),
     "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
     "algebra.tiling": ("local_tile", "local_partition"),
+    "fragments.partitioner": ("make_layout_tv",),
     "layouts.composed": ("ComposedLayout",),
     "layouts.cosize": ("cosize",),
     "layouts.layout": ("Layout",),
@@ -117,11 +122,11 @@ def evaluate(source: str) -> Any:
     >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
     149
     """
-    return _ExpressionParser(source).parse_all()
+    return ExpressionParser(source).parse_all()
 
 
-class _ExpressionParser(Parser):
-    """The notation's parser, which evaluates the calls that it meets."""
+class ExpressionParser(Parser):
+    """The notation's parser, which evaluates the calls that it meets; a subclass may make something else of them."""
 
     def __init__(self, text: str) -> None:
         # Brackets are read as parentheses first, which the notation has, and get their own marks back afterwards.
@@ -131,30 +136,51 @@ class _ExpressionParser(Parser):
         self.tokens = [_restored(token, plain) for token in self.tokens]
 
     def parse_part(self) -> Any:
+        """Read a part of the notation, a list or a call, and the calls and modes of it that follow."""
         start = self.token
         value = self._list() if self.take("[") else super().parse_part()
         while start.kind != "int" and self.token.text in ("(", "["):
-            if not isinstance(value, (Layout, ComposedLayout, Swizzle)):
+            if not self.is_function(value):
                 break
-            value = self._called(value) if self.take("(") else self._mode(value)
+            value = self.called(value, self._arguments()[0]) if self.take("(") else self._mode(value)
         return value
 
     def is_symbol(self, name: str) -> bool:
+        """Whether a name stands for a symbol: it names no operation, and nothing is called or given by it."""
         following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
         return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
 
     def parse_name(self) -> Any:
+        """Read a word or an operation with its operands."""
         for word, value in (("None", None), ("True", True), ("False", False)):
             if self.take(word):
                 return value
         name = self.token
+        if "." in name.text:
+            self.next += 1
+            held = fragment(name.text).layout
+            return self.layout(held.shape, held.stride, self.next)
         functions = operations()
         if name.text not in functions:
             self.fail(f"expected an operation of the algebra{_hint(name.text, functions)}")
         self.next += 1
         self.expect("(")
         positional, named = self._arguments(allow_names=True)
-        return apply_operation(name.text, functions[name.text], positional, named)
+        return self.apply(name.text, functions[name.text], positional, named)
+
+    def apply(self, name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+        """The value of an operation."""
+        return apply_operation(name, function, positional, named)
+
+    def called(self, function: Any, coordinate: list[Any]) -> Any:
+        """The value of a layout or swizzle at a coordinate."""
+        return apply_operation(str(function), function, coordinate, {})
+
+    def mode(self, layout: Any, index: int) -> Any:
+        """One mode of a layout."""
+        if not 0 <= index < len(layout):
+            raise LayoutError(f"mode: must lie in [0,{len(layout)}), found {index}; layout = {layout}")
+        return layout[index]
 
     def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
         positional: list[Any] = []
@@ -175,10 +201,6 @@ class _ExpressionParser(Parser):
                 break
         return positional, named
 
-    def _called(self, function: Any) -> Any:
-        coordinate, _ = self._arguments()
-        return apply_operation(str(function), function, coordinate, {})
-
     def _list(self) -> tuple[Any, ...]:
         return tuple(self._items("]", tiler=True))
 
@@ -188,9 +210,7 @@ class _ExpressionParser(Parser):
             self.fail("a swizzle has no modes")
         index = self.integer()
         self.expect("]")
-        if not 0 <= index < len(layout):
-            raise LayoutError(f"mode: must lie in [0,{len(layout)}), found {index}; layout = {layout}")
-        return layout[index]
+        return self.mode(layout, index)
 
 
 def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
@@ -202,13 +222,8 @@ def apply_operation(name: str, function: Callable[..., Any], positional: list[An
     >>> apply_operation("abs", abs, [-3], {})
     3
     """
-    from inspect import signature
-
-    shown = ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
-    try:
-        bound = signature(function).bind(*positional, **named)
-    except TypeError as error:
-        raise LayoutError(f"{name}: {error}; operands = {shown}") from None
+    shown = _shown(positional, named)
+    bound = bind_operation(name, function, positional, named)
     try:
         return function(*bound.args, **bound.kwargs)
     except LayoutError:
@@ -217,6 +232,30 @@ def apply_operation(name: str, function: Callable[..., Any], positional: list[An
         raise LayoutError(f"{name}: cannot take operands of these kinds; operands = {shown}") from error
     except MemoryError:
         raise LayoutError(f"{name}: the result does not fit into memory; operands = {shown}") from None
+
+
+def bind_operation(
+    name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]
+) -> BoundArguments:
+    """Which operand a user wrote for which parameter.
+
+    Raises:
+        LayoutError: if the operation has no such parameters.
+
+    >>> bind_operation("abs", abs, [-3], {}).args
+    (-3,)
+    """
+    from inspect import signature
+
+    try:
+        return signature(function).bind(*positional, **named)
+    except TypeError as error:
+        raise LayoutError(f"{name}: {error}; operands = {_shown(positional, named)}") from None
+
+
+def _shown(positional: list[Any], named: dict[str, Any]) -> str:
+    """Operands as a message has them."""
+    return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
 
 
 _TO_PARENTHESES = str.maketrans("[]", "()")

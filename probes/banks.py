@@ -24,14 +24,17 @@ import numpy as np
 
 from probes.build import build
 from probes.cuda import Device, provenance
-from probes.patterns import Pattern, patterns
+from probes.patterns import Pattern, matrix_patterns, patterns
 from probes.runner import main_of, write_json
 
 COUNTERS = {
     "load": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "store": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
 }
-EVIDENCE = "bank_wavefronts"
+#: Which of the two an operation counts as.
+KINDS = {"load": "load", "ldmatrix": "load", "store": "store", "stmatrix": "store"}
+#: By the options of the command: the evidence's name.
+EVIDENCE = {False: "bank_wavefronts", True: "matrix_wavefronts"}
 
 
 def find_ncu() -> str:
@@ -51,7 +54,7 @@ def launch(device: Device, chosen: Sequence[Pattern]) -> None:
     """Launch the patterns, one kernel each, in order."""
     module = device.load(build("banks")["banks"])
     kernels = {
-        (op, size): module.kernel(f"{op}_{size}", 65536) for op in ("load", "store") for size in (1, 2, 4, 8, 16)
+        (op, size): module.kernel(f"{op}_{size}", 65536) for op, size in {(one.op, one.access_bytes) for one in chosen}
     }
     sink = device.buffer(128)
     for one in chosen:
@@ -75,8 +78,8 @@ def read_counters(text: str) -> list[dict[str, str]]:
     return [row for row in csv.DictReader(io.StringIO("\n".join(table))) if row["ID"]]
 
 
-def count(chosen: Sequence[Pattern], seed: int, first: int) -> list[int]:
-    """Wavefronts of patterns ``first`` and on, by the profiler.
+def count(chosen: Sequence[Pattern], seed: int, first: int, *, matrix: bool = False) -> list[int]:
+    """Wavefronts of patterns ``first`` and on, by the profiler; of matrices, where these are what is probed.
 
     Raises:
         RuntimeError: if the profiler fails, or its launches are not the patterns.
@@ -92,6 +95,7 @@ def count(chosen: Sequence[Pattern], seed: int, first: int) -> list[int]:
         "none",
     ]
     command += ["--csv", "--page", "raw", sys.executable, "-m", "probes.banks", "--seed", str(seed), "--launch", span]
+    command += ["--matrix"] if matrix else []
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"ncu must succeed, exit status {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")
@@ -99,10 +103,10 @@ def count(chosen: Sequence[Pattern], seed: int, first: int) -> list[int]:
     names = [row["Kernel Name"].split("(")[0] for row in rows]
     if names != [f"{one.op}_{one.access_bytes}" for one in chosen]:
         raise RuntimeError(f"ncu must report one launch a pattern, {len(chosen)} wanted, {len(rows)} found")
-    values = [int(float(row[COUNTERS[one.op]].replace(",", ""))) for row, one in zip(rows, chosen, strict=True)]
+    values = [int(float(row[COUNTERS[KINDS[one.op]]].replace(",", ""))) for row, one in zip(rows, chosen, strict=True)]
     others = {"load": "store", "store": "load"}
     for row, one in zip(rows, chosen, strict=True):
-        if float(row[COUNTERS[others[one.op]]].replace(",", "")):
+        if float(row[COUNTERS[others[KINDS[one.op]]]].replace(",", "")):
             raise RuntimeError(f"a {one.op} must not count as the other kind, pattern {one.name}")
     if not all(values):
         raise RuntimeError("every access must take a wavefront, found a counter of 0")
@@ -114,7 +118,7 @@ def model(one: Pattern) -> int:
     from layoutalg.analysis.banks import wavefronts
 
     lanes = [None if offset < 0 else offset for offset in one.offsets]
-    return wavefronts(lanes, one.access_bytes, store=one.op == "store")
+    return wavefronts(lanes, one.access_bytes, store=one.op != "load")  # matrices know no exception of two phases
 
 
 def save(path: Path, chosen: Sequence[Pattern], values: Sequence[int], facts: dict[str, str]) -> None:
@@ -122,7 +126,7 @@ def save(path: Path, chosen: Sequence[Pattern], values: Sequence[int], facts: di
     np.savez_compressed(
         path.with_suffix(".npz"),
         name=np.array([one.name for one in chosen]),
-        store=np.array([one.op == "store" for one in chosen]),
+        store=np.array([KINDS[one.op] == "store" for one in chosen]),
         access_bytes=np.array([one.access_bytes for one in chosen], np.uint8),
         offsets=np.array([one.offsets for one in chosen], np.int16),
         wavefronts=np.array(values, np.uint16),
@@ -143,7 +147,7 @@ def save(path: Path, chosen: Sequence[Pattern], values: Sequence[int], facts: di
 
 def run(device: Device, options: argparse.Namespace) -> int:
     """The probe as the command line asks for it."""
-    chosen = patterns(options.seed)
+    chosen = matrix_patterns(options.seed) if options.matrix else patterns(options.seed)
     if options.launch:
         first, last = map(int, options.launch.split(":"))
         launch(device, chosen[first:last])
@@ -153,10 +157,10 @@ def run(device: Device, options: argparse.Namespace) -> int:
     deadline = time.monotonic() + options.seconds
     while len(values) < len(chosen) and time.monotonic() < deadline:
         batch = chosen[len(values) : len(values) + options.batch]
-        values += count(batch, options.seed, len(values))
+        values += count(batch, options.seed, len(values), matrix=options.matrix)
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
-    save(out / EVIDENCE, chosen[: len(values)], values, facts)
+    save(out / EVIDENCE[options.matrix], chosen[: len(values)], values, facts)
     return 0 if all(model(one) == value for one, value in zip(chosen, values, strict=False)) else 1
 
 
@@ -167,6 +171,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--batch", type=int, default=300, help="patterns a start of the profiler")
     made.add_argument("--seconds", type=float, default=3600, help="start no batch after this long")
+    made.add_argument("--matrix", action="store_true", help="ldmatrix and stmatrix instead of loads and stores")
     made.add_argument("--launch", help="FIRST:LAST, only launch these (what the profiler runs)")
     return made
 

@@ -13,6 +13,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from probes.held import matrix_source, mma_source, wgmma_source
 from probes.instructions import TYPES, Instruction, legal_n, struct_source
 
 _KERNELS = Path(__file__).parent / "kernels"
@@ -82,6 +83,8 @@ def units() -> dict[str, str]:
     made = {path.stem: path.read_text() for path in sorted(_KERNELS.glob("*.cu"))}
     made |= {f"descriptor_{dtype}": _descriptor_source(dtype) for dtype in TYPES}
     made |= {f"gemm_{dtype}": _gemm_source(dtype) for dtype in TYPES}
+    made |= {f"fragments_{dtype}": wgmma_source(dtype) for dtype in TYPES}
+    made |= {"fragments_mma": mma_source(), "fragments_matrix": matrix_source()}
     return made
 
 

@@ -30,6 +30,7 @@ class Instruction:
         n: the N of the instruction.
         a_in_registers: whether A comes from registers and not from shared memory.
         a_mn, b_mn: whether A, B are MN-major ("transposed" in PTX).
+        half: whether the accumulators are f16, two in a register.
     """
 
     dtype: str
@@ -37,6 +38,7 @@ class Instruction:
     a_in_registers: bool = False
     a_mn: bool = False
     b_mn: bool = False
+    half: bool = False
 
     @property
     def element_bytes(self) -> int:
@@ -61,7 +63,22 @@ class Instruction:
         'f16_n64_rs_kt'
         """
         source = "rs" if self.a_in_registers else "ss"
-        return f"{self.dtype}_n{self.n}_{source}_{'t' if self.a_mn else 'k'}{'t' if self.b_mn else 'k'}"
+        majors = f"{'t' if self.a_mn else 'k'}{'t' if self.b_mn else 'k'}"
+        return f"{self.dtype}_n{self.n}_{source}_{majors}{'_h' if self.half else ''}"
+
+    @property
+    def accumulator(self) -> str:
+        """PTX type of the accumulators."""
+        return "s32" if self.integer else "f16" if self.half else "f32"
+
+    @property
+    def accumulators(self) -> int:
+        """Registers of one thread that hold accumulators.
+
+        >>> Instruction("f16", 64).accumulators, Instruction("f16", 64, half=True).accumulators
+        (32, 16)
+        """
+        return self.n // (4 if self.half else 2)
 
     @property
     def opcode(self) -> str:
@@ -70,8 +87,7 @@ class Instruction:
         >>> Instruction("e4m3", 64).opcode
         'wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3'
         """
-        d = "s32" if self.integer else "f32"
-        return f"wgmma.mma_async.sync.aligned.m64n{self.n}k{self.k}.{d}.{self.dtype}.{self.dtype}"
+        return f"wgmma.mma_async.sync.aligned.m64n{self.n}k{self.k}.{self.accumulator}.{self.dtype}.{self.dtype}"
 
 
 def legal_n(dtype: str) -> list[int]:
@@ -86,8 +102,8 @@ def legal_n(dtype: str) -> list[int]:
 
 def struct_source(one: Instruction) -> str:
     """The C++ struct of an instruction, named as ``Instruction.name``."""
-    count = one.n // 2  # accumulators of one thread
-    constraint = "+r" if one.integer else "+f"
+    count = one.accumulators
+    constraint = "+f" if one.accumulator == "f32" else "+r"
     outputs = ", ".join(f'"{constraint}"(d[{i}])' for i in range(count))
     registers = ", ".join(f"%{i}" for i in range(count))
     place = count
@@ -101,11 +117,11 @@ def struct_source(one: Instruction) -> str:
         tail += ", 1, 1"  # neither operand negated
     if TYPES[one.dtype][1]:
         tail += (f", {int(one.a_mn)}" if not one.a_in_registers else "") + f", {int(one.b_mn)}"
-    accumulator = "int32_t" if one.integer else "float"
+    accumulator = {"s32": "int32_t", "f32": "float", "f16": "uint32_t"}[one.accumulator]
     return f"""struct {one.name} {{
   using Element = {one.dtype}_t;
   using Accumulator = {accumulator};
-  static constexpr int N = {one.n}, K = {one.k};
+  static constexpr int N = {one.n}, K = {one.k}, accumulators = {count};
   static constexpr bool a_in_registers = {str(one.a_in_registers).lower()};
   static __device__ __forceinline__ void mma({accumulator} (&d)[{count}], {a_type}, uint64_t b, int keep) {{
     asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{place + 1}, 0;\\n"

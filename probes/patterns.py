@@ -18,7 +18,7 @@ class Pattern:
 
     Args:
         name: what it is.
-        op: ``"load"`` or ``"store"``.
+        op: ``"load"`` or ``"store"``; ``"ldmatrix"`` or ``"stmatrix"``, both x4, of a row of 16 bytes a lane.
         access_bytes: bytes that each lane reads or writes.
         offsets: byte offset of each lane in shared memory, a multiple of ``access_bytes``; -1 for an inactive lane.
     """
@@ -177,4 +177,15 @@ def patterns(seed: int = 1) -> list[Pattern]:
                 kinds = kinds[::4]
             made += [Pattern(name, op, size, tuple(offsets)) for name, offsets in kinds]
     Random(seed).shuffle(made)  # so that a run cut short still has every kind
+    return made
+
+
+def matrix_patterns(seed: int = 1) -> list[Pattern]:
+    """Every pattern of ``ldmatrix.x4`` and ``stmatrix.x4``: those of 16 bytes a lane in which all lanes take part."""
+    made = []
+    for op in ("ldmatrix", "stmatrix"):
+        random = Random(f"{seed} {op}")
+        kinds = [*_regular(16), *_random(16, random), *_two_phases(16, random), *_examples(16)]
+        made += [Pattern(name, op, 16, tuple(offsets)) for name, offsets in kinds if OUT not in offsets]
+    Random(seed).shuffle(made)
     return made

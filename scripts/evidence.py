@@ -37,6 +37,9 @@ def measurements(gpu: str) -> list[str]:
     )
     d = record(gpu, "tma_derived")
     lines.append(f"TMA plans: {d['tiles']:,} tiles, {d['elements']:,} elements; {d['failed']} tiles wrong")
+    d = record(gpu, "fragments")
+    differ = d["cases_that_differ_from_the_rules"]
+    lines.append(f"register fragments: {d['cases']:,}, {d['entries']:,} entries; {differ} differ from the rules")
     d = record(gpu, "bank_wavefronts")
     differ = d["patterns_that_differ_from_the_model"]
     lines.append(f"bank model: {d['patterns']:,} access patterns under ncu; {differ} differ")

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 import figures_of_descriptors  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
-from layoutalg import Picture, draw, evaluate  # noqa: E402
+from layoutalg import Picture, draw, evaluate, fragment  # noqa: E402
 
 SHOWN = ROOT / "docs" / "figures"
 FACES = ROOT / "tests" / "vectors" / "figures"
@@ -34,7 +34,7 @@ LAYOUTS: dict[str, Callable[[], Picture]] = {
         title="A 128-byte swizzle spreads each column of 16-byte chunks over all banks",
     ),
     "chunks": lambda: draw(
-        evaluate("recast_layout(16, 128, S<3,3,3> o 0 o (8,64):(64,1))"),
+        evaluate("recast_layout(128, 16, S<3,3,3> o 0 o (8,64):(64,1))"),
         "bank",
         element_bytes=16,
         title="The same atom, a cell for each 16-byte chunk",
@@ -44,11 +44,7 @@ LAYOUTS: dict[str, Callable[[], Picture]] = {
         before=evaluate("(8,16):(16,1)"),
         title="A divide: the cells of each tile become a table",
     ),
-    "threads": lambda: draw(
-        evaluate("(16,8):(8,1)"),
-        thread_values=evaluate("((4,8),(2,2)):((32,1),(16,8))"),
-        title="An accumulator of mma.m16n8: who holds what",
-    ),
+    "threads": lambda: draw(fragment("mma.m16n8k16.C"), title="The accumulator of mma.m16n8k16: who holds what"),
     "tile": lambda: draw(evaluate("S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))")),
     "banks": lambda: draw(evaluate("S<2,3,3> o 0 o ((32,4),(8,8)):((1,2048),(32,256))"), "bank", element_bytes=2),
     "slices": lambda: draw(evaluate("(4,4,6):(4,1,16)")),

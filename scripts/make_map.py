@@ -33,7 +33,7 @@ inside a function (`tests/project/test_layering.py`). Tests mirror the rooms: `l
 PACKAGES = {
     "layoutalg": "## `layoutalg`: the algebra\n\nIt knows nothing of descriptors; what it knows of GPUs, shared-memory"
     " banks, is in the room of analysis.",
-    "descriptors": "## `descriptors`: the hardware\n\nIt uses `layoutalg` by its public names alone.",
+    "descriptors": "## `descriptors`: the hardware\n\nIt uses `layoutalg` by its public names alone, and its oracle.",
 }
 
 

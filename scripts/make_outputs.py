@@ -30,6 +30,7 @@ LONGEST = 700
 
 K_128 = "--dtype bf16 --major K --swizzle 128B --tile 128x128"
 MN_64 = "--dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16 --order 1,0"
+K_96 = "--dtype e2m1 --major K --swizzle 128B --tile 128x768 --mma 128x96 --kind mxf4 --cta-group 2"
 FAMILY = '--dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic'
 SW128 = '"S<3,3,3> o 0 o (64,16):(64,1)"'
 BF16_K = "--dtype bf16 --major K"
@@ -74,9 +75,26 @@ derive {FAMILY} --format python
 derive {FAMILY} --format json
 derive {FAMILY} --format word
 derive {FAMILY} --json
+derive {K_96}
+derive {K_96} --json
+derive {K_96} --explain
+derive {K_96} --words --base 0x2000
+derive {K_96} --words --base 0x80
+derive {K_96} --subtile 0,5 --json
+derive {K_96} --emit cuda
+derive {K_96} --emit ptx
+derive {K_96} --emit python
+derive {K_96} --swizzle 64B
+decode 0x4010404004000006 --dtype e2m1 --major K --shape 128x96
+decode 0x4012404004010401
+read 0x4010404004000006 --dtype e2m1 --major K --shape 128x96
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B --json
 match "(64,16):(64,1)" --dtype bf16 --swizzle 64B
+match 0x4000404000010000 --dtype bf16
+match "(64,16):(72,1)" --dtype bf16 --swizzle 128B
+emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 64x64 --mma 64x16" "b: --swizzle MN_SW64 --tile 32x64 --mma 32x16"
+emit ptx --dtype bf16 "a: --swizzle K_SW128 --tile 128x60 --mma 64x16"
 candidates "(64,16):(64,1)" --dtype bf16
 candidates "(64,16):(64,1)" --dtype bf16 --arch sm90 --json
 candidates "(64,16" --dtype bf16
@@ -128,6 +146,32 @@ tma {K_128} --rank 3
 tma {K_128}x2 --order 1,0,2
 tma {K_128} --json
 tma {K_128} --rank 6
+tmem accumulator --m 128 --n 256 --cta-group 2
+tmem accumulator --m 64 --n 128 --tiles 2 1 --json
+tmem accumulator --m 96 --n 128
+tmem operand --m 128 --k 64 --dtype bf16 --cta-group 2
+tmem metadata --m 128 --k 64 --dtype bf16
+tmem plan --m 128 --n 256 --k 64 --accumulators 2
+tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 192 --k 256 --json
+tmem plan --m 128 --n 256 --k 64 --accumulators 3
+tmem ld 16x256b.x8
+tmem ld 16x32bx2.x4.pack::16b --json
+tmem ld --m 64 --n 64 --d f16
+tmem ld 16x256b --m 128 --n 64 --json
+tmem ld 16x256b.x64
+tmem cp
+tmem cp 64x128b.warpx2::01_23
+tmem cp 128x256b --tile 128x64 --dtype bf16 --swizzle 128B
+tmem cp 128x256b --tile 128x64 --dtype bf16 --swizzle 128B --json
+tmem cp 64x128b
+tmem scale-factors --mn 256 --k 256 --vector 32 --step 64
+tmem scale-factors --mn 128 --k 64 --vector 16 --json
+tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
+tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2 --json
+tmem block-scaled --a bf16 --m 128 --n 8 --k 64
+tmem check "alloc d 64" relinquish "mma d 64" "ld d 32x32b.x64 warp 0" "dealloc d 64"
+tmem check "alloc d 48" "ld d@32 32x32b.x8 warp 0" --json
+tmem check "free d"
 search --tile 128x64 --dtype bf16 --mma 64x16
 search --tile 128x64 --dtype bf16 --mma 64x16 --stages 4 --smem 32768 --top 3
 search --tile 128x64 --dtype bf16 --mma 64x16 --stages 4 --top 3 --json
@@ -188,7 +232,11 @@ banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2
 banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16 --json
 banks "(64,64):(64,1)" --access "(32,128):(1,32)" --element-bytes 2
 banks "S<3,3,3>" --access "(32,8):(1,64)" --element-bytes 2
+banks "S<3,3,3> o 0 o (32,64):(64,1)" --access ldmatrix.x4 --access "mma.m16n8k16.C@4B,store" --element-bytes 2
+banks "(32,64):(64,1)" --access stmatrix.x2 --element-bytes 2 --json
+banks "(8,64):(64,1)" --access ldmatrix.x4 --element-bytes 2
 f2 "S<2,1,2> o 0 o (4,8):(8,1)"
+f2 mma.m16n8k16.C
 f2 "(4,8):(1,0)"
 f2 "(4,8):(8,1)" --json
 f2 "(4,2):(3,16)"
@@ -198,6 +246,16 @@ linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --invert
 linear "((2,2),(2,2)):((2,8),(1,4))" --in lane=x
 find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
 find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16 --json
+find-swizzle "(64,64):(64,1)" --access ldmatrix.x4 --access "(32,8):(1,64)@16B,store" --element-bytes 2
+find-swizzle "(64,128):(128,1)" --access ldmatrix.x4 --element-bytes 2
+atoms
+atoms --json
+atoms mma.m16n8k16.A.f16
+atoms ldmatrix.x4.trans --json
+atoms mma.m16n8k16.A
+show mma.m16n8k16.C --rows 4
+eval "make_layout_tv((4,8):(8,1), (2,4):(4,1))"
+eval tcgen05.ld.16x64b.x4.pack::16b
 find-swizzle "(8,64):(64,0)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
 """
 

@@ -8,6 +8,7 @@ measured first, once a tree; that takes some minutes. An interrupted run tells w
 The exit status is 0 whatever the scores are; 2 if the tests cannot run.
 
 python3 scripts/mutants.py --number 300 --seed 1 --jobs 4
+python3 scripts/mutants.py --again build/survivors.json --whole
 python3 scripts/mutants.py --only layoutalg/algebra --number 50 --json build/survivors.json
 """
 
@@ -39,6 +40,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument("--whole", action="store_true", help="put survivors to all the other tests too (slow)")
+    parser.add_argument("--again", type=Path, metavar="FILE", help="only the survivors of a run that wrote FILE")
     parser.add_argument("--list", action="store_true", help="print the sample, run nothing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes there")
     return parser.parse_args()
@@ -52,7 +54,14 @@ def chosen(files: list[Path], given: argparse.Namespace) -> tuple[int, list[Muta
     ]
     sources = {str(path): (ROOT / path).read_bytes() for path in ours}
     population = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
-    return len(population), sample(population, sources, given.number, given.seed)
+    drawn = sample(population, sources, given.number, given.seed)
+    if given.again:
+        before = json.loads(given.again.read_text(encoding="utf-8"))["mutants"]
+        left = {
+            (one["path"], one["operator"], one["before"], one["after"]) for one in before if one["status"] == "survived"
+        }
+        drawn = [one for one in population if (one.path, one.operator, one.before, one.after) in left]
+    return len(population), drawn
 
 
 def put_to_the_test(files: list[Path], sample_: list[Mutant], given: argparse.Namespace) -> list[Outcome]:

@@ -1,7 +1,8 @@
 """The command ``descriptors``: derive descriptors, read them, look for what is wrong with them.
 
 Exit status: 0 for an answer, 1 for a comparison that found a difference, 2 for bad input, which is told in one line on
-standard error. Each command is imported when it is called, so that ``--help`` and shell completion stay quick.
+standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help``
+and shell completion stay quick.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 
+from descriptors.cli.elsewhere import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
@@ -17,6 +19,7 @@ from layoutalg.cli.console import Commands, run, say
 COMMANDS = {
     "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
     "draw": ("descriptors.cli.draw", "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML."),
+    "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
     "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),
     "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),
@@ -26,13 +29,14 @@ COMMANDS = {
     "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
     "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
     "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "tmem": ("descriptors.cli.tmem", "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors."),
     "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
     "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),
     "atlas": ("descriptors.cli.atlas", "Derive and prove a whole lattice of operands to a file."),
 }
 
 _EPILOG = (
-    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input. "
+    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input, 3 where --check finds no CuTe DSL. "
     'Shell completion for bash: eval "$(_DESCRIPTORS_COMPLETE=bash_source descriptors)"; zsh and fish likewise.'
 )
 
@@ -51,6 +55,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.group(
     cls=Commands,
     table=COMMANDS,
+    elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},

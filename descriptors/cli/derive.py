@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from descriptors.cli.elsewhere import OptionsOnly
 from descriptors.cli.options import (
     address,
     arch_option,
@@ -33,7 +34,7 @@ from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import Status, json_text, say
 
 
-@click.command()
+@click.command(cls=OptionsOnly)
 @operand_options
 @click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
 @click.option(
@@ -140,9 +141,7 @@ def derive(
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
-    told = given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]}
-    need(told, "major", "swizzle", "mma")
-    made = derive_tile(**{**given, "tile": staged(given["tile"], stages)}, verify=False)
+    made = tile_of(given | {"stages": stages})
     base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
@@ -166,6 +165,53 @@ def derive(
             say(line)
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
     return Status.ANSWER
+
+
+def tile_of(given: dict[str, Any]) -> Derivation:
+    """The derivation that options name, not proved yet.
+
+    Args:
+        given: values of the options, by name; those that describe no operand are passed over.
+
+    Raises:
+        click.UsageError: if an option is missing that a tile needs.
+        DescriptorError: if there is no such derivation.
+    """
+    both = given["layout"] is not None  # for derive to refuse, if there is a tile too
+    need(
+        given
+        | {
+            "tile": None if both else given["tile"],
+            "major": major_of(given["swizzle"], given["major"]),
+            "mma": given["mma"] or given["cp"],
+        },
+        "major",
+        "swizzle",
+        "mma",
+    )
+    asked = {name: given[name] for name in _OPERAND}
+    return derive_tile(**{**asked, "tile": staged(given["tile"], given["stages"])}, verify=False)
+
+
+#: The options that describe an operand, which ``derive`` has as arguments.
+_OPERAND = (
+    "dtype",
+    "major",
+    "swizzle",
+    "unit",
+    "layout",
+    "mma",
+    "cp",
+    "order",
+    "atom",
+    "arch",
+    "operand",
+    "kind",
+    "cta_group",
+    "sparse",
+    "legality",
+    "capacity",
+)
 
 
 def _remark(made: Derivation, base: int, cta_group: int | None) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from descriptors.cli.elsewhere import elsewhere
+
 
 def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
     """A callback that reads ``128x128`` or ``0,1``."""
@@ -37,7 +39,13 @@ _INSTRUCTION = r"m\d{1,9}n\d{1,9}k\d{1,9}"
 
 def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
     """A callback that reads ``128x128``; with ``--symbolic`` the text stays, for its extents are expressions."""
-    return text if context.params.get("symbolic") else numbers("x")(context, parameter, text)
+    if context.params.get("symbolic"):
+        return text
+    if text is not None and re.search(r"[a-wyz]", text, re.IGNORECASE):
+        raise click.BadParameter(
+            f"must be numbers like 128x128, found {_quoted(text)}; symbols go with --symbolic", param=parameter
+        )
+    return numbers("x")(context, parameter, text)
 
 
 def address(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
@@ -62,7 +70,9 @@ def word(_: click.Context, parameter: click.Parameter, text: str) -> int:
         number = int(digits, 16 if found["hex"] else 10)
     if number is not None and number < 2**64:
         return number
-    raise click.BadParameter(f"must be a 64-bit word, 0x... or decimal, found {_quoted(text)}", param=parameter)
+    taker = "" if number is not None else elsewhere(text)
+    other = f"; {taker}" if taker else ""
+    raise click.BadParameter(f"must be a 64-bit word, 0x... or decimal, found {_quoted(text)}{other}", param=parameter)
 
 
 _WORD = r"(?P<hex>0x)?(?P<digits>[0-9a-f](?:[_']?[0-9a-f]){0,19})(?P<suffix>u|u?ll?|ll?u)?"
@@ -131,7 +141,15 @@ def need(given: dict[str, Any], *names: str) -> None:
     """
     for name in names if given.get("tile") is not None else ():
         if given[name] is None:
-            raise click.UsageError(f"--{name} is missing: a tile does not tell it, as a layout does")
+            raise click.UsageError(f"--{name} is missing, which a tile does not tell as a layout does: {_TELLS[name]}")
+
+
+#: What the options take that a tile must come with.
+_TELLS = {
+    "major": "one of K, MN, the dimension that is contiguous",
+    "swizzle": "one of none, 32B, 64B, 128B, 128B_BASE32B",
+    "mma": "MNxK that one instruction reads, like 64x16",
+}
 
 
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
@@ -172,6 +190,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "legality": MODES,
         "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
         "emit": LANGUAGES,
+        "language": LANGUAGES,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }
     return choices[option]

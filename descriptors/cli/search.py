@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from descriptors.cli.elsewhere import OptionsOnly
 from descriptors.cli.options import (
     address,
     arch_option,
@@ -25,7 +26,7 @@ from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import Status, json_text, say
 
 
-@click.command()
+@click.command(cls=OptionsOnly)
 @click.option("--tile", required=True, callback=numbers("x"), help="MNxK of one stage, in elements.")
 @dtype_option()
 @click.option("--mma", required=True, callback=extents_or_name, help="MNxK that one instruction reads, or m64n128k16.")

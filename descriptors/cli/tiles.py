@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import Option, complete, numbers, together
+from descriptors.cli.options import Option, complete, need, numbers, together
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.operands.operand import major_of
 
 #: ``--stages``, the third extent of a tile by its own name.
 stages_option = click.option(
@@ -24,6 +25,9 @@ order_option = click.option(
     callback=numbers(","),
     help="Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
 )
+
+#: What a tile does not tell of itself.
+_NEEDED = ("major", "swizzle")
 
 _swizzle_option = click.option(
     "--swizzle", shell_complete=complete, help="Of the tile: none, 32B, 64B, 128B or 128B_BASE32B."
@@ -92,6 +96,7 @@ def derived_tile(
             if asked[one] is not None and one not in own:
                 raise click.UsageError(f"--{one} goes only with --tile")
         return None
+    need({"tile": tile, "swizzle": asked["swizzle"], "major": major_of(asked["swizzle"], reader["major"])}, *_NEEDED)
     mma = reader.pop("mma") or tile[:2]
     picked = {"swizzle": asked["swizzle"], "order": asked["order"], "mma": mma, **reader}
     return derive(tile=tile, legality="off", capacity=None, verify=False, **picked)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from descriptors.cli.derive import derive
+from descriptors.cli.elsewhere import OptionsOnly
 from descriptors.cli.options import json_option, need
 from descriptors.cli.tiles import staged
 from descriptors.derivation.derivation import Derivation
@@ -39,7 +40,7 @@ _TILE_OPTIONS = (
 )
 
 
-@click.command(params=[option for option in derive.params if option.name in _TILE_OPTIONS])
+@click.command(cls=OptionsOnly, params=[option for option in derive.params if option.name in _TILE_OPTIONS])
 @click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
 @json_option("Write the plan as JSON, with every box.")
 def tma(rank: int, as_json: bool, **given: Any) -> None:
@@ -64,6 +65,8 @@ def filled_tile(given: dict[str, Any]) -> Derivation:
     """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
     given["tile"] = staged(given["tile"], given.pop("stages"))
     as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
+    if given["tile"] is None and given["layout"] is None:
+        raise click.UsageError("give either --tile or --layout, found neither")
     if given["mma"] is None and given["layout"] is None:
         need(given | {"major": major_of(given["swizzle"], given["major"])}, "major", "swizzle")
         atom = canonical_atom(as_major(major_of(given["swizzle"], given["major"])), as_swizzle_mode(given["swizzle"]))

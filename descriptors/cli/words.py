@@ -13,6 +13,7 @@ from descriptors.debug.expectation import expectations
 from descriptors.debug.read import read as read_word
 from descriptors.errors import DescriptorError
 from descriptors.output import decoded, fetched
+from descriptors.text import extents_text
 from layoutalg.cli.console import Status, json_text, say
 
 
@@ -76,8 +77,10 @@ def read(
     tile = derived_tile(word, "WORD", given, dtype=dtype, major=major, mma=shape, arch=arch)
     if tile is not None:
         word, shape = tile.descriptor.encode(), tile.mma
-    if shape is None or len(shape) != 2:
-        raise DescriptorError("read: --shape must be MNxK, as in 64x16")
+    if shape is None:
+        raise click.UsageError("--shape is missing: MNxK that one instruction reads, like 64x16")
+    if len(shape) != 2:
+        raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
     assert word is not None  # it was typed, or the tile's
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
     say(json_text(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))

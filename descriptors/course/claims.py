@@ -77,8 +77,8 @@ def oracle_claims(example: Example) -> Iterator[Claim]:
     Raises:
         OracleError: if the CuTe DSL is not installed, or broke as a tool.
     """
-    from descriptors.oracle.algebra import Case, evaluate
     from descriptors.oracle.words import WordRequest, descriptor_words
+    from layoutalg.oracle.algebra import Case, evaluate
 
     d = example.derive()
     form, bits = d.match.form, d.element.storage_bits

@@ -43,7 +43,7 @@ def main(example: Example, arguments: Sequence[str] | None = None) -> int:
 
 def _checked(example: Example, check: bool) -> Status:
     if check and not oracle.available():
-        raise NotThereError("--check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it")
+        raise NotThereError(f"--check: {oracle.MISSING}")
     derivation = example.derive()
     claims = example.check(derivation)
     say(f"{example.title}\n\n{tell(derivation)}\n\nEvery number of the article:\n{tell_claims(claims)}")

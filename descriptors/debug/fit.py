@@ -18,7 +18,8 @@ from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
-from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
+from descriptors.operands.forms import form
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
@@ -77,7 +78,7 @@ def fitted(
     rows, _, offset = parts(operand)
     wanted = form(major, mode)
     shape = (size(rows, mode=[0]), size(rows, mode=[1]))
-    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted)
+    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted, element)
     placed: Layout | ComposedLayout = rows
     if offset or mode is not SwizzleMode.NONE:
         placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)

@@ -26,6 +26,9 @@ from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch
 from layoutalg import cosize, size
 
+#: What an operation says that was not told what one instruction reads.
+MMA_MISSING = "{}: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with the operand"
+
 
 class TileSpec(NamedTuple):
     """What both ways to give a tile come to.
@@ -65,7 +68,7 @@ def specified(
     contiguous, mode = as_major(major), as_swizzle_mode(swizzle)
     extents = _extents("tile", tile, (2, 3))
     if reads is None:
-        raise DescriptorError("derive: mma must be (MN, K), found None")
+        raise DescriptorError(MMA_MISSING.format("derive"))
     stacking = _order(order, contiguous, len(extents))
     _check_capacity(size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
     return TileSpec(contiguous, mode, reads, extents, stacking, None)
@@ -140,7 +143,9 @@ def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int) -> tupl
 def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
     modes = "(MN, K)" if ranks == (2,) else "(MN, K) or (MN, K, stages)"
     if not isinstance(value, (tuple, list)) or len(value) not in ranks:
-        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}")
+        whole = name == "mma" and isinstance(value, (tuple, list)) and len(value) == 3
+        named = "; an instruction M x N x K is given by name, like m64n128k16, with the operand" if whole else ""
+        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}{named}")
     return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
 
 
@@ -163,5 +168,6 @@ def _check_capacity(elements: int, element: ElementType, capacity: int | None, a
     needed = elements * element.storage_bits // 8
     if needed > capacity:
         raise DescriptorError(
-            f"derive: a tile must fit {capacity} bytes of shared memory, needs {brief(needed)}; {about}"
+            f"derive: a tile must fit {capacity} bytes of shared memory, needs {brief(needed)}; {about}; "
+            "capacity none derives any tile"
         )

@@ -19,9 +19,10 @@ from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.canonical import form, match_form
+from descriptors.operands.canonical import match_form
 from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
+from descriptors.operands.forms import form
 from descriptors.operands.operand import (
     MATRICES,
     ElementType,
@@ -184,7 +185,8 @@ def request(
     """
     counted = as_unit(unit)
     if (tile is None) == (layout is None):
-        raise DescriptorError(f"derive: give either a tile or a layout, found {'neither' if tile is None else 'both'}")
+        found = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
+        raise DescriptorError(f"derive: give either a tile or a layout, found {found}")
     contiguous = major_of(swizzle, major, by.matrix)
     limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
     spec = (

@@ -24,15 +24,18 @@ from itertools import product as cartesian
 from typing import Any
 
 from descriptors.derivation.arguments import TileSpec
+from descriptors.derivation.crossing import is_48_bytes_of_k
 from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import LEADING, STRIDE, Form, Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
+from descriptors.operands.forms import LEADING, STRIDE, Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
+from descriptors.text import counted, tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, UndecidedError, flatten, size, substitute, symbols_of
 
@@ -65,7 +68,7 @@ class Step:
     bytes: Expression
 
     def __str__(self) -> str:
-        return f"{self.dimension}: {self.extent} subtiles, {self.bytes} bytes apart"
+        return f"{self.dimension}: {counted(self.extent, 'subtile')}, {counted(self.bytes, 'byte')} apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,11 @@ def derive_symbolic(
     spec = request(by, (1,) * len(extents), major=major, swizzle=swizzle, order=order).spec
     SmemDescriptor(by.arch, 0, 0, spec.swizzle).encode()  # raises here if the architecture lacks the swizzle
     wanted = form(spec.major, spec.swizzle)
+    if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
+        raise DescriptorError(
+            "derive: closed forms must be of operands that begin a step apart, found 48 bytes of K, which cross from "
+            f"one swizzle atom to the next; give numbers for the symbols of tile = {tuple_text(extents)}"
+        )
     stored, partitioned, recast = _in_16_bytes(by.element, spec, extents, wanted)
     first, rest = plain(recast)
     return SymbolicDerivation(
@@ -224,7 +232,7 @@ def derive_symbolic(
         smem_tile=stored,
         partitioned=partitioned,
         recast=recast,
-        match=_match(first, wanted),
+        match=_match(first, wanted, by.element),
         advance=rest,
     )
 
@@ -244,10 +252,10 @@ def _in_16_bytes(
         raise
 
 
-def _match(operand: Layout, wanted: Form) -> Match:
+def _match(operand: Layout, wanted: Form, element: ElementType) -> Match:
     """The canonical form for all values; where only some have it, they are named."""
     try:
-        return match_form(operand, wanted)
+        return match_form(operand, wanted, element)
     except NotCanonicalError as error:
         names = symbols_of(operand)
         for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():

@@ -121,16 +121,24 @@ def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: L
         "N": lambda row: row.n,
     }
     wider = next((row for row in rows if all(found[what] in values(row) for what, values in allowed.items())), None)
-    rows = rows_read(rows, legality)
+    held = rows = rows_read(rows, legality)
     for what, values in allowed.items():
         legal = sorted({value for row in rows for value in values(row)})
         left = [row for row in rows if found[what] in values(row)]
         if not left:
+            about += _other_group(held, what, found)
             raise IllegalError(f"{what} must be {spell(legal)}", found[what], about, rows[0], wider)
         rows = left
         if (what, rows[0].arch) != ("cta_group", "sm90"):  # a word of tcgen05
             about += f", {what} {found[what]}"
     return rows[0]
+
+
+def _other_group(rows: list[ShapeRow], what: str, found: dict[str, int]) -> str:
+    """The way out where an extent is that of a pair of CTAs, or of one."""
+    other = 3 - found["cta_group"]
+    takes = what == "M" and any(row.cta_group == other and found["M"] in row.m for row in rows)
+    return f"; cta_group {other} has M {found['M']}" if takes else ""
 
 
 def check_transposed_b(

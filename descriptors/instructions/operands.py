@@ -6,7 +6,7 @@ Law: an operand that is legal strictly has a canonical form, in which the hardwa
 
 >>> from contextlib import suppress
 >>> from itertools import product
->>> from descriptors.operands.canonical import form
+>>> from descriptors.operands.forms import form
 >>> for row, name in ((row, name) for row in tables.KINDS if row.kind != "b1" for name in row.dtypes):
 ...     for major, mode in product(Major, SwizzleMode):
 ...         with suppress(IllegalError):
@@ -34,11 +34,15 @@ from descriptors.instructions.rules import (
 )
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 
-#: Why wgmma reads no MN-major operand of other types, and the way out. Source: PTX ISA, wgmma.mma_async, imm-trans-a
-#: and imm-trans-b, which only the forms with .f16 and .bf16 operands have.
+#: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA, wgmma.mma_async, imm-trans-a
+#: and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for what
+#: kernels do instead (docs/sources.md).
 _NO_TRANSPOSE = (
-    ": wgmma has transpose bits for 16-bit types only; transpose the tile on its way into shared memory, or use 16 bits"
+    ": wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on its way "
+    "into shared memory{by}, or keep a K-major copy in global memory, or use a 16-bit type"
 )
+#: How 8-bit elements, which ``ldmatrix`` moves in pairs, are turned.
+_BY_PAIRS = " (ldmatrix.trans, a byte permute, stmatrix)"
 
 
 def check_operand(
@@ -76,7 +80,10 @@ def check_operand(
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
-        about += _NO_TRANSPOSE if arch == "sm90" and major is Major.MN else ""
+        if arch == "sm90" and major is Major.MN:
+            about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
+        elif major is Major.MN:
+            about += ": the kind has no transpose bit; store the tile K-major"
     else:
         modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
         rule, found, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
@@ -158,11 +165,12 @@ def check_operand_tile(
     # With A elsewhere no B is read that would not be with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
     if not rows:
-        raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}", kind_row(arch, kind))
+        why = ", whose instructions have one CTA each" if arch == "sm90" else ""
+        raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}{why}", kind_row(arch, kind))
     matrices = ("A", "B") if matrix is None else (matrix,)
 
-    def reads(row: ShapeRow) -> bool:
-        return any(extents[0] in mn and extents[1] == k for mn, k in (_held(row, one) for one in matrices))
+    def reads(row: ShapeRow, mn: int = extents[0], k: int = extents[1]) -> bool:
+        return any(mn in legal and k == whole for legal, whole in (_held(row, one) for one in matrices))
 
     read = rows_read(rows, legality)
     for row in read:
@@ -175,6 +183,10 @@ def check_operand_tile(
         told.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
     about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
+    turned = any(reads(row, extents[1], extents[0]) for row in read)
+    about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
+    if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in read):
+        about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
     rule = f"an operand must be {' or '.join(told)}"
     return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
 

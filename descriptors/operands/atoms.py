@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.swizzled import plain
-from descriptors.text import tuple_text
+from descriptors.text import extents_text, tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
 
 _GMMA = (
@@ -131,7 +131,11 @@ def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None
 
 
 def smem_tile(
-    atom: Layout | ComposedLayout, tile: tuple[int, ...], order: tuple[int, ...], element: ElementType | None = None
+    atom: Layout | ComposedLayout,
+    tile: tuple[int, ...],
+    order: tuple[int, ...],
+    element: ElementType | None = None,
+    reads: tuple[int, int] | None = None,
 ) -> Layout | ComposedLayout:
     """The shared-memory tile: the atom repeated over the tile, modes stacked in the given order.
 
@@ -140,6 +144,7 @@ def smem_tile(
         tile: extents (MN, K) or (MN, K, stages), in elements.
         order: position of each mode in the stacking order; ``(0, 1)`` stacks along MN first.
         element: the element type, for a refusal that names the widest swizzle that fits.
+        reads: what one instruction reads, for a refusal that sees a tile written K x MN.
 
     Raises:
         DescriptorError: if the atom does not divide the tile.
@@ -153,17 +158,42 @@ def smem_tile(
             raise DescriptorError(
                 f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
                 f"tile = {tuple_text(tile)}, atom = {rows}{_widest(rows, mode, extent, element)}"
+                f"{_turned(rows, tile, reads)}"
             )
     tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
     return tiled
 
 
 def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None) -> str:
-    """The way out where the contiguous dimension is too short for an atom: the widest one that it is a multiple of."""
-    if element is None or rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
+    """The way out where an extent is no multiple of an atom's: the widest swizzle that it fits, or padding."""
+    dimension = "K" if mode == 1 else "MN"
+    unit = size(rows[mode])
+    if not isinstance(extent, int) or element is None:  # a symbol is for the algebra to refuse
         return ""
+    padded = f"{dimension} = {extent} must be padded to {-(-extent // unit) * unit}"
+    if rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
+        return f"; every atom has {unit} of {dimension}, so {padded}"
     spans = (one.span_bytes * 8 // element.storage_bits for one in SwizzleMode)
     found = [one for one, span in zip(SwizzleMode, spans, strict=True) if extent % span == 0]
     found = [one for one in found if one is not SwizzleMode.B128_BASE32B]  # as wide as 128B, and for one type only
-    dimension = "K" if mode == 1 else "MN"
-    return f"; the widest swizzle that {dimension} = {extent} fits is {found[-1]}" if found else ""
+    if not found:
+        return f"; every swizzle needs multiples of 16 bytes, {element.per_16_bytes} {element}, so {padded}"
+    return f"; the widest swizzle that {dimension} = {extent} fits is {found[-1]}"
+
+
+def _turned(rows: Layout, tile: tuple[int, ...], reads: tuple[int, int] | None) -> str:
+    """The way out where a tile was written K x MN, as the B of a product is."""
+    k, mn, *stages = tile
+    units = zip((mn, k), map(size, rows), reads or (0, 0), strict=True)
+    if reads is None or any(extent % unit or extent % read for extent, unit, read in units):
+        return ""
+    return turned_text((mn, k, *stages))
+
+
+def turned_text(extents: tuple[int, ...]) -> str:
+    """What to give where a tile was written K x MN.
+
+    >>> turned_text((128, 64))
+    '; a tile is MN x K: if you wrote K x MN, give 128x64'
+    """
+    return f"; a tile is MN x K: if you wrote K x MN, give {extents_text(extents)}"

@@ -118,7 +118,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
             "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
-            f"found {partitioned}"
+            f"found {partitioned}; give the mma to have it cut"
         )
     operand, rest = inner[0], list(inner)[1:]
     modes = [make_layout(mode, step) for mode, step in zip(operand, rest, strict=False)]
@@ -159,7 +159,8 @@ def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
         layout = parse_layout(layout)
     if not isinstance(layout, (Layout, ComposedLayout)) or isinstance(added, bool) or not isinstance(added, int):
         raise DescriptorError(
-            f"derive: layout must be a layout, its notation, or a pair of a layout and an offset, found {brief(given)}"
+            "derive: layout must be a layout, its notation, or a pair of a layout and an offset, found "
+            f"{brief(given)}; a layout is written shape:stride, like (64,16):(64,1)"
         )
     return layout, added
 

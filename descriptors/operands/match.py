@@ -12,8 +12,9 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.operands.canonical import Match, form, match_form
+from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
+from descriptors.operands.forms import form
 from descriptors.operands.operand import (
     ElementType,
     Major,
@@ -68,4 +69,4 @@ def match(
     contiguous = contiguous_major(rows, element) if said is None else as_major(said)
     whole = partition(rows, (size(rows, mode=[0]), size(rows, mode=[1])))
     wanted = form(contiguous, mode)
-    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted)
+    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted, element)

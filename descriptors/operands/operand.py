@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.operands.synonyms import meanings
-from layoutalg import Swizzle
+from layoutalg import SWIZZLE_MODES, Swizzle
 
 _Choice = TypeVar("_Choice")
 
@@ -181,13 +181,7 @@ _SPAN_BYTES = {
     SwizzleMode.B128: 128,
     SwizzleMode.B128_BASE32B: 128,
 }
-_SWIZZLES = {
-    SwizzleMode.NONE: None,
-    SwizzleMode.B32: Swizzle(1, 4, 3),
-    SwizzleMode.B64: Swizzle(2, 4, 3),
-    SwizzleMode.B128: Swizzle(3, 4, 3),
-    SwizzleMode.B128_BASE32B: Swizzle(2, 5, 2),
-}
+_SWIZZLES = {mode: SWIZZLE_MODES.get(mode.value) for mode in SwizzleMode}
 
 
 _MAJORS = {str(one): one for one in Major}

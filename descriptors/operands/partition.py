@@ -7,7 +7,7 @@ Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS 
 
 Law: coordinates move and offsets stay: an element, or 16 bytes, of an operand lies where it lies in the tile.
 
->>> from descriptors.operands.canonical import form
+>>> from descriptors.operands.forms import form
 >>> from descriptors.operands.operand import as_element_type
 >>> tile, bf16 = Layout((16, 64), (64, 1)), as_element_type("bf16")
 >>> cut = partition(tile, (8, 16))
@@ -22,10 +22,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors.errors import DescriptorError, NotCanonicalError
-from descriptors.operands.canonical import Form
+from descriptors.operands.atoms import turned_text
+from descriptors.operands.forms import Form
 from descriptors.operands.operand import ElementType
+from descriptors.operands.steps import Axis, axis_of, begins, bytes_text, first_break
 from descriptors.operands.swizzled import around, plain, start_of
-from descriptors.text import extents_text, tuple_text
+from descriptors.text import tuple_text
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -76,7 +78,7 @@ def _turned(extents: list[int], operand: tuple[int, int]) -> str:
     k, mn, *stages = extents
     if mn % operand[0] or k % operand[1]:
         return ""
-    return f"; a tile is MN x K: if you wrote K x MN, give {extents_text((mn, k, *stages))}"
+    return turned_text((mn, k, *stages))
 
 
 def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
@@ -91,7 +93,7 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
         DescriptorError: if the operand ends, or a subtile starts, within 16 bytes.
         NotCanonicalError: if the operand's elements do not fill whole 16-byte units.
 
-    >>> from descriptors.operands.canonical import form
+    >>> from descriptors.operands.forms import form
     >>> from descriptors.operands.operand import as_element_type
     >>> cut = Layout(((64, 16), (2, 4)), ((64, 1), (4096, 16)))
     >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
@@ -107,17 +109,7 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
             f"{form.major}, found {extent}; partitioned = {partitioned}"
         )
 
-    def failure(mode: tuple[int, ...], expected: str, found: str) -> NotCanonicalError:
-        return NotCanonicalError(form=str(form), mode=mode, expected=expected, found=found, layout=str(operand))
-
-    first, *others = flatten(coalesce(operand[contiguous]))
-    if first.stride != 1 or size(first) % whole:
-        expected = f"{whole} contiguous {element} elements (16 bytes) first"
-        raise failure((contiguous,), expected, str(operand[contiguous]))
-    other = 1 - contiguous
-    for path, step in (*_strides(others, contiguous), *_strides(flatten(operand[other]), other)):
-        if step % whole:
-            raise failure(path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements")
+    _check_whole(operand, element, form)
     for i, subtiles in enumerate(rest):
         for _, step in _strides(flatten(subtiles), i):
             if step % whole:
@@ -131,6 +123,47 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
             f"{start_of(partitioned)}; partitioned = {partitioned}"
         )
     return _recast(partitioned, element, contiguous)
+
+
+def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:
+    """Refuse an operand whose elements do not fill whole 16-byte units.
+
+    Raises:
+        NotCanonicalError: naming the elements that lie elsewhere.
+    """
+    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
+    other = 1 - contiguous
+
+    def failure(mode: tuple[int, ...], expected: str, found: str, why: str, way_out: str = "") -> NotCanonicalError:
+        return NotCanonicalError(
+            form=str(form), mode=mode, expected=expected, found=found, layout=str(operand), why=why, way_out=way_out,
+            unit="elements",
+        )  # fmt: skip
+
+    first, *others = flatten(coalesce(operand[contiguous]))
+    if first.stride != 1 or size(first) % whole:
+        at, step, offset = first_break(operand[contiguous], 1)
+        along = Axis("column" if contiguous else "row", str(form.major), 1)
+        why = begins(along, 1, at, at * step, offset, f"as 16 bytes hold {whole} {element}", element.storage_bits)
+        turned = next(iter(flatten(coalesce(operand[other])))).stride == 1
+        way_out = f"the layout is contiguous along {'MN' if contiguous else 'K'}, so give that major" if turned else ""
+        raise failure(
+            (contiguous,),
+            f"{whole} contiguous {element} elements (16 bytes) first",
+            str(operand[contiguous]),
+            why,
+            way_out,
+        )
+    for path, step in (*_strides(others, contiguous), *_strides(flatten(operand[other]), other)):
+        if step % whole:
+            axis = axis_of(path[0], form.major, element)
+            why = (
+                f"{axis.named(0)} and the next of {axis.dimension} must lie whole 16 bytes apart, found "
+                f"{bytes_text(step, element.storage_bits)}"
+            )
+            raise failure(
+                path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements", why
+            )
 
 
 def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:

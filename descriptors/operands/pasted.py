@@ -11,6 +11,7 @@ True
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from descriptors.errors import DescriptorError
@@ -30,10 +31,13 @@ def evaluated(text: str) -> Any:
 
     Raises:
         LayoutError: if the text is no expression, or an operation refuses its operands.
+        DescriptorError: if it is the word of a descriptor.
 
     >>> evaluated("local_tile((128,64):(64,1), (64,32), (0,1))")
     (Layout((64, 32), (64, 1)), 32)
     """
+    if re.fullmatch(r"0[xX][0-9a-fA-F_']+", text.strip()):
+        raise DescriptorError(f"operand: a layout must be written shape:stride, found the word {text}; decode reads it")
     from layoutalg import evaluate  # the whole algebra, which a derivation from a tile does without
 
     value = evaluate(text)
@@ -91,8 +95,6 @@ def _pointer(given: object) -> Pointer | None:
 
 def _may_be(printed: str, element: ElementType) -> bool:
     """Whether CuTe prints an element type so; a name with E and M in it is that of the format, as in f8E4M3FN."""
-    from re import search
-
-    found = search(r"E\dM\d", printed)
+    found = re.search(r"E\dM\d", printed)
     name = found[0].lower() if found else printed
     return not name or element.name in _TYPES.get(name, (name, f"{name}_unpacksmem"))

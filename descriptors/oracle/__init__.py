@@ -1,19 +1,21 @@
-"""The oracle: NVIDIA's CuTe DSL, asked on the CPU and kept at arm's length.
+"""The oracle of descriptors: what NVIDIA's compiler, through the CuTe DSL, writes for a tile or an instruction.
 
-This package is the only importer of ``cutlass`` (the distribution ``nvidia-cutlass-dsl``), and even it imports it only
-in a worker process: some inputs make the DSL's native code abort or divide by zero, and a judge must outlive that.
+The DSL is asked by `layoutalg.oracle`, in a process of its own; here stand the questions that the algebra has not, and
+`descriptors.oracle.dsl`, the one place of this package that imports ``cutlass``.
 
-- `descriptors.oracle.algebra` evaluates operations of the layout algebra and returns the text the DSL prints;
-- `descriptors.oracle.words` compiles shared-memory descriptors and reads the 64-bit words out of the PTX.
+- `descriptors.oracle.words` compiles shared-memory descriptors and reads the 64-bit words out of the PTX;
+- `descriptors.oracle.emitted` runs emitted functions, and asks for the boxes of tensor copies;
+- `descriptors.oracle.instructions` asks which instructions the DSL accepts, and for their descriptors;
+- `descriptors.oracle.tmem` asks for layouts of tensor memory.
 
-An oracle is evidence, not a judge: the DSL answers some inputs wrongly without a word, and builds descriptors for some
-operands that the hardware has no instruction for.
+An oracle is evidence, not a judge: the DSL builds descriptors for some operands that the hardware has no instruction
+for.
 
 >>> import descriptors.oracle
 >>> descriptors.oracle.available() in (True, False)
 True
 """
 
-from descriptors.oracle.installed import OracleError, OracleUnavailableError, available, require, version
+from layoutalg.oracle import MISSING, OracleError, OracleUnavailableError, available, require, version
 
-__all__ = ["OracleError", "OracleUnavailableError", "available", "require", "version"]
+__all__ = ["MISSING", "OracleError", "OracleUnavailableError", "available", "require", "version"]

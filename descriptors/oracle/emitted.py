@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from descriptors.oracle.service import Status, ask
+from layoutalg.oracle.service import Status, ask
 
 __all__ = ["BoxAnswer", "BoxRequest", "Run", "RunAnswer", "copy_boxes", "run_emitted"]
 
@@ -107,7 +107,7 @@ def run_emitted(runs: Iterable[Run], *, each_s: float = 120.0) -> list[RunAnswer
         RunAnswer("ok", _words(reply.value["dynamic"]), _words(reply.value["static"]))
         if reply.status == "ok"
         else RunAnswer(reply.status, text=str(reply.value))
-        for reply in ask("emitted", questions, each_s=each_s, batch=8)
+        for reply in ask("descriptors.oracle.dsl.emitted", questions, each_s=each_s, batch=8)
     ]
 
 
@@ -128,7 +128,7 @@ def copy_boxes(requests: Iterable[BoxRequest], *, each_s: float = 60.0) -> list[
         BoxAnswer("ok", tuple(reply.value["box"]), tuple(reply.value["modes"]))
         if reply.status == "ok"
         else BoxAnswer(reply.status, text=str(reply.value))
-        for reply in ask("emitted", questions, each_s=each_s, batch=64)
+        for reply in ask("descriptors.oracle.dsl.emitted", questions, each_s=each_s, batch=64)
     ]
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from descriptors.oracle.installed import OracleError
-from descriptors.oracle.service import ask
+from layoutalg.oracle import OracleError
+from layoutalg.oracle.service import ask
 
 __all__ = ["InstructionRequest", "InstructionWord", "accepted", "field_positions", "instruction_words"]
 
@@ -133,5 +133,6 @@ def _grouped(ask: str, requests: Sequence[InstructionRequest]) -> list[tuple[str
 def _ask(questions: list[dict[str, Any]], target: str) -> list[tuple[str, Any]]:
     """The replies of a worker in which the DSL believes to compile for ``target``."""
     return [
-        (reply.status, reply.value) for reply in ask("instructions", questions, each_s=60.0, batch=500, target=target)
+        (reply.status, reply.value)
+        for reply in ask("descriptors.oracle.dsl.instructions", questions, each_s=60.0, batch=500, target=target)
     ]

@@ -46,21 +46,53 @@ from descriptors.output import (
     search,
     summary,
 )
+from descriptors.output.tmem import (
+    block_scaled,
+    columns,
+    copied,
+    copies,
+    events,
+    factors,
+    fragment,
+    landing,
+    moves,
+    readout,
+    readouts,
+)
+from descriptors.scales.block_scaled import BlockScaled
+from descriptors.scales.factors import ScaleFactors
 from descriptors.sweeps.atlas import Summary
 from descriptors.sweeps.finding import Survey
 from descriptors.sweeps.formulas import FormulaRow
 from descriptors.tma.plan import TmaPlan
+from descriptors.tmem.fragment import TmemFragment
+from descriptors.tmem.plan import ColumnPlan
+from descriptors.transfer.copied import Copied
+from descriptors.transfer.copies import TmemCopy
+from descriptors.transfer.findings import EventReport
+from descriptors.transfer.landing import Landing
+from descriptors.transfer.moves import TmemMove
+from descriptors.transfer.readout import Readout
 
 #: The module of each answer.
 ANSWERS: Mapping[type, ModuleType] = {
     AdvanceReport: advance,
+    BlockScaled: block_scaled,
+    ColumnPlan: columns,
+    Copied: copied,
     DecodedInstruction: idesc,
     Decoded: decoded,
     Derivation: derivation,
     Diff: diff,
+    EventReport: events,
     Fetched: fetched,
+    TmemFragment: fragment,
+    Landing: landing,
     Match: match,
+    TmemMove: moves,
+    Readout: readout,
     Report: proof,
+    ScaleFactors: factors,
     Selection: instructions,
     Summary: summary,
     Survey: search,
@@ -69,7 +101,12 @@ ANSWERS: Mapping[type, ModuleType] = {
 }
 
 #: The module of each answer that is a sequence, by the type of its items.
-SEQUENCES: Mapping[type, ModuleType] = {Candidate: candidates, FormulaRow: formulas}
+SEQUENCES: Mapping[type, ModuleType] = {
+    Candidate: candidates,
+    TmemCopy: copies,
+    FormulaRow: formulas,
+    Readout: readouts,
+}
 
 
 def tell(answer: object, **options: Any) -> str:
@@ -114,5 +151,6 @@ def _home(answer: object, operation: str) -> ModuleType:
         return ANSWERS[type(answer)]
     known = ", ".join(sorted(one.__name__ for one in ANSWERS))
     raise DescriptorError(
-        f"{operation}: the operand must be an answer ({known}, or candidates or formulas), found {brief(answer)}"
+        f"{operation}: the operand must be an answer ({known}, or candidates, formulas, copies or readouts), "
+        f"found {brief(answer)}"
     )

@@ -26,7 +26,7 @@ from descriptors.errors import DescriptorError
 from descriptors.operands.operand import choose
 from descriptors.output.fields import number_or_text
 from descriptors.output.match import SHORT, unread_mark
-from descriptors.text import extents_text
+from descriptors.text import counted, extents_text
 
 #: What the indices of a subtile are called in Python.
 _INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
@@ -75,9 +75,12 @@ def tell(derivation: SymbolicDerivation) -> str:
             f"canonical    {d.match.layout}",
             f"advance      {d.advance}   (16-byte units)",
             "",
-            *(f"{SHORT[name]}  {value} bytes{unread_mark(name, d.dont_care)}" for name, value in offsets_of(d)),
+            *(
+                f"{SHORT[name]}  {counted(value, 'byte')}{unread_mark(name, d.dont_care)}"
+                for name, value in offsets_of(d)
+            ),
             "",
-            f"Start address: {subtiles(d)} subtiles",
+            f"Start address: {counted(subtiles(d), 'subtile')}",
             *(f"   {step}" for step in d.steps),
         ]
     )

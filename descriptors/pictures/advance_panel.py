@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from descriptors.derivation.derivation import Grid
+from descriptors.derivation.table import Grid
 from descriptors.output.explanation import names
 from descriptors.pictures.anatomy import Anatomy
 from descriptors.pictures.panels import Frame, atom_name, border, every, many, spaced, ticks

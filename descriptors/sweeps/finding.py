@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.text import tell
+from descriptors.text import counted, tell
 from descriptors.tma.plan import TmaPlan
 
 #: What each column of a ``Finding`` means.
@@ -166,7 +166,7 @@ class Survey:
     def headline(self) -> str:
         """The answer in one line."""
         ways, refused = len(self.findings), sum(len(one.orders) for one in self.refusals)
-        return f"{ways} {'way' if ways == 1 else 'ways'} to lay the tile out, {refused} candidates refused"
+        return f"{counted(ways, 'way')} to lay the tile out, {counted(refused, 'candidate')} refused"
 
     def __str__(self) -> str:
         return tell(self)

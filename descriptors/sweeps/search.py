@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from descriptors.derivation.arguments import TileSpec
+from descriptors.derivation.arguments import MMA_MISSING, TileSpec
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derived
 from descriptors.derivation.request import Reader, Request, reader
@@ -159,7 +159,7 @@ def survey(
     if by.kind is not None:
         kind_row(by.arch, by.kind)
     if by.extents is None:
-        raise DescriptorError("search: mma must be (MN, K), found None")
+        raise DescriptorError(MMA_MISSING.format("search"))
     extents = _tile(tile)
     question = _Question(
         tile=extents,

@@ -175,13 +175,16 @@ def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     Args:
         block: a layout; of a composed layout, the inner one is repeated.
         tiler: a plain layout of how many copies along each mode, and in which order. The lower rank of the two is
-            filled up with modes of extent 1.
+            filled up with modes of extent 1. A block without parentheses is paired with a tiler of one mode as it
+            stands, parentheses and all, as the CuTe DSL prints it.
 
     Raises:
         LayoutError: as :func:`logical_product`.
 
     >>> print(blocked_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
     ((2,3),(5,4)):((5,10),(1,30))
+    >>> print(blocked_product(Layout(5), Layout((3,), (1,))), blocked_product(Layout((5,), (1,)), Layout((3,), (1,))))
+    ((5,(3))):((1,(5))) ((5,3)):((1,5))
     """
     need_layout(block, "blocked_product")
     tile = need_plain(tiler, "blocked_product")
@@ -189,6 +192,9 @@ def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
 
 
 def _blocked(block: Layout, tiler: Layout) -> Layout:
+    if type(block.shape) is not tuple and type(tiler.shape) is tuple and len(tiler.shape) == 1:
+        copies = _product(block, tiler)[1]
+        return trusted(((block.shape, copies.shape),), ((block.stride, copies.stride),))
     block, copies = _with_copies(block, tiler)
     shape = zip(modes_of(block.shape), modes_of(copies.shape), strict=True)
     stride = zip(modes_of(block.stride), modes_of(copies.stride), strict=True)
@@ -274,4 +280,4 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
             f"tile_to_shape: the order must have {len(counts)} modes, found {safe_text(order)}; atom = {atom}"
         )
     tiler = make_ordered_layout(tuple(counts), order)
-    return _blocked(padded, tiler)
+    return _blocked(atom if len(extents) == 1 else padded, tiler)

@@ -25,6 +25,7 @@ from layoutalg.analysis.bank_ranks import conflicts_by_rank
 from layoutalg.analysis.banks import WARP, access
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.from_f2 import every_swizzle
+from layoutalg.analysis.swizzle_modes import SWIZZLE_MODES
 from layoutalg.analysis.to_f2 import NotLinearError, fit_f2
 from layoutalg.analysis.warp_accesses import accesses as tile_accesses
 from layoutalg.analysis.warp_accesses import need_few, need_offset
@@ -180,6 +181,24 @@ def find_swizzle(
         best[1],
         best[0],
     )
+
+
+def modes_that_free(layout: AnyLayout | None, accesses: Sequence[AccessPattern], element_bytes: int) -> tuple[str, ...]:
+    """The swizzle modes of tensor cores with which the accesses have no bank conflict, the smallest first.
+
+    Args:
+        layout: the tile, as for :func:`find_swizzle`.
+        accesses: the accesses.
+        element_bytes: bytes of an element.
+
+    >>> tile, column = Layout((8, 64), (64, 1)), AccessPattern(Layout((8, 8), (1, 8)), 16)
+    >>> modes_that_free(tile, [column], 2)
+    ('128B',)
+    """
+    costs = _Costs(accesses, layout, element_bytes, 32, 4)
+    whole = max([element_bytes, *(pattern.access_bytes for pattern in accesses)])
+    fit = {name: one for name, one in SWIZZLE_MODES.items() if 1 << one.base >= whole}
+    return tuple(name for name, one in fit.items() if not costs.conflicts(one))
 
 
 def _patterns(accesses: Any, access_bytes: int, store: bool) -> Iterator[AccessPattern]:

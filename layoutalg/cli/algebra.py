@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from layoutalg.cli.atoms import record_families, record_fragment, tell_families, tell_fragment
 from layoutalg.cli.console import Status, json_text, line_width, say, wants_color
 from layoutalg.cli.listing import explained, record_operations, tell_operations
 from layoutalg.cli.options import EXPRESSIONS, json_option, source
@@ -13,6 +14,7 @@ from layoutalg.cli.values import difference, need_few_cells, record, record_offs
 from layoutalg.drawing.text import table
 from layoutalg.errors import LayoutError
 from layoutalg.expression import evaluate
+from layoutalg.fragments.names import fragment, names
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 
@@ -20,7 +22,10 @@ from layoutalg.layouts.layout import Layout
 @click.command("eval", context_settings=EXPRESSIONS)
 @click.argument("expression")
 @json_option("Write the value as JSON.")
-def eval_(expression: str, as_json: bool) -> None:
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the value with the CuTe DSL's too; exit status 1 if it differs."
+)
+def eval_(expression: str, as_json: bool, compared: bool) -> Status:
     """Evaluate EXPRESSION and print its value.
 
     \b
@@ -28,11 +33,22 @@ def eval_(expression: str, as_json: bool) -> None:
     layoutalg eval "coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1))"
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
+    layoutalg eval "right_inverse((4,8):(8,1))" --check
 
     `layoutalg ops` lists the operations. - reads the expression from standard input.
     """
-    value = evaluate(source(expression))
+    text = source(expression)
+    if compared:
+        return _checked(text, as_json)
+    value = evaluate(text)
     say(json_text(record(value)) if as_json else tell(value))
+    return Status.ANSWER
+
+
+def _checked(text: str, as_json: bool) -> Status:
+    from layoutalg.cli.check import evaluate_checked  # no oracle unless it is asked for
+
+    return evaluate_checked(text, as_json)
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -98,5 +114,22 @@ def ops(name: str | None, as_json: bool) -> None:
         say(json_text({"operations": record_operations()}) if as_json else tell_operations())
 
 
+@click.command()
+@click.argument("name", required=False)
+@json_option("Write the list as JSON.")
+def atoms(name: str | None, as_json: bool) -> None:
+    """List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.
+
+    \b
+    layoutalg atoms mma.m16n8k16.A.f16
+    layoutalg show mma.m16n8k16.C
+    """
+    if name is not None:
+        one = fragment(name)
+        say(json_text(record_fragment(one)) if as_json else tell_fragment(one))
+    else:
+        say(json_text({"families": record_families(), "names": list(names())}) if as_json else tell_families())
+
+
 #: The commands that the group registers.
-commands: list[click.Command] = [eval_, show, same, ops]
+commands: list[click.Command] = [eval_, show, same, ops, atoms]

@@ -8,6 +8,7 @@ from typing import Any
 from layoutalg.analysis.banks import Access
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.linear_layout import LinearLayout
+from layoutalg.analysis.swizzle_modes import swizzle_mode
 from layoutalg.layouts.swizzle import Swizzle
 
 #: Accesses that are listed; the others are counted.
@@ -25,10 +26,31 @@ def tell_accesses(accesses: Sequence[Access], store: bool) -> str:
     return "\n".join(_access_lines(accesses, store))
 
 
+def tell_served(found: Sequence[tuple[str, bool, Sequence[Access]]]) -> str:
+    """Several kinds of accesses for a person, each under what it was called by; one kind is told alone.
+
+    Args:
+        found: for each kind how it was written, whether it stores, and its accesses.
+    """
+    told = [tell_accesses(accesses, store) for _, store, accesses in found]
+    if len(told) == 1:
+        return told[0]
+    return "\n".join(f"{text}: {lines}" for (text, _, _), lines in zip(found, told, strict=True))
+
+
+def record_served(found: Sequence[tuple[str, bool, Sequence[Access]]]) -> dict[str, Any]:
+    """Several kinds of accesses as plain data: the totals of all, and in each row which kind it is of."""
+    told = record_accesses([one for _, _, accesses in found for one in accesses])
+    kinds = [(text, store) for text, store, accesses in found for _ in accesses]
+    rows = [row | {"access": text, "store": store} for row, (text, store) in zip(told["accesses"], kinds, strict=True)]
+    return told | {"accesses": rows}
+
+
 def _access_lines(accesses: Sequence[Access], store: bool) -> Iterator[str]:
     kind, times = "store" if store else "load", "access" if len(accesses) == 1 else "accesses"
     total, conflicts = _totals(accesses)
-    yield f"{len(accesses)} {kind} {times} of a warp: {total} wavefronts, {conflicts} of them for bank conflicts"
+    waves = "wavefront" if total == 1 else "wavefronts"
+    yield f"{len(accesses)} {kind} {times} of a warp: {total} {waves}, {conflicts} of them for bank conflicts"
     for one in accesses[:_LISTED]:
         phases = " + ".join(map(str, one.phase_wavefronts))
         yield f"  warp {one.warp}, value {one.value}: {phases} = {one.wavefronts}"
@@ -79,19 +101,30 @@ def record_linear(linear: LinearLayout) -> dict[str, Any]:
     return dict(linear.triton_bases())
 
 
-def tell_swizzle(swizzle: Swizzle, element_bytes: int) -> str:
-    """A swizzle on byte addresses for a person, and what it is on elements.
+def tell_swizzle(swizzle: Swizzle, element_bytes: int, modes: Sequence[str]) -> str:
+    """A swizzle on byte addresses for a person, what it is on elements, and which mode of tensor cores.
 
-    >>> tell_swizzle(Swizzle(3, 4, 3), 2)
-    'S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes'
+    Args:
+        swizzle: the smallest that frees all accesses.
+        element_bytes: bytes of an element.
+        modes: the modes that free them too.
+
+    >>> tell_swizzle(Swizzle(3, 4, 3), 2, ["128B"])
+    'S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is 128B'
     """
-    elements = _on_elements(swizzle, element_bytes)
-    return f"{swizzle} on byte addresses" + (f"; {elements} on elements of {element_bytes} bytes" if elements else "")
+    elements, mode = _on_elements(swizzle, element_bytes), swizzle_mode(swizzle)
+    told = f"{swizzle} on byte addresses" + (f"; {elements} on elements of {element_bytes} bytes" if elements else "")
+    if mode == "none":
+        return f"{told}: none is needed"
+    if mode:
+        return f"{told}; this is {mode}"
+    return f"{told}; this is no mode of tensor cores, {' and '.join(modes) or 'none of which'} would do"
 
 
-def record_swizzle(swizzle: Swizzle, element_bytes: int) -> dict[str, Any]:
+def record_swizzle(swizzle: Swizzle, element_bytes: int, modes: Sequence[str]) -> dict[str, Any]:
     """A swizzle on byte addresses as plain data; no ``elements`` where their size is no power of 2."""
-    return {"bytes": str(swizzle), "elements": _on_elements(swizzle, element_bytes)}
+    told = {"bytes": str(swizzle), "elements": _on_elements(swizzle, element_bytes)}
+    return told | {"mode": swizzle_mode(swizzle), "modes": list(modes)}
 
 
 def _on_elements(swizzle: Swizzle, element_bytes: int) -> str | None:

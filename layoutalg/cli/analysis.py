@@ -5,35 +5,43 @@ from __future__ import annotations
 import click
 
 from layoutalg.analysis.swizzle_search import find_swizzle as find
+from layoutalg.analysis.swizzle_search import modes_that_free
 from layoutalg.analysis.to_f2 import to_f2
 from layoutalg.analysis.triton import to_linear_layout
 from layoutalg.analysis.warp_accesses import accesses
 from layoutalg.cli import analyses
 from layoutalg.cli.console import json_text, say
-from layoutalg.cli.options import EXPRESSIONS, dimensions, element_options, json_option, layout_of
+from layoutalg.cli.options import EXPRESSIONS, access_of, access_options, dimensions, json_option, layout_of
 from layoutalg.expression import evaluate
+from layoutalg.layouts.modes import need_layout
 
 
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
-@click.option("--access", "threads", required=True, metavar="TV", help="(threads, values) -> index into LAYOUT.")
-@element_options
-@click.option("--store", is_flag=True, help="The access is a store.  [default: a load]")
+@access_options
 @click.option("--base", type=int, default=0, help="Byte address of offset 0.")
 @json_option("Write every access as JSON.")
 def banks(
-    layout: str, threads: str, element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
+    layout: str, given: tuple[str, ...], element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
 ) -> None:
     """Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.
 
     \b
-    A row of a 64x64 tile of 2-byte elements for each lane, 16 bytes at a time; then the same with a swizzle:
+    A row of a 64x64 tile of 2-byte elements for each lane, 16 bytes at a time; then the same with a swizzle; then all
+    of the tile by ldmatrix:
     layoutalg banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
-    layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
+    layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)@16B,load" --element-bytes 2
+    layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access ldmatrix.x4 --element-bytes 2
     """
-    tile, access = layout_of(layout, "banks"), layout_of(threads, "banks")
-    found = accesses(tile, access, element_bytes, width, base=base, store=store)
-    say(json_text(analyses.record_accesses(found)) if as_json else analyses.tell_accesses(found, store))
+    tile = layout_of(layout, "banks")
+    found = []
+    for text in given:
+        one = access_of(text, tile, element_bytes, width, store, "banks")
+        served = accesses(
+            tile, need_layout(one.lanes, "banks"), element_bytes, one.access_bytes, base=base, store=one.store
+        )
+        found.append((text, one.store, served))
+    say(json_text(analyses.record_served(found)) if as_json else analyses.tell_served(found))
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -70,22 +78,25 @@ def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_jso
 
 @click.command("find-swizzle", context_settings=EXPRESSIONS)
 @click.argument("layout")
-@click.option("--access", "threads", required=True, multiple=True, metavar="TV", help="An access; give it for each.")
-@element_options
-@click.option("--store", is_flag=True, help="The accesses are stores.  [default: loads]")
+@access_options
 @json_option("Write the swizzle as JSON.")
 def find_swizzle(
-    layout: str, threads: tuple[str, ...], element_bytes: int, width: int | None, store: bool, as_json: bool
+    layout: str, given: tuple[str, ...], element_bytes: int, width: int | None, store: bool, as_json: bool
 ) -> None:
     """Find the smallest swizzle with which the accesses to the tile LAYOUT have no bank conflict.
 
     \b
-    Eight lanes read 16 bytes each, down a column of 8 rows of 64 2-byte elements:
+    Eight lanes read 16 bytes each, down a column of 8 rows of 64 2-byte elements; then a tile that ldmatrix reads and
+    that each thread fills with 8 elements of a row:
     layoutalg find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
+    layoutalg find-swizzle "(64,64):(64,1)" --access ldmatrix.x4 --access "((8,16),8):((512,1),64)@16B,store" \\
+        --element-bytes 2
     """
-    patterns = [layout_of(text, "find-swizzle") for text in threads]
-    found = find(layout_of(layout, "find-swizzle"), patterns, element_bytes, width, store=store)
-    answer = (found, element_bytes)
+    tile = layout_of(layout, "find-swizzle")
+    patterns = [access_of(text, tile, element_bytes, width, store, "find-swizzle") for text in given]
+    found = find(tile, patterns, element_bytes)
+    modes = modes_that_free(tile, patterns, element_bytes)
+    answer = (found, element_bytes, modes)
     say(json_text(analyses.record_swizzle(*answer)) if as_json else analyses.tell_swizzle(*answer))
 
 

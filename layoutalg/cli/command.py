@@ -1,7 +1,8 @@
 """The command ``layoutalg``: evaluate expressions of the algebra, draw layouts, list the operations.
 
-Exit status: 0 for an answer, 1 where ``same`` finds a difference, 2 for bad input, which is told in one line on
-standard error. Each command is imported when it is called, so that ``--help`` and shell completion stay quick.
+Exit status: 0 for an answer, 1 where ``same`` or ``--check`` finds a difference, 2 for bad input, which is told in one
+line on standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that
+``--help`` and shell completion stay quick.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from layoutalg.errors import LayoutError
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
+    "atoms": (
+        "layoutalg.cli.algebra",
+        "List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.",
+    ),
     "banks": (
         "layoutalg.cli.analysis",
         "Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.",
@@ -45,7 +50,8 @@ COMMANDS = {
 }
 
 _EPILOG = (
-    "Exit status: 0 for an answer, 1 where `same` finds a difference, 2 for bad input. "
+    "Exit status: 0 for an answer, 1 where `same` or --check finds a difference, 2 for bad input, "
+    "3 where --check finds no CuTe DSL. "
     'Shell completion for bash: eval "$(_LAYOUTALG_COMPLETE=bash_source layoutalg)"; zsh and fish likewise.'
 )
 

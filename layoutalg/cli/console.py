@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from importlib import import_module
@@ -46,13 +46,32 @@ class Commands(click.Group):
     Args:
         table: for each command the module that has it in its ``commands``, and what it does in a few words.
         one_line: cut those words, in the list of commands, to what one line holds.
+        elsewhere: who takes a text that is no command, or "".
     """
 
     def __init__(
-        self, *arguments: Any, table: Mapping[str, tuple[str, str]], one_line: bool = False, **options: Any
+        self,
+        *arguments: Any,
+        table: Mapping[str, tuple[str, str]],
+        one_line: bool = False,
+        elsewhere: Callable[[str], str] = lambda text: "",
+        **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
-        self.table, self.one_line = table, one_line
+        self.table, self.one_line, self.elsewhere = table, one_line, elsewhere
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, or a refusal that names the one that was meant."""
+        if args[0] in self.table or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches  # only where something is refused
+
+        near = get_close_matches(args[0], self.table, n=1)
+        hint = self.elsewhere(args[0]) or (f"did you mean {near[0]}?" if near else f"one of {', '.join(self.table)}")
+        shown = args[0] if len(args[0]) <= 40 else args[0][:37] + "..."
+        raise click.UsageError(f"No such command {shown!r}; {hint}", ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
@@ -136,12 +155,21 @@ def run(
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         help_of = context.command_path if context else name
-        return _refuse(name, error, f"{error.format_message()} ({help_of} --help)", words)
+        return _refuse(name, error, f"{told(error)} ({help_of} --help)", words)
     except (OSError, UnicodeError) as error:
         _empty_output()
         return _refuse(name, error, str(error), [])  # the output itself may be what failed
     except tuple(refusals) as error:
         return _refuse(name, error, str(error), words)
+
+
+def told(error: click.ClickException) -> str:
+    """What is wrong with a command line; of an option that is missing, also what it takes."""
+    if not isinstance(error, click.MissingParameter) or error.param is None:
+        return error.format_message()
+    takes = (getattr(error.param, "help", None) or "").split("  [default")[0].rstrip(".")
+    name = error.param.human_readable_name if isinstance(error.param, click.Argument) else error.param.opts[0]
+    return f"{name} is missing: {takes}" if takes else f"{name} is missing"
 
 
 def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:

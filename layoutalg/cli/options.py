@@ -8,7 +8,10 @@ from typing import Any
 
 import click
 
+from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.expression import evaluate
+from layoutalg.fragments.moves import moves
+from layoutalg.fragments.names import fragment, is_name
 from layoutalg.layouts.modes import need_layout
 
 #: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
@@ -44,6 +47,51 @@ def layout_of(text: str, operation: str) -> Any:
     32:8
     """
     return need_layout(evaluate(text), operation)
+
+
+#: What ``--access`` takes.
+ACCESS_HELP = (
+    "(threads, values) -> index into LAYOUT, or the name of a fragment (`layoutalg atoms`) that moves all of LAYOUT. "
+    'Behind it may stand the bytes of a move and its direction, "TV@16B,load". Give it for each access.'
+)
+
+
+def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--access``, as often as there are accesses, and what holds for those that do not say it themselves."""
+    store = click.option(
+        "--store", is_flag=True, help="Accesses that do not say it are stores.  [default: loads; stores of C and D]"
+    )
+    given = click.option("--access", "given", required=True, multiple=True, metavar="TV[@16B][,load]", help=ACCESS_HELP)
+    return given(element_options(store(function)))
+
+
+def access_of(
+    text: str, tile: Any, element_bytes: int, width: int | None, store: bool, operation: str
+) -> AccessPattern:
+    """The access that a text is: a thread-value layout or a fragment, its width and its direction where it says them.
+
+    Raises:
+        LayoutError: if it is neither, or a fragment that does not move such a tile.
+
+    >>> from layoutalg import Layout
+    >>> print(access_of("(8,8):(1,8)@16B,store", Layout((8, 8), (8, 1)), 2, None, False, "banks"))
+    AccessPattern(Layout((8, 8), (1, 8)), 16, True)
+    """
+    import re
+
+    found = re.fullmatch(r"(.*?)(?:@\s*(\d{1,3})\s*[bB])?(?:\s*,\s*(load|store))?\s*", text, re.DOTALL)
+    lanes, moved, direction = found.groups() if found else (text, None, None)
+    bytes_moved = int(moved) if moved else width
+    if is_name(lanes):
+        named = fragment(lanes)
+        matrix = named.name.split(".")[0].endswith(
+            "matrix"
+        )  # has its own width and direction, which options leave alone
+        moved_bytes = (int(moved) if moved else None) if matrix else bytes_moved
+        says = direction == "store" if direction else (True if store and not matrix else None)
+        return moves(named, tile, element_bytes, moved_bytes, says)
+    stored = store if direction is None else direction == "store"
+    return AccessPattern(layout_of(lanes, operation), element_bytes if bytes_moved is None else bytes_moved, stored)
 
 
 def dimensions(text: str) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from layoutalg.cli.console import json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
+from layoutalg.fragments.names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
 from layoutalg.pictures.tables import COLOURS, LABELS
 
@@ -21,6 +24,11 @@ def extents(context: click.Context, parameter: click.Parameter, values: tuple[st
     return found
 
 
+def _named_or_layout(text: str) -> Any:
+    """A fragment by its name, or the layout that an expression is."""
+    return fragment(text) if is_name(text) else layout_of(text, "draw")
+
+
 @click.command("draw", context_settings=EXPRESSIONS)
 @click.argument("layout")
 @click.option(
@@ -28,7 +36,7 @@ def extents(context: click.Context, parameter: click.Parameter, values: tuple[st
 )
 @click.option("--label", type=click.Choice(LABELS), help="What is written in a cell.  [default: offset]")
 @click.option("--element-bytes", type=int, help="Bytes of an element, which banks need.")
-@click.option("--access", help="(threads, values) to an index of LAYOUT: each cell shows who holds it.")
+@click.option("--access", help="(threads, values) to an index of LAYOUT, or a fragment's name: who holds it.")
 @click.option("--before", help="A layout to draw first, its cells in the colours that they have in LAYOUT.")
 @click.option("--level", "levels", multiple=True, callback=extents, help="A block to frame, as in 8x64; up to three.")
 @click.option("--title", default="", help="A few words above the notation.")
@@ -48,20 +56,20 @@ def draw_(
 ) -> None:
     """Draw LAYOUT: in the terminal, or with -o into a file.
 
-    Mode 0 runs down, mode 1 across; each slice of further modes is a table. LAYOUT is a layout or any expression that
-    gives one. - reads it from standard input.
+    Mode 0 runs down, mode 1 across; each slice of further modes is a table. LAYOUT is a layout, any expression that
+    gives one, or the name of a fragment (`layoutalg atoms`). - reads it from standard input.
 
     \b
     layoutalg draw "S<3,3,3> o 0 o (8,64):(64,1)" --colour bank --element-bytes 2 -o atom.svg
     layoutalg draw "flat_divide((8,16):(16,1), (4,8))" --before "(8,16):(16,1)" -o tiles.html
-    layoutalg draw "(8,8):(1,8)" --access "((4,8),2):((16,1),8)" -o threads.tex
+    layoutalg draw mma.m16n8k16.C -o accumulator.tex
     """
     picture = draw(
-        layout_of(source(layout), "draw"),
+        _named_or_layout(source(layout)),
         colour,
         label,
         element_bytes=element_bytes,
-        thread_values=None if access is None else layout_of(access, "draw"),
+        thread_values=None if access is None else _named_or_layout(access),
         before=None if before is None else layout_of(before, "draw"),
         levels=levels or None,
         title=title,

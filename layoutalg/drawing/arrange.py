@@ -47,6 +47,7 @@ def arrange(plate: Plate) -> Scene:
     room = max(640.0, min(ACROSS, max(right - left for left, _, right, _ in (t.bounds() for t in tables))))
     y = _heading(figure, plate, room) + 8
     y = joined(figure, _groups(plate, tables), y) + 26
+    room = max(room, min(ACROSS, figure.bounds()[2]))
     for entries in _legends(plate, room):
         y = figure.legend(0, y, entries, room) + 8
     if plate.note:

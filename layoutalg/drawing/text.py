@@ -61,7 +61,7 @@ def table(
 
 
 def written(plate: Plate, color: bool = False) -> str:
-    """A plate as lines of text without a final newline, its cells filled with their roles where ``color`` is asked for.
+    """A plate as lines of text without a final newline; with ``color`` its cells are filled, and a legend stands below.
 
     >>> from layoutalg import Layout, draw
     >>> written(draw(Layout(4)).plate()).splitlines()[-1]
@@ -70,7 +70,15 @@ def written(plate: Plate, color: bool = False) -> str:
     grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
     roles = [panel.roles for panel in plate.panels] if color else []
     heads = [line for line in (plate.title, "" if plate.before else plate.notation) if line]
-    return "\n".join(_lines(Drawing("\n".join(heads), tuple(grids), plate.note), roles))
+    lines = [*_lines(Drawing("\n".join(heads), tuple(grids), plate.note), roles)]
+    if color and plate.legend:
+        lines += ["", "  ".join(f"{painted('  ', role)} {_ascii(words)}" for role, words in plate.legend)]
+    return "\n".join(lines)
+
+
+def _ascii(words: str) -> str:
+    """Words for any terminal."""
+    return words.replace("\u2013", "-").replace("\u2026", "...").replace("\u00d7", "x")
 
 
 def _named(grid: Grid, plate: Plate, number: int) -> Grid:

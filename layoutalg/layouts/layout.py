@@ -208,25 +208,35 @@ def _image_coordinate(layout: Layout, where: Any) -> Any:
 
 
 def _is_valid(shape: Any, stride: Any) -> bool:
-    """Whether shape and stride are congruent, two levels deep at most, and hold plain integers in range."""
+    """Whether shape and stride are congruent, eight levels deep at most, and hold plain integers that surely fit."""
     if type(shape) is not tuple:
         return type(shape) is int and type(stride) is int and 0 < shape <= LIMIT and -LIMIT <= stride <= LIMIT
     if type(stride) is not tuple or len(shape) != len(stride):
         return False
-    total = 1
-    for s, d in zip(shape, stride, strict=True):
+    total, bits = _measured(shape, stride, 8)
+    return total <= LIMIT and 0 <= bits <= LIMIT
+
+
+def _measured(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> tuple[int, int]:
+    """The size of a shape, and the bits of all its strides together; bits of -1 if the two are not plain and congruent.
+
+    The bits of numbers none of which is negative make a number that is not less than any of them, and one operation
+    looks at a stride; with a negative one among them it is negative.
+    """
+    total, bits = 1, 0
+    for s, d in zip(shape, stride):  # noqa: B905  # the lengths are equal, and saying it again costs a tenth
         if type(s) is int and type(d) is int:
-            if s < 1 or not -LIMIT <= d <= LIMIT:
-                return False
+            if s < 1:
+                return 0, -1
             total *= s
-        elif type(s) is tuple and type(d) is tuple and len(s) == len(d):
-            for part, step in zip(s, d, strict=True):
-                if type(part) is not int or type(step) is not int or part < 1 or not -LIMIT <= step <= LIMIT:
-                    return False
-                total *= part
+            bits |= d
+        elif type(s) is tuple and type(d) is tuple and len(s) == len(d) and levels:
+            below, reach = _measured(s, d, levels - 1)
+            total *= below
+            bits |= reach
         else:
-            return False
-    return total <= LIMIT
+            return 0, -1
+    return total, bits
 
 
 def fitting(layout: Layout, operation: str) -> Layout:

@@ -88,9 +88,9 @@ class Parser:
         if self.take("o"):
             middle = self.parse_atom()
             if self.take("o"):
-                value = self._composed(value, middle, self.parse_value())
+                value = self.composed(value, middle, self.parse_value())
             else:
-                value = self._composed(value, 0, middle)
+                value = self.composed(value, 0, middle)
         self.depth -= 1
         return value
 
@@ -98,14 +98,41 @@ class Parser:
         """Read a value without a composition sign at its top."""
         start = self.next
         value = self.parse_part()
-        if self.take(":"):
-            stride = self.parse_part()
-            for part in (value, stride):
-                if part is None or not _is_int_tuple(part):
-                    self.next = start
-                    self.fail("a layout must be a shape and a stride of integers")
-            return Layout(value, stride)
-        return value
+        return self.layout(value, self.parse_part(), start) if self.take(":") else value
+
+    # What is made of what was read: a subclass that makes something else of it overrides these.
+
+    def layout(self, shape: Any, stride: Any, start: int) -> Any:
+        """The layout of a shape and a stride, whose first token is ``start``."""
+        for part in (shape, stride):
+            if part is None or not _is_int_tuple(part):
+                self.next = start
+                self.fail("a layout must be a shape and a stride of integers")
+        return Layout(shape, stride)
+
+    def swizzle(self, bits: int, base: int, shift: int) -> Any:
+        """The swizzle of three numbers."""
+        return Swizzle(bits, base, shift)
+
+    def composed(self, outer: Any, offset: Any, inner: Any) -> Any:
+        """The composed layout of a function, an offset and a layout."""
+        if not _is_int_tuple(offset):
+            raise NotationError(
+                f"notation: the middle of a composed layout must be an offset, found {safe_text(offset)}; "
+                f"text = {quoted(self.text)}",
+                self.text,
+            )
+        return ComposedLayout(outer, offset, inner)
+
+    def grouped(self, value: Any) -> Any:
+        """What parentheses around one value are: the value if it is a layout, else a tuple of one."""
+        return value if self.is_function(value) else (value,)
+
+    def is_function(self, value: Any) -> bool:
+        """Whether a value is a layout or a swizzle."""
+        return isinstance(value, (Layout, ComposedLayout, Swizzle))
+
+    # The parts ----------------------------------------------------------------------------------------------------
 
     def parse_part(self) -> Any:
         """Read an integer, a basis stride, ``_``, a swizzle, a tuple, or whatever a subclass makes of a name."""
@@ -146,7 +173,7 @@ class Parser:
 
     def is_symbol(self, name: str) -> bool:
         """Whether a name stands for a symbol; a subclass takes out the names that it knows."""
-        return name not in _WORDS
+        return name not in _WORDS and "." not in name
 
     def _sum(self) -> Any:
         total = -self._term() if self.take("-") else self._term()
@@ -187,7 +214,7 @@ class Parser:
             path.append(self.integer())
         return ScaledBasis(value, tuple(reversed(path))) if path else value
 
-    def _swizzle(self) -> Swizzle:
+    def _swizzle(self) -> Any:
         self.next += 1
         numbers = [self.integer()]
         for _ in range(2):
@@ -196,7 +223,7 @@ class Parser:
         # The DSL 4.8.1 prints a swizzle of negative shift without its closing bracket.
         if not self.take(">") and not (numbers[2] < 0 and (self.token.kind == "end" or self.token.text == "o")):
             self.fail("expected '>'")
-        return Swizzle(*numbers)
+        return self.swizzle(*numbers)
 
     def _items(self, close: str, tiler: bool = False) -> Any:
         items = []
@@ -207,18 +234,7 @@ class Parser:
                 self.expect(close)
                 break
             comma = True
-        if len(items) == 1 and not comma and isinstance(items[0], (Layout, ComposedLayout, Swizzle)):
-            return items[0]
-        return tuple(items)
-
-    def _composed(self, outer: Any, offset: Any, inner: Any) -> ComposedLayout:
-        if not _is_int_tuple(offset):
-            raise NotationError(
-                f"notation: the middle of a composed layout must be an offset, found {safe_text(offset)}; "
-                f"text = {quoted(self.text)}",
-                self.text,
-            )
-        return ComposedLayout(outer, offset, inner)
+        return self.grouped(items[0]) if len(items) == 1 and not comma else tuple(items)
 
 
 def parse_layout(text: str) -> Layout | ComposedLayout | Swizzle:

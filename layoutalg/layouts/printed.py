@@ -3,9 +3,12 @@
 A print says more than a layout: where the tensor lies, the width of an element, and for shared memory a swizzle, which
 before a pointer permutes *byte addresses*. Rewritten, the swizzle counts elements like the layout behind it, and starts
 at the pointer's place in the pattern. Law: ``base`` plus the layout's offset, counted in ``bits``, is the address of
-the element. The pointer's place in the text is filled with blanks, so that positions stay what they were.
+the element; where a print says no address, the tensor is taken to start a pattern, as a slice of one need not. The
+pointer's place in the text is filled with blanks, so that positions stay what they were.
+
+A tensor of coordinates, as of TMA, has a coordinate where others have a pointer: it is the layout that starts there.
 Source: CUTLASS ``include/cute/pointer.hpp``, ``pointer_flagged.hpp``, ``pointer_swizzle.hpp`` (print); the CuTe DSL
-4.8.1, ``str`` of a tensor and of its type.
+4.8.1, ``str`` of a tensor, a pointer and a layout, and of their types.
 
 >>> print(" ".join(as_notation("Sw<3,4,3> o smem_ptr[16b](0x420) o (_8,_64):(_64,_1)").split()))
 S<3,3,3> o 16 o (_8,_64):(_64,_1)
@@ -28,10 +31,18 @@ _CPP = (
     r"\(\s*(?P<address>0x[0-9a-fA-F]{1,16}|0x[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}|unset)\s*\)(?P<then>\s*o\b)?"
 )
 #: The DSL: a tensor, or the type of one, around the whole text.
-_HEAD = rf"(?P<type>[a-z]+(?P<bits>\d{{1,3}})\w*),\s*(?P<space>[gstr]mem|generic)(?:,\s*align<\d+>)?(?:,\s*{_SWIZZLE})?"
+_SPACE = r"(?P<space>(?:[gstrc]|ds)mem|generic)"
+_HEAD = rf"(?P<type>[a-z]+(?P<bits>\d{{1,3}})\w*),\s*{_SPACE}(?:,\s*align<\d+>)?(?:,\s*{_SWIZZLE})?"
 _DSL = (
     rf"\s*tensor<ptr<{_HEAD}>(?P<then>\s*o\b)(?P<layout>[^\"]*)>\s*",
     rf"\s*(?:!cute\.)?memref<{_HEAD}(?P<then>,)\s*\"(?P<layout>[^\"]*)\"\s*>\s*",
+    rf"\s*(?:!cute\.)?ptr<{_HEAD}>\s*",
+)
+#: The DSL, without a pointer: a tensor of coordinates and its type, and the type of a layout.
+_PLAIN = (
+    r"\s*tensor<(?P<start>[^<>\"]*?)\so\s(?P<layout>[^\"]*)>\s*",
+    r"\s*(?:!cute\.)?coord_tensor<\s*\"(?P<start>[^\"]*)\",\s*\"(?P<layout>[^\"]*)\"\s*>\s*",
+    r"\s*(?:!cute\.)?(?:composed_)?layout<\s*\"(?P<layout>[^\"]*)\"\s*>\s*",
 )
 
 
@@ -40,7 +51,7 @@ class Pointer(Value):
 
     Args:
         bits: width of an element.
-        space: ``smem``, ``gmem``, ``tmem``, ``rmem``, or ``""`` where it is not said.
+        space: ``smem``, ``gmem``, ``tmem``, ``rmem``, ``dsmem``, ``cmem``, or ``""`` where it is not said.
         address: in bytes; None where it is not said.
         type: name of the element type in the DSL's spelling, or ``""``, as in C++.
         swizzle: the permutation of byte addresses, or None.
@@ -136,23 +147,45 @@ def parse_pointer(text: str) -> Pointer | None:
 
 
 def as_notation(text: str) -> str:
-    """A text with every printed tensor in it rewritten, of the same length.
+    """A text with every printed tensor in it rewritten, of the same length (two more for a start that is a number).
 
     Raises:
-        NotationError: if a swizzle, or an address, divides an element; or if the print leaves out the swizzle.
+        NotationError: if a swizzle, or an address, divides an element; if the print leaves out the swizzle, or numbers.
 
     >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
     '(4,8):(8,1)'
     """
+    if (plain := _matched(_PLAIN, text, ("tensor<", "layout<"))) is not None:
+        return _inside(plain, _moved(plain.groupdict().get("start") or "0"))
     while (found := _first(text)) is not None:
         start, end = found.span()
         if "layout" in found.groupdict():
-            layout = found["layout"]
-            behind = " " * (len(text) - found.end("layout"))
-            return f"{_pointer(found).before():{found.start('layout')}}{layout}{behind}"
+            return _inside(found, _pointer(found).before())
         # A pointer alone has the layout (or nothing) behind it still.
         text = text[:start] + _pointer(found).before().ljust(end - start) + text[end:]
     return text
+
+
+def _inside(found: Any, before: str) -> str:
+    """The layout inside a print, at its place, with what stands before it."""
+    import re
+
+    if unknown := re.search(r"\?(\{[^}]*\})?", found[0]):
+        raise NotationError(
+            f"notation: a print must hold numbers known when it was compiled, found {unknown[0]}; "
+            f"text = {found.string[:80]!r}",
+            found.string,
+            unknown.start(),
+        )
+    behind = " " * (len(found.string) - found.end("layout"))
+    return f"{before:{found.start('layout')}}{found['layout']}{behind}"
+
+
+def _moved(start: str) -> str:
+    """What moves a layout to a start: nothing from 0, else the swizzle that moves no bit, and the start."""
+    if not start.strip("(0, )"):
+        return ""
+    return f"S<0,0,0>o{start}o" if "(" in start else f"S<0,0,0>o {start} o"
 
 
 def _text(value: object, name: str) -> str:
@@ -172,10 +205,16 @@ def _first(text: str) -> Any:
             f"which leaves it out; print(tensor) shows it; text = {text[:80]!r}",
             text,
         )
-    for pattern in _DSL:
-        if found := re.fullmatch(pattern, text, re.ASCII):
-            return found
-    return re.search(_CPP, text, re.ASCII)
+    return _matched(_DSL, text, ("ptr", "memref")) or re.search(_CPP, text, re.ASCII)
+
+
+def _matched(patterns: tuple[str, ...], text: str, words: tuple[str, ...]) -> Any:
+    """The first pattern that the whole text has, where it has one of the words at all."""
+    if not isinstance(text, str) or not any(word in text for word in words):
+        return None
+    import re  # as in tokens
+
+    return next(filter(None, (re.fullmatch(pattern, text, re.ASCII) for pattern in patterns)), None)
 
 
 def _pointer(found: Any) -> Pointer:

@@ -15,7 +15,9 @@ from layoutalg.errors import NotationError
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 
-_TOKEN = r"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<mark>[()<>,:@=_*+-]))"
+#: A name, and the words behind points of a longer one, as PTX writes instructions: ``mma.m16n8k16.C``, ``pack::16b``.
+_NAME = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)?)*"
+_TOKEN = rf"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>{_NAME})|(?P<mark>[()<>,:@=_*+-]))"
 
 Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
 

@@ -9,7 +9,7 @@ told apart by eight kinds: banks in groups of four, others by their number modul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from layoutalg.analysis.banks import BANKS
@@ -57,6 +57,8 @@ def _kinds(numbers: set[int], prefix: str) -> tuple[dict[Any, str], Legend]:
     return roles, tuple(legend)
 
 
-def _listed(prefix: str, numbers: Iterable[int]) -> str:
-    names = [f"{prefix}{number}" for number in numbers]
-    return ", ".join(names[:_NAMED]) + (", \u2026" if len(names) > _NAMED else "")
+def _listed(prefix: str, numbers: Sequence[int]) -> str:
+    """The first of some numbers; a word stands before them once, a letter before each."""
+    word, letter = (prefix, "") if prefix.endswith(" ") else ("", prefix)
+    names = [f"{letter}{number}" for number in numbers[:_NAMED]]
+    return word + ", ".join(names) + (", \u2026" if len(numbers) > _NAMED else "")

@@ -21,15 +21,17 @@ from layoutalg.drawing.arrange import arrange
 from layoutalg.drawing.grid import Drawable
 from layoutalg.drawing.plate import Plate
 from layoutalg.drawing.text import fitting, written
-from layoutalg.errors import LayoutError, brief
+from layoutalg.errors import LayoutError
+from layoutalg.fragments.fragment import Fragment
+from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
+from layoutalg.pictures.arguments import held_by, levels_of, one_of, positive
 from layoutalg.pictures.plates import Question, plate_of
 from layoutalg.pictures.tables import COLOURS, LABELS, Limits
 from layoutalg.strokes.picture import Picture
 from layoutalg.strokes.scene import Scene
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
 
 #: The most cells of a scene: a tile of 512 x 512, whose file is megabytes long.
 MOST_CELLS = 1 << 18
@@ -129,12 +131,12 @@ class LayoutPicture(Picture, Value):
 
 
 def draw(
-    layout: Drawable,
+    layout: Drawable | Fragment,
     colour: str | None = None,
     label: str | None = None,
     *,
     element_bytes: int | None = None,
-    thread_values: AnyLayout | None = None,
+    thread_values: AnyLayout | Fragment | None = None,
     before: Drawable | None = None,
     levels: Iterable[tuple[int, int]] | None = None,
     title: str = "",
@@ -145,14 +147,15 @@ def draw(
     nested, borders and labels show its blocks.
 
     Args:
-        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``.
+        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``; of a
+            :class:`Fragment` its tile, with who holds what.
         colour: what the cells' colour is: ``offset`` (the default), ``bank``, ``block``, ``mode`` (the position in the
             last mode: the default where there is a ``before``), ``thread``, ``value`` or ``none``.
         label: what is written in them: ``offset`` (the default), ``index``, ``coord``, ``bank``, ``block``, ``mode``,
             ``thread``, ``value`` or ``none``.
         element_bytes: bytes of an element, which banks need.
-        thread_values: (threads, values) to an index into the layout: each cell shows who holds it. Without it, threads
-            and values are the rows and columns of the layout itself.
+        thread_values: (threads, values) to an index into the layout, or a fragment of its shape: each cell shows who
+            holds it. Without it, threads and values are the rows and columns of the layout itself.
         before: another layout, drawn first: its cells have the colours that the cells of the same offset have after it.
         levels: the rows and columns of up to three blocks, innermost first, in place of those of the nesting.
         title: a few words above the notation.
@@ -169,41 +172,19 @@ def draw(
       0  | 0 1
       1  | 3 2
     """
+    if isinstance(layout, Fragment):
+        title = title or layout.name
+        layout, thread_values = Layout(layout.shape), layout
+    if isinstance(thread_values, Fragment):
+        thread_values = held_by(thread_values, layout)
     for operand in (layout, before):
         if operand is not None and (not callable(operand) or not hasattr(operand, "shape")):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
-    by = _one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")
-    shown = _one_of(label or usual, LABELS, "label")
+    by = one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")
+    shown = one_of(label or usual, LABELS, "label")
     if element_bytes is not None:
-        element_bytes = _positive(element_bytes, "element_bytes")
+        element_bytes = positive(element_bytes, "element_bytes")
     elif "bank" in (by, shown):
         raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
-    return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, _levels(levels), str(title))
-
-
-def _one_of(name: str, names: tuple[str, ...], what: str) -> str:
-    if name not in names:
-        raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
-    return name
-
-
-def _positive(value: object, what: str) -> int:
-    number = as_int(value, f"draw: {what}")
-    if number < 1:
-        raise LayoutError(f"draw: {what} must be positive, found {number}")
-    return number
-
-
-def _levels(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
-    if levels is None:
-        return None
-    try:
-        pairs = [(rows, columns) for rows, columns in levels]
-    except (TypeError, ValueError):
-        raise LayoutError(f"draw: levels must be pairs of rows and columns, found {brief(levels)}") from None
-    if len(pairs) > 3:
-        raise LayoutError(f"draw: there must be at most 3 levels, found {len(pairs)}")
-    return tuple(
-        (_positive(rows, "a level's rows"), _positive(columns, "a level's columns")) for rows, columns in pairs
-    )
+    return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, levels_of(levels), str(title))

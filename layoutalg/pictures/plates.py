@@ -63,6 +63,8 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     few = sum(panel.cells for panel in panels) <= MOST_NUMBERS
     first = after[0]
     notation, was = str(question.layout), "" if question.before is None else str(question.before)
+    if question.thread_values is not None:
+        notation += f", held by {question.thread_values}"
     words = tables(first.rows.shown, first.columns.shown, len(after), notation, was)
     held = "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
     said = sentences(held, _key(question) if legend else "none", question.element_bytes, few=few)

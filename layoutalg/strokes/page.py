@@ -31,7 +31,8 @@ def page(scene: Scene, text: str = "") -> str:
     paper, ink = INKS["paper"], INKS["ink"]
     style = (
         f":root{{color-scheme:light dark}}body{{margin:24px auto;padding:0 16px;max-width:{int(scene.width)}px;"
-        f"font-family:{SANS};background:{paper.light};color:{ink.light}}}pre{{overflow-x:auto;font-size:12px}}"
+        f"font-family:{SANS};background:{paper.light};color:{ink.light}}}details{{margin:0 24px;font-size:14px}}"
+        "pre{overflow-x:auto;font-size:12px}"
         "@supports (color:light-dark(#000,#fff)){"
         f"body{{background:light-dark({paper.light},{paper.dark});color:light-dark({ink.light},{ink.dark})}}}}"
     )

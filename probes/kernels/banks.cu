@@ -26,3 +26,10 @@ ACCESS(store_2, asm volatile("st.shared.u16 [%0], %1;\n" ::"r"(address), "h"(h))
 ACCESS(store_4, asm volatile("st.shared.u32 [%0], %1;\n" ::"r"(address), "r"(x)))
 ACCESS(store_8, asm volatile("st.shared.v2.u32 [%0], {%1, %2};\n" ::"r"(address), "r"(x), "r"(y)))
 ACCESS(store_16, asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(x), "r"(y), "r"(z), "r"(w)))
+
+// Matrices: a lane's offset is that of a row of 16 bytes; every lane takes part.
+ACCESS(ldmatrix_16, asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+                                 : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                                 : "r"(address)))
+ACCESS(stmatrix_16, asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address),
+                                 "r"(x), "r"(y), "r"(z), "r"(w)))

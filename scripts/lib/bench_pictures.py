@@ -1,4 +1,4 @@
-"""Pictures in scripts/bench.py: time and bytes of an SVG, beside tensor-layouts with matplotlib where installed."""
+"""Pictures in scripts/bench.py: time and bytes of an SVG, and of tensor-layouts with matplotlib where both exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-#: Tiles by name: shape and stride under S<3,3,3>, and whether the peer draws it too, which takes it seconds or minutes.
+#: Tiles by name: shape and stride under S<3,3,3>, and whether the peer, which may take minutes, draws it too.
 TILES: dict[str, tuple[Any, Any, bool]] = {
     "8 x 64, numbered": ((8, 64), (64, 1), True),
     "32 x 32, numbered": ((32, 32), (32, 1), True),

@@ -6,6 +6,7 @@ noted beside each line that runs, in child processes too; a file beside the othe
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -76,22 +77,26 @@ def pytest_command(*arguments: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How long each test takes, and the tests that run each line."""
+    """How long each test takes, the tests that run each line, and the test files that import each module by name."""
 
     seconds: dict[str, float]
     lines: dict[str, dict[int, list[str]]]
     unfit: list[str] = field(default_factory=list)
+    importers: dict[str, set[str]] = field(default_factory=dict)
 
     def tests_of(self, path: str, first: int, last: int) -> dict[str, float]:
         """The tests that run one of the lines, with their times.
 
         What runs while a module is imported or at a test's first call of a cached function runs for no test, or for one
-        of many: then any test of the file may be the one that sees the change.
+        of many: then any test that runs the module may be the one that sees the change, and any test of a file that
+        imports it, since a table is read without a line of its module.
         """
         ran = self.lines.get(path, {})
         tests = {test for line in range(first, last + 1) for test in ran.get(line, [])}
         if "" in tests or not tests:
             tests |= {test for names in ran.values() for test in names}
+            files = self.importers.get(path, set())
+            tests |= {test for test in self.seconds if test.partition("::")[0] in files}
         return {test: self.seconds[test] for test in tests if test in self.seconds}
 
 
@@ -104,7 +109,25 @@ def record(files: list[Path], jobs: int, scratch: Path) -> Record:
     told = json.loads(kept.read_text(encoding="utf-8"))
     names: list[str] = told["tests"]
     lines = {p: {int(n): [names[i] for i in which] for n, which in of.items()} for p, of in told["lines"].items()}
-    return Record(told["seconds"], lines, told["unfit"])
+    return Record(told["seconds"], lines, told["unfit"], importers(files))
+
+
+def importers(files: Iterable[Path]) -> dict[str, set[str]]:
+    """The test files that import each module of the packages by its own name, by the module's path."""
+    known = {path for path in files if path.suffix == ".py"}
+    found: dict[str, set[str]] = {}
+    for path in sorted(path for path in known if path.parts[0] == "tests"):
+        for node in ast.walk(ast.parse((ROOT / path).read_bytes())):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            else:
+                continue
+            for module in (Path(*name.split(".")).with_suffix(".py") for name in names):
+                if module in known:
+                    found.setdefault(str(module), set()).add(str(path))
+    return found
 
 
 def _measured(files: list[Path], jobs: int, scratch: Path) -> dict[str, Any]:

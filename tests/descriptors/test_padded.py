@@ -40,7 +40,7 @@ def test_swizzled_groups_that_lie_apart_keep_their_mode() -> None:
     ids=str,
 )
 def test_padded_rows_are_refused_in_bytes(tile: Any) -> None:
-    told = r"rows 144 bytes apart, where the hardware steps by 16, 32, 64 or 128"
+    told = r"s 144 bytes apart, the hardware steps by 16, 32, 64 or 128"
     with pytest.raises(NotCanonicalError, match=told):
         derive(layout=tile, dtype="bf16", mma=(64, 16))
 

@@ -108,7 +108,11 @@ def values() -> list[type]:
 
     found = []
     for name in modules():
-        if name.startswith("descriptors.") and not name.endswith("__main__") and ".oracle.dsl" not in name:
+        if (
+            name.startswith(("descriptors.", "layoutalg.oracle."))
+            and not name.endswith("__main__")
+            and ".oracle.dsl" not in name
+        ):
             module = import_module(name)
             found += [one for one in vars(module).values() if is_dataclass(one) and one.__module__ == name]
     return found  # type: ignore[return-value]

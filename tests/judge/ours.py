@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import layoutalg
-from descriptors.oracle.algebra import Answer, Case
-from descriptors.oracle.reader import write_tuple
+from layoutalg.oracle.algebra import Answer, Case
+from layoutalg.oracle.reader import write_tuple
 
 
 def ours(case: Case) -> Answer:

@@ -123,6 +123,9 @@ def _padded(layout: Any, rank: int) -> list[Plain]:
 
 def blocked_product(block: Any, tiler: Any) -> Plan:
     blocks, tiles, value = _side_by_side(block, tiler)
+    if not isinstance(inner(block).shape, tuple) and isinstance(tiler.shape, tuple) and len(tiler.shape) == 1:
+        # A block that is no tuple has no modes to pair with: the tiler goes beside it as it stands.
+        tiles = [Part(tiles[0].points, tiler.shape)]
     return Plan(tuple(zip(blocks, tiles, strict=True)), value)
 
 

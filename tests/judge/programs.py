@@ -20,6 +20,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "descriptors": {
         "derive": [*TILE, "--mma", "64x16"],
         "draw": ["levels", *TILE, "--mma", "64x16"],
+        "emit": ["python", f"a: {' '.join([*TILE, '--mma', '64x16'])}"],
         "match": ["(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"],
         "candidates": ["(64,16):(64,1)", "--dtype", "bf16"],
         "decode": ["0x4000404000010000"],
@@ -29,6 +30,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "idesc": ["--a", "bf16", "--m", "128", "--n", "256"],
         "decode-idesc": ["0x08410490", "--kind", "f16"],
         "tma": TILE,
+        "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],
         "formulas": ["--bits", "16", "--swizzle", "128B"],
         "atlas": ["--tile", "64x64", "--dtype", "bf16", "--swizzle", "128B"],
@@ -39,6 +41,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "draw": ["(4,8):(8,1)", "--colour", "thread"],
         "same": ["(4,8):(1,4)", "32:1"],
         "ops": [],
+        "atoms": [],
         "banks": ["(8,64):(64,1)", *ACCESS],
         "f2": ["(4,8):(8,1)"],
         "linear": ["(4,8):(8,1)", "--in", "lane,register"],

@@ -24,25 +24,38 @@ ROOMS = {
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
-    "layoutalg.analysis": "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_search",
-    "layoutalg.pictures": "values holders tables colours words plates layout_picture",
+    "layoutalg.analysis": (
+        "f2_matrix to_f2 from_f2 linear_layout triton banks warp_accesses bank_ranks swizzle_modes swizzle_search"
+    ),
+    "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
+    "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
     "layoutalg.expression": "",
+    "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
+    "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
-    "layoutalg.cli": "console options values analyses listing algebra analysis picture command",
+    "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms canonical meaning pasted explicit partition match"
+        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
-    "descriptors.proof": "read_model copy_model addresses mismatch picture",
+    "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
-    "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
-    "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
+    "descriptors.derivation": (
+        "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
+    ),
+    "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
+    "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
+    "descriptors.transfer": "moves readout copies landing copied events findings guardrails",
+    "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
+    "descriptors.output.tmem": (
+        "fragment columns events moves readout readouts copies landing copied factors block_scaled"
+    ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary answers"
@@ -51,12 +64,13 @@ ROOMS = {
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
         "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs gallery kinds"
     ),
-    "descriptors.oracle": "installed reader service algebra words emitted instructions worker",
-    "descriptors.oracle.dsl": "names algebra words emitted instructions",
+    "descriptors.oracle": "words emitted instructions tmem",
+    "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "options tiles check derive match words debug instructions tma draw search formulas atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem draw "
+        "search formulas atlas command"
     ),
     "descriptors.__main__": "",
 }

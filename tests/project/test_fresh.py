@@ -90,7 +90,7 @@ def test_a_pytest_that_does_not_run_is_no_failing_seed(capsys):
 def test_the_files_that_draw_are_those_with_hypothesis_or_a_seed():
     files = fresh.files_that_draw()
     assert {
-        "tests/descriptors/oracle/test_algebra.py",
+        "tests/layoutalg/oracle/test_algebra.py",
         "tests/layoutalg/algebra/test_composition.py",
         "tests/descriptors/tma/test_planner.py",
     } <= set(files)

@@ -12,7 +12,7 @@ from ours import ours
 from places import ROOT
 from postconditions import OPERATIONS, REFUSED, broken, fault
 
-from descriptors.oracle.reader import Affine, Composed
+from layoutalg.oracle.reader import Affine, Composed
 
 FOLDER = ROOT / "tests" / "judge"
 
@@ -21,7 +21,7 @@ JUDGE = "points notation judge exact texts fit plans product_plans recasts laws 
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
     assembler bounds cases collisions compiled corpus deck demonstrations derived drawn drawn_operands dsl f2
-    oracle_cases ours places programs rooms seeds strategies
+    oracle_cases ours places programs rooms seeds strategies tmem_maps
 """.split()
 
 
@@ -43,7 +43,7 @@ def test_the_judge_imports_nothing_of_what_it_judges(module):
 
 def test_the_comparison_reads_the_dsls_text_and_asks_nobody():
     ours_too = {name for name in imported("dsl") if name.startswith(("layoutalg", "descriptors"))}
-    assert ours_too == {"descriptors.oracle.algebra", "descriptors.oracle.reader"}
+    assert ours_too == {"layoutalg.oracle.algebra", "layoutalg.oracle.reader"}
 
 
 def test_every_module_is_known_and_short():

@@ -11,6 +11,7 @@ ANSWER = "the answers are held beside one another, each as its command prints it
 LANGUAGE = "all languages have to give the same words of the same cases"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
+TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled"
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -18,14 +19,39 @@ SHARED = [
     ("layoutalg.tuples", "project/test_values.py", "the base of every value, tried on each of them", "frozen"),
     ("layoutalg.tuples", "layoutalg/algebra/test_symbols.py", "a leaf decides as its integers do, or not", "leaf"),
     ("layoutalg.tuples", "project/test_users_types.py", "types alone: the judge is a type checker", "types"),
+    (
+        "layoutalg.fragments",
+        "layoutalg/fragments/test_names.py",
+        "a name gives all",
+        "fragment families catalogue",
+    ),
+    ("layoutalg.fragments", "layoutalg/fragments/test_tiled_mma.py", "an atom, repeated once", "mma_atoms"),
+    ("layoutalg.pictures", "layoutalg/pictures/test_layout_picture.py", "checked where they are given", "arguments"),
     ("layoutalg.strokes", "layoutalg/strokes/test_canvas.py", "what a canvas gives", "scene"),
     ("layoutalg.strokes", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
+    ("layoutalg.cli", "layoutalg/fragments/test_names.py", COMMAND, "atoms"),
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
     ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),
     ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
+    (
+        "descriptors.derivation",
+        "descriptors/derivation/test_derivation.py",
+        "offsets and words are such tables",
+        "table",
+    ),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
+    ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),
+    (
+        "descriptors.tmem",
+        "descriptors/tmem/test_accumulator.py",
+        "what accumulators are made with",
+        "fragment datapaths",
+    ),
+    ("descriptors.transfer", "descriptors/transfer/test_guardrails.py", "each rule is broken there", "findings"),
+    ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
+    ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
@@ -35,10 +61,14 @@ SHARED = [
     ("descriptors.pictures", "descriptors/pictures/test_advance.py", PARTS, "advance_panel"),
     ("descriptors.pictures", "descriptors/pictures/test_word.py", PARTS, "word_panel"),
     ("descriptors.pictures", "descriptors/pictures/test_banks.py", "the picture shows every number of it", "accesses"),
+    ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),
+    ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
+    ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),
+    ("layoutalg.oracle.dsl", "layoutalg/oracle/test_fragments.py", WORKER, "fragments"),
     ("descriptors.oracle", "descriptors/emitters/test_emit.py", "what was emitted, run by the DSL", "emitted"),
     ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
-    ("descriptors.oracle.dsl", "descriptors/oracle/test_algebra.py", WORKER, "names algebra"),
-    ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "words"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "names words"),
+    ("descriptors.oracle.dsl", "descriptors/oracle/test_tmem.py", WORKER, "tmem"),
     ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
     ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
     (
@@ -49,6 +79,7 @@ SHARED = [
     ),
     ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
     ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words tiles"),
+    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data"),
     ("descriptors.debug", "descriptors/cli/test_debug.py", "a word is compared as it is asked about", "expectation"),
 ]
 COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}

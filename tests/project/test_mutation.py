@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from mutant_runs import Outcome, run, scores, with_equivalents
-from mutant_tree import Record, listed
+from mutant_tree import Record, importers, listed
 from mutation import OPERATORS, Mutant, is_program, mutants, sample
 from mutation_plugin import limit
 from places import ROOT
@@ -159,6 +159,18 @@ def test_the_tests_of_a_line_are_those_that_ran_it() -> None:
     assert measured.tests_of("f.py", 2, 3) == {"a": 1.0, "b": 2.0}
     assert measured.tests_of("f.py", 1, 1) == {"a": 1.0, "b": 2.0}  # it ran at import: any test of the file may see it
     assert measured.tests_of("g.py", 1, 1) == {}
+
+
+def test_a_line_that_runs_at_import_meets_the_tests_of_the_files_that_import_its_module() -> None:
+    seconds = {"tests/test_f.py::a": 1.0, "tests/test_f.py::b[x::y]": 1.0, "tests/test_g.py::a": 1.0}
+    measured = Record(seconds, {"f.py": {1: [""], 2: []}}, importers={"f.py": {"tests/test_f.py"}})
+    assert measured.tests_of("f.py", 1, 1).keys() == {"tests/test_f.py::a", "tests/test_f.py::b[x::y]"}
+
+
+def test_who_imports_a_module_is_read_from_the_tests() -> None:
+    found = importers(listed())
+    assert "tests/descriptors/instructions/test_tables.py" in found["descriptors/instructions/tables.py"]
+    assert "tests/project/test_layering.py" not in found["descriptors/instructions/tables.py"]
 
 
 def test_a_survivor_that_the_list_explains_counts_as_equivalent() -> None:

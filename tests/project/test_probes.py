@@ -120,8 +120,8 @@ class TestWords:
     def test_kernels_are_named_apart(self) -> None:
         names = [kernel_name(*one) for dtype in TYPES for one in probed_instructions(dtype)]
         assert len(names) == len(set(names))
-        assert set(units()) == {"banks", "base", "tma"} | {
-            f"{kind}_{t}" for kind in ("descriptor", "gemm") for t in TYPES
+        assert set(units()) == {"banks", "base", "tma", "fragments_mma", "fragments_matrix"} | {
+            f"{kind}_{t}" for kind in ("descriptor", "gemm", "fragments") for t in TYPES
         }
 
     def test_every_legal_n_is_probed_for_every_type(self) -> None:
@@ -202,7 +202,7 @@ def landed(case: tma.Case) -> int:
     return int((want != shared).sum())
 
 
-@pytest.mark.parametrize("probe", ["descriptor", "banks", "tma", "gemm", "repeat"])
+@pytest.mark.parametrize("probe", ["descriptor", "banks", "tma", "gemm", "fragments", "repeat"])
 def test_without_a_gpu_a_probe_says_so_in_a_line_and_exits_with_status_3(probe: str) -> None:
     environment = {**os.environ, "PYTHON": sys.executable, "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(

@@ -13,7 +13,27 @@ from rooms import modules
 
 import descriptors
 import layoutalg
-from descriptors import DescriptorError, decode, decode_idesc, derive, diff, form, idesc, match, tma_plan, verify
+from descriptors import (
+    DescriptorError,
+    accumulator,
+    block_scaled,
+    check_events,
+    decode,
+    decode_idesc,
+    derive,
+    diff,
+    form,
+    idesc,
+    match,
+    readout,
+    scale_factors,
+    tma_plan,
+    tmem_copied,
+    tmem_copy,
+    tmem_move,
+    tmem_plan,
+    verify,
+)
 from descriptors.debug.candidates import candidates
 from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic import derive_symbolic
@@ -39,6 +59,16 @@ VALUES: dict[str, Callable[[], Any]] = {
     "no candidate": lambda: candidates(LAYOUT, "bf16")[-1],
     "instruction": lambda: decode_idesc(idesc("bf16", m=128, n=128), "f16"),
     "plan": lambda: tma_plan(derive(**ARGUMENTS)),
+    "fragment": lambda: accumulator(128, 64, cta_group=2),
+    "columns": lambda: tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3"),
+    "load": lambda: tmem_move("16x256b.x2.pack::16b"),
+    "readout": lambda: readout(accumulator(64, 16), "16x256b"),
+    "copy": lambda: tmem_copy("32x128b.warpx4"),
+    "copied": lambda: tmem_copied((128, 64), "bf16", "128B", "128x256b"),
+    "landing": lambda: tmem_copied((128, 64), "bf16", "128B", "128x256b").verify(),
+    "events": lambda: check_events(["alloc d 48", "dealloc d"]),
+    "scale factors": lambda: scale_factors(128, 64, 16),
+    "block-scaled": lambda: block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3"),
     "lattice": lambda: lattice("64:128:64x64", dtypes="bf16"),
     "survey": lambda: survey((64, 64), "bf16", (64, 16), major="K", producer="rows"),
 }

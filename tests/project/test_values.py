@@ -30,8 +30,13 @@ from layoutalg import (
     Swizzle,
     access,
     composition,
+    copy_atom,
     draw,
+    fragment,
     make_identity_layout,
+    make_tiled_copy,
+    make_tiled_mma,
+    mma_atom,
     parse_layout,
     prove,
     symbol,
@@ -39,7 +44,10 @@ from layoutalg import (
 from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.drawing.plate import Level, Mark
+from layoutalg.fragments.catalogue import family_of
 from layoutalg.layouts.tokens import tokenize
+from layoutalg.oracle import algebra, reader, service, tensors, tree
+from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
 from layoutalg.pictures.tables import Limits, Subject
 from layoutalg.strokes.scene import Scene
@@ -83,12 +91,18 @@ EXAMPLES: dict[str, list[Any]] = {
         LinearLayout({}, {}),
     ],
     "analysis.banks.Access": [access([8 * lane for lane in range(32)], 8), access([None, 0], 4), access([], 4)],
+    "fragments.fragment.Fragment": [fragment("mma.m16n8k16.C"), fragment("ldmatrix.x4.trans")],
+    "fragments.mma_atoms.MmaAtom": [mma_atom("wgmma.m64n8k16")],
+    "fragments.tiled_mma.TiledMma": [make_tiled_mma("mma.m16n8k8.tf32", (2, 1, 1), (None, Layout((8, 2)), 8))],
+    "fragments.tiled_copy.CopyAtom": [copy_atom(4), copy_atom("ldmatrix.x2")],
+    "fragments.tiled_copy.TiledCopy": [make_tiled_copy(4, Layout((32, 4)), (8, 16))],
     "analysis.swizzle_search.AccessPattern": [AccessPattern([0, None], 16), AccessPattern(TILE, 2, True)],
 }
 #: Values that no public function gives: the names of their own module make them again.
 INNER: dict[str, list[Any]] = {
     "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
     "layouts.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "fragments.catalogue.Family": [family_of("mma.m16n8k16.C")],
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
@@ -108,6 +122,18 @@ INNER: dict[str, list[Any]] = {
     "strokes.shapes.Area": [Area("beam", ((0, 0), (1, 0), (0, 1)))],
     "strokes.shapes.Arrow": [Arrow("accent", ((0, 0), (1, 0)))],
     "strokes.shapes.Text": [Text("ink", 10, ((0, 0, "a"),), "end", True, True, 90)],
+    "oracle.reader.Affine": [reader.read("(8,(4,2)):(1,(8,0))")],
+    "oracle.reader.Basis": [reader.Basis(1, (1, 0))],
+    "oracle.reader.Swizzling": [reader.read("S<3,4,3>")],
+    "oracle.reader.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
+    "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
+    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.tree._Node": [tree._Node(":", (4, 1))],
+    "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
+    "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
+    "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
+    "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
 

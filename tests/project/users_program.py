@@ -10,6 +10,7 @@ from typing import assert_type
 
 from descriptors import Derivation, derive
 from layoutalg import (
+    AccessPattern,
     AnyLayout,
     ComposedLayout,
     Coord,
@@ -30,6 +31,7 @@ from layoutalg import (
     crd2idx,
     draw,
     flatten,
+    fragment,
     get,
     group_modes,
     idx2crd,
@@ -39,6 +41,9 @@ from layoutalg import (
     logical_divide,
     make_identity_layout,
     make_layout,
+    make_layout_tv,
+    make_tiled_mma,
+    moves,
     parse_layout,
     product,
     prove,
@@ -48,6 +53,7 @@ from layoutalg import (
     slice_,
     slice_and_offset,
     substitute,
+    swizzle_mode,
     symbol,
     symbols_of,
     tile_to_shape,
@@ -117,6 +123,13 @@ assert_type(Layout((8 * m, 64), (64, E(1))) if size(tile) < 1 else tile, Layout)
 assert_type(substitute(tile, {"m": 4}), Layout)
 assert_type(symbols_of(Layout((8 * m, 64))), list[str])
 assert_type(prove(tile, tile).proved, bool)
+
+# Fragments.
+assert_type(fragment("mma.m16n8k16.C").layout, Layout)
+assert_type(make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1)).partition_C(Layout((64, 64)), 5), tuple[AnyLayout, int])
+assert_type(make_layout_tv(Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1))), tuple[tuple[int, ...], Layout])
+assert_type(moves(fragment("ldmatrix.x4"), Layout((64, 64), (64, 1)), 2), AccessPattern)
+assert_type(swizzle_mode(Swizzle(3, 4, 3)), str | None)
 
 # Pictures.
 assert_type(draw(tile).text(color=True, width=80), str)

@@ -1,1 +1,1 @@
-"""The worker's half of the oracle: the only modules that import the CuTe DSL."""
+"""The worker's half of the oracle of descriptors: the only modules of this package that import the CuTe DSL."""

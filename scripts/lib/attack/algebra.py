@@ -191,6 +191,9 @@ def draw(rng: random.Random, name: str = "") -> str:
             rest += [str(tuple(rng.sample(range(count), count)))] if rng.random() < 0.5 else []
         case "select":
             rest = [_whole(rng, first)]
+        case "tv":
+            first = layout(rng, "compact", 12)
+            rest = [layout(rng, "compact", 8)]
         case "append" | "prepend":
             rest = [layout(rng, "compact any", 6, 1)]
         case "modes":

@@ -37,7 +37,8 @@ _NEAR = [
     "SwizzleMode.B128", "Major.K", "ELEMENT_TYPES['bf16']", "{'lane': 32}", "('lane', 'register')", "1 << 64",
     "1 << 62", "{'m': 2}", "to_f2(Layout((4, 8), (8, 1)))", "to_linear_layout(Layout((4, 8), (8, 1)), ('a', 'b'))",
     "AccessPattern(Layout((32, 2), (2, 1)), 2)", "SmemDescriptor('sm100', 16, 1024, '128B')", "ATOMS[3]",
-    "[[0, 1], [1, 0]]",
+    "[[0, 1], [1, 0]]", "fragment('ldmatrix.x4')", "'mma.m16n8k16.C'", "mma_atom('mma.m16n8k16.f16')", "copy_atom(4)",
+    "make_tiled_mma('mma.m16n8k16.f16', (2, 2, 1))", "make_tiled_copy(4, Layout((32, 4)), (8, 16))",
 ]  # fmt: skip
 
 

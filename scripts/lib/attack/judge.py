@@ -49,6 +49,7 @@ LAWS: dict[str, Callable[..., None]] = {
     "make_ordered_layout": laws.ordered,
     "make_layout_like": laws.like_another,
     "make_identity_layout": laws.identity,
+    "make_layout_tv": laws.thread_values,
     "recast_layout": laws.recast,
     "upcast": laws.upcast,
     "downcast": laws.downcast,

@@ -229,3 +229,20 @@ def extended(front: bool) -> Callable[..., None]:
         same_function(result, join([added, *tops] if front else [*tops, added]))
 
     return law
+
+
+def thread_values(result: Any, threads: Layout, values: Layout) -> None:
+    """Thread t's value v is the element whose place among threads has number t, and its place within them number v."""
+    tiler, held = result
+    parts = [[size(mode(one, i)) if i < rank(one) else 1 for i in range(len(tiler))] for one in (threads, values)]
+    need(list(tiler) == [t * v for t, v in zip(*parts, strict=True)], f"another tile: {tiler}")
+    count = size(threads)
+    need(size(held) == count * size(values), f"{size(held)} elements instead of {count * size(values)}")
+    for i in range(min(size(held), MOST)):
+        rest, thread, value, t_step, v_step = at(held, i), 0, 0, 1, 1
+        for t_extent, v_extent in zip(*parts, strict=True):
+            rest, place = divmod(rest, t_extent * v_extent)
+            thread, value = thread + place // v_extent * t_step, value + place % v_extent * v_step
+            t_step, v_step = t_step * t_extent, v_step * v_extent
+        found = at(threads, thread) + count * at(values, value)
+        need(rest == 0 and found == i, f"index {i} has element {at(held, i)}, which is number {found}")

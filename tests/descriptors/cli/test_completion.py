@@ -27,6 +27,7 @@ LINES = {
     ("draw", "--cp"): "levels --dtype u8 --major K --swizzle none --tile 128x64".split(),
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
     ("derive", "--format"): FAMILY,
+    ("emit", "--dtype"): ["python", "a: --major K --swizzle 128B --tile 64x64 --mma 64x16"],
 }
 
 

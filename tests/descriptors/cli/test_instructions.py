@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from descriptors.cli.instructions import commands
 from descriptors.errors import DescriptorError
 from descriptors.instructions import tables as shapes
+from descriptors.instructions.idesc import idesc
 from descriptors.instructions.rules import kind_row
 
 
@@ -25,6 +26,16 @@ def test_the_command_builds_a_word_and_names_its_fields() -> None:
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[0] == "0x08410490  sm100 instruction descriptor of kind f16"
     assert [line.split() for line in done.output.splitlines() if " n " in line] == [["[17,23)", "n", "256"]]
+
+
+def test_the_flags_of_the_command_are_those_of_the_function() -> None:
+    flags = ("--negate-a", "--negate-b", "--sparse", "--ws")
+    done = run("idesc", "--a", "f16", "--m", "32", "--n", "64", *flags, "--json")
+    assert done.exit_code == 0, done.output
+    same = idesc("f16", m=32, n=64, negate_a=True, negate_b=True, sparse=True, ws=True)
+    assert int(json.loads(done.output)["word"], 16) == same
+    saturated = run("idesc", "--a", "s8", "--m", "128", "--n", "64", "--saturate", "--json")
+    assert int(json.loads(saturated.output)["word"], 16) == idesc("s8", m=128, n=64, saturate=True)
 
 
 def test_the_command_reads_a_word_as_json() -> None:

@@ -89,7 +89,7 @@ def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "Missing option '--dtype'"),
+        ([], "--dtype is missing: f16 bf16"),
         (changed("--dtype", "bf17"), "dtype must be one of"),
         (changed("--swizzle", ""), "swizzle must be one of"),
         (changed("--tile", "128x100"), "must be a multiple of the atom's 64"),
@@ -99,7 +99,7 @@ def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -
         ([*TILE, "--rank", "two"], "'two' is not a valid integer"),
         ([*TILE, "--mma", "64x100"], "must be"),
         ([*TILE, "--emit", "cuda"], "No such option"),
-        (["--dtype", "bf16"], "must be"),
+        (["--dtype", "bf16"], "give either --tile or --layout, found neither"),
         (["--dtype", "bf16", "--layout", "nonsense"], "nonsense"),
         (["--dtype", "bf16", "--swizzle", "none", "--major", "K", "--tile", "8"], "must be"),
         (["--dtype", "e2m3", "--swizzle", "64B", "--major", "K", "--tile", "128x64"], "cuTensorMapEncodeTiled"),

@@ -19,20 +19,114 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         ([*BF16, "--major", "MN", "--tile", "96x64", "--mma", "96x16"], "the widest swizzle that MN = 96 fits is 64B"),
         ([*BF16, "--major", "K", "--tile", "64x128", "--mma", "128x16"], "if you wrote K x MN, give 128x64"),
-        (["--dtype", "bf16", "--layout", CROSSING, "--mma", "64x16"], "goes on 16272 away: no operand may cross"),
+        (
+            ["--dtype", "bf16", "--layout", CROSSING, "--mma", "64x16"],
+            "K crosses from one atom to the next: let a slice start at a multiple of 16 columns",
+        ),
+        (
+            ["--dtype", "bf16", "--layout", CROSSING, "--mma", "64x16"],
+            "columns 8 to 15 of K must begin 16 bytes after columns 0 to 7, as lines of 128B have them, found 16272 ",
+        ),
+        (
+            [*BF16, "--major", "MN", "--layout", "((32,32),16):((1,4000),64)", "--mma", "64x16", "--capacity", "none"],
+            "MN crosses from one atom to the next: let a slice start at a multiple of 64 rows",
+        ),
+        ([*BF16, "--major", "K", "--tile", "128x32", "--mma", "64x16"], "the widest swizzle that K = 32 fits is 64B"),
+        ([*BF16, "--major", "MN", "--tile", "32x64", "--mma", "32x16"], "if you wrote K x MN, give 64x32"),
+        ([*BF16, "--major", "K", "--tile", "64x64", "--mma", "16x64"], "if you wrote K x MN, give 64x16"),
+        ([*BF16, "--major", "K", "--tile", "60x64", "--mma", "64x16"], "so MN = 60 must be padded to 64"),
+        ([*BF16, "--major", "K", "--tile", "64x100", "--mma", "64x16"], "so K = 100 must be padded to 128"),
+        (
+            ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
+             "sm90", "--cta-group", "2"],
+            "cta_group must be 1, found 2; sm90 f8, whose instructions have one CTA each",
+        ),
+        ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "contiguous along MN, so give that"),
+        ([*BF16, "--layout", "0x4000404000010000"], "found the word 0x4000404000010000; decode reads it"),
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
-            "wgmma has transpose bits for 16-bit types only; transpose the tile on its way into shared memory",
+            "wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on "
+            "its way into shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major copy in global ",
         ),
-        (["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"], "--swizzle is missing"),
-        ([*BF16, "--tile", "64x64", "--mma", "64x16"], "--major is missing"),
+        (
+            ["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"],
+            "--swizzle is missing, which a tile does not tell as a layout does: one of none, 32B, 64B, 128B, ",
+        ),
+        (
+            [*BF16, "--tile", "64x64", "--mma", "64x16"],
+            "--major is missing, which a tile does not tell as a layout does: one of K, MN",
+        ),
         ([*BF16, "--major", "K", "--tile", "64x64"], "--mma is missing"),
-        ([*BF16, "--tile", "a"], "found 'a' (descriptors derive --help)"),
+        ([*BF16, "--tile", "a"], "found 'a'; symbols go with --symbolic (descriptors derive --help)"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),
+        (["derive", "(64,64):(64,1)"], "derived by descriptors derive --layout"),
+        (["tma", "128x64"], "a tile is given by --tile"),
+        (["search", "m64n128k16"], "an instruction is given by --mma"),
+        (["decode", "(64,16):(64,1)"], "a layout is matched by descriptors match"),
+        (["match", "0x4000404000010000", "--dtype", "bf16"], "found the word 0x4000404000010000; decode reads it"),
+        (["0x4000404000010000"], "No such command '0x4000404000010000'; a word is read by descriptors decode"),
+        (["derieve"], "No such command 'derieve'; did you mean derive?"),
+        (["nothing"], "No such command 'nothing'; one of derive, emit, match, candidates"),
+        (["decode"], "WORD is missing"),
+        (["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K"], "--shape is missing: MNxK that one"),
+        (
+            ["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K", "--shape", "64"],
+            "read: --shape must be MNxK, like 64x16, found 64",
+        ),
+        (["read", "--tile", "64x64", "--dtype", "bf16", "--major", "K"], "--swizzle is missing, which a tile does not"),
+        (["match", "--tile", "64x64", "--dtype", "bf16"], "--major is missing, which a tile does not tell"),
+        (["match", "(64,16)", "--dtype", "bf16"], "a layout is written shape:stride, like (64,16):(64,1)"),
+        (["match", "(64*m,16):(64,1)", "--dtype", "bf16"], "MN must be a number of rows, found symbols; substitute"),
+        (["derive", "--dtype", "bf16", "--tile", "64*m x 64"], "symbols go with --symbolic"),
+        (
+            ["derive", "--dtype", "bf16", "--tile", "64x64", "--layout", "(64,64):(64,1)"],
+            "derive: give either a tile or a layout, found both",
+        ),
+        (
+            ["idesc", "--a", "bf16", "--m", "256", "--n", "256"],
+            "found 256; sm100 f16 dense, cta_group 1; cta_group 2 has",
+        ),
+        (
+            [
+                "derive",
+                "--dtype",
+                "bf16",
+                "--swizzle",
+                "K_SW128",
+                "--tile",
+                "256x64",
+                "--mma",
+                "256x16",
+                "--cta-group",
+                "2",
+                "--operand",
+                "B",
+            ],
+            "each CTA of two holds half of it, give 128x16",
+        ),
+        (
+            ["derive", "--dtype", "e2m1", "--swizzle", "MN_SW128", "--tile", "256x64", "--mma", "128x64"],
+            "the kind has no transpose bit; store the tile K-major",
+        ),
+        (["tma"], "--dtype is missing: f16 bf16 tf32"),
+    ],
+)
+def test_a_refusal_names_the_command_that_takes_it(
+    line: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line) == 2
+    told = capsys.readouterr().err
+    assert said in told and told.count("\n") == 1
 
 
 def test_the_way_out_is_one(capsys: pytest.CaptureFixture[str]) -> None:

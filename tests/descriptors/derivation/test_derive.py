@@ -124,9 +124,14 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"mma": (64, 4)}, "derive: an operand must be a multiple of 8 bf16 elements (16 bytes) along K, found 4; "),
         (
             {"tile": (120, 128), "mma": (12, 16)},
-            "canonical: mode (0) must have an extent that is a multiple of 8, has extent 12; ",
+            "canonical: MN must be a multiple of 8 rows, found 12 rows; in 16-byte units mode (0) must have an extent "
+            "that is a multiple of 8, has extent 12; ",
         ),
-        ({"mma": (64, 128)}, "canonical: mode (1,1) must have a single stride, has (8,2):(1,1024); "),
+        (
+            {"mma": (64, 128)},
+            "canonical: columns 64 to 71 of K must begin 128 bytes after columns 0 to 7, as lines of 128B have them, "
+            "found 16384 bytes; in 16-byte units mode (1,1) must have a single stride, has (8,2):(1,1024); ",
+        ),
         ({"dtype": "bf17"}, "operand: dtype must be one of f16, bf16, tf32, "),
         ({"major": "L"}, "operand: major must be one of K, MN, found 'L'"),
         ({"swizzle": "256B"}, "operand: swizzle must be one of none, 32B, 64B, 128B, 128B_BASE32B, found '256B'"),
@@ -137,7 +142,10 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"operand": "C"}, "derive: operand must be one of A, B, found 'C'"),
         ({"legality": "loose"}, "legality must be one of strict, lenient, off, found 'loose'"),
         ({"tile": None}, "derive: give either a tile or a layout, found neither"),
-        ({"mma": None}, "derive: mma must be (MN, K), found None"),
+        (
+            {"mma": None},
+            "derive: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with",
+        ),
         ({"layout": "(128,128):(128,1)"}, "derive: give either a tile or a layout, found both"),
         ({"cp": "128x256b"}, "derive: give either mma or cp, found both; "),
         ({"mma": None, "cp": "128x512b"}, "derive: cp must be one of 128x256b, 4x256b, 128x128b, "),
@@ -156,7 +164,14 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"tile": (0, 64)}, "derive: tile extent 0 must be at least 1, found 0"),
         ({"tile": "128x128"}, "derive: tile must be (MN, K) or (MN, K, stages), found '128x128'"),
         ({"tile": (128,)}, "derive: tile must be (MN, K) or (MN, K, stages), found (128,)"),
-        ({"mma": (64, 16, 1)}, "derive: mma must be (MN, K), found (64, 16, 1)"),
+        (
+            {"mma": (64, 16, 1)},
+            "derive: mma must be (MN, K), found (64, 16, 1); an instruction M x N x K is given by name, like ",
+        ),
+        ({"dtype": None}, "operand: dtype is missing: one of f16, bf16, tf32, "),
+        ({"major": None}, "operand: major is missing: one of K, MN"),
+        ({"swizzle": None}, "operand: swizzle is missing: one of none, 32B, 64B, 128B, 128B_BASE32B"),
+        ({"arch": None}, "derive: arch is missing: one of sm90, sm100"),
         (
             {"major": "MN", "swizzle": "128B_BASE32B", "arch": "sm90"},
             "sm90 shared-memory descriptor: swizzle must be one of none, 128B, 64B, 32B, found 128B_BASE32B",
@@ -259,8 +274,3 @@ def test_no_argument_whatever_gives_anything_but_a_derivation_or_a_typed_error(n
 def test_48_bytes_of_k_are_derived_where_they_lie_in_one_swizzled_row(layout: str, word: int, offsets: Any) -> None:
     d = derive(layout=layout, dtype="e2m1", mma=(128, 96), kind="mxf4nvf4", cta_group=2)
     assert hex(d.words()[0][0]) == hex(word) and d.offsets_bytes() == offsets
-
-
-def test_48_bytes_of_k_that_go_on_in_the_next_atom_have_no_relative_step() -> None:
-    with pytest.raises(DescriptorError, match="one ends inside an atom"):
-        derive(tile=(128, 768), dtype="e2m1", major="K", swizzle="128B", mma=(128, 96), kind="mxf4", cta_group=2)

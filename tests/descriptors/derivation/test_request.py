@@ -44,3 +44,9 @@ def test_deriving_a_request_is_deriving_its_arguments() -> None:
 def test_a_tile_is_given_in_one_way(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DescriptorError, match=message):
         request(reader("sm100", "bf16", (64, 16)), wrong.get("tile"), wrong.get("layout"), major="K", swizzle="32B")
+
+
+@pytest.mark.parametrize("kind", [3, True, ("f16",)])
+def test_a_kind_is_a_name(kind: object) -> None:
+    with pytest.raises(DescriptorError, match=r"derive: kind must be a name, found "):
+        reader("sm100", "bf16", (64, 16), kind=kind)  # type: ignore[arg-type]

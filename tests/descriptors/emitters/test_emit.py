@@ -46,6 +46,16 @@ CASES: dict[str, dict[str, Any]] = {
         "dtype": "u8",
         "mma": (64, 32),
     },
+    "across": {"tile": (128, 768), "major": "K", "swizzle": "128B", "dtype": "e2m1", "mma": (128, 96), **ALGEBRA},
+    "ring": {
+        "tile": (128, 1536, 2),
+        "major": "K",
+        "swizzle": "128B",
+        "dtype": "e2m1",
+        "mma": (64, 96),
+        "order": (1, 0, 2),
+        **ALGEBRA,
+    },
     "thirds": {"layout": Layout(((8, 3, 5), (8, 2)), ((8, 128, 1024), (1, 64))), **BF16, "mma": (8, 16)},
 }
 
@@ -282,6 +292,20 @@ def test_the_cute_dsl_gives_the_words_of_every_subtile() -> None:
         assert list(answer.dynamic) == list(answer.static) == expected(d)
 
 
+def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    from descriptors.oracle import emitted
+    from layoutalg.oracle.service import Reply
+
+    def asked(answerer: str, questions: list[Any], **options: Any) -> list[Reply]:
+        assert (answerer, len(questions)) == ("descriptors.oracle.dsl.emitted", 2)
+        return [Reply("ok", {"dynamic": ["0x10", "0x11"], "static": ["0x20"]}), Reply("rejected", "no such field")]
+
+    monkeypatch.setattr(emitted, "ask", asked)
+    runs = [emitted.Run("text", "a", ((0, (0,)),))] * 2
+    answers = [emitted.RunAnswer("ok", (16, 17), (32,)), emitted.RunAnswer("rejected", text="no such field")]
+    assert emitted.run_emitted(runs) == answers
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", CASES)
 def test_the_text_names_its_derivation(name: str, language: str) -> None:
@@ -308,7 +332,7 @@ def test_an_offset_that_is_a_power_of_two_needs_no_division_in_ptx() -> None:
 
 @pytest.mark.parametrize("language", ["c", "", None, "CUDA C++"])
 def test_an_unknown_language_is_refused(language: Any) -> None:
-    with pytest.raises(ChoiceError, match="emit: language must be one of cuda, ptx, cutedsl, python"):
+    with pytest.raises(ChoiceError, match=r"emit: language (must be|is missing:) one of cuda, ptx, cutedsl, python"):
         emit(made("kmajor"), language)
 
 

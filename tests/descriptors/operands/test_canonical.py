@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
-from descriptors.operands.canonical import BASE, LEADING, STRIDE, Form, form, match_form
-from descriptors.operands.operand import Major, SwizzleMode
+from descriptors.operands.canonical import match_form
+from descriptors.operands.forms import BASE, LEADING, STRIDE, Form, form
+from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.proof.read_model import read_addresses
 from layoutalg import Layout, make_identity_layout, parse_layout, size
 
@@ -26,24 +29,6 @@ def built(wanted: Form, rest: tuple[int, int], leading: int, stride: int) -> Lay
     steps = {wanted.leading: leading, wanted.stride: stride, **fixed}
     shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
     return Layout(shape, tuple((steps.get((i, 0), 0), steps[i, 1]) for i in (0, 1)))
-
-
-@pytest.mark.parametrize(
-    ("major", "swizzle", "text"),
-    [
-        ("K", "none", "K-major none ((8,m),(1,k)):((1,SBO),(-,LBO))"),
-        ("K", "32B", "K-major 32B ((8,m),(1,k)):((2,SBO),(-,1))"),
-        ("K", "64B", "K-major 64B ((8,m),(1,k)):((4,SBO),(-,1))"),
-        ("K", "128B", "K-major 128B ((8,m),(1,k)):((8,SBO),(-,1))"),
-        ("MN", "none", "MN-major none ((1,m),(8,k)):((-,SBO),(1,LBO))"),
-        ("MN", "32B", "MN-major 32B ((2,m),(8,k)):((1,LBO),(2,SBO))"),
-        ("MN", "64B", "MN-major 64B ((4,m),(8,k)):((1,LBO),(4,SBO))"),
-        ("MN", "128B", "MN-major 128B ((8,m),(8,k)):((1,LBO),(8,SBO))"),
-        ("MN", "128B_BASE32B", "MN-major 128B_BASE32B ((8,m),(4,k)):((1,LBO),(8,SBO))"),
-    ],
-)
-def test_the_forms_are_those_of_the_ptx_isa_counted_in_16_bytes(major: str, swizzle: str, text: str) -> None:
-    assert str(form(Major(major), SwizzleMode(swizzle))) == text
 
 
 @given(wanted=forms, rest=st.tuples(st.integers(2, 8), st.integers(2, 8)), data=st.data())
@@ -138,8 +123,68 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
     assert (error.mode, error.expected, error.found) == (mode, expected, found)
     assert (error.form, error.layout) == (str(wanted), text)
     path = ",".join(map(str, mode))
-    told = f"canonical: mode ({path}) must have {expected}, has {found}; layout = {text}, form = {wanted}"
-    assert str(error) == told + (f"; forms that it has: {', '.join(error.fits)}" if error.fits else "")
+    told = f"in 16-byte units mode ({path}) must have {expected}, has {found}; layout = {text}, form = {wanted}"
+    fits = f"forms that it has: {', '.join(error.fits)}" if error.fits else ""
+    assert str(error) == "canonical: " + "; ".join(filter(None, (error.why, told, fits, error.way_out)))
+    assert error.why
+
+
+@pytest.mark.parametrize(
+    ("text", "major", "swizzle", "why", "way_out"),
+    [
+        ("(64,2):(8,1)", "K", "64B",
+         "row 1 of MN must begin 64 bytes after row 0, as lines of 64B have them, found 128 bytes", ""),
+        ("(64,2):(9,1)", "K", "none",
+         "row 1 of MN must begin 16 bytes after row 0, as lines without a swizzle have them, found 144 bytes",
+         "no mode has rows 144 bytes apart, the hardware steps by 16, 32, 64 or 128"),
+        ("((8,(2,4)),2):((8,(64,256)),1)", "K", "128B",
+         "rows 16 to 23 of MN must begin 2048 bytes after rows 0 to 7, as stride_byte_offset is one step for all, "
+         "found 4096 bytes", ""),
+        ("((8,8),2):((8,-64),1)", "K", "128B",
+         "rows 8 to 15 of MN must not begin before rows 0 to 7, as stride_byte_offset is never negative, found 1024 "
+         "bytes before", ""),
+        ("(12,2):(8,1)", "K", "128B", "MN must be a multiple of 8 rows, found 12 rows", ""),
+        ("(64,2):(8,1017)", "K", "128B",
+         "columns 8 to 15 of K must begin 16 bytes after columns 0 to 7, as lines of 128B have them, found 16272 bytes",
+         "K crosses from one atom to the next: let a slice start at a multiple of 16 columns"),
+        ("(64,16):(8,1)", "K", "64B",
+         "row 1 of MN must begin 64 bytes after row 0, as lines of 64B have them, found 128 bytes", ""),
+        ("(64,(8,2)):(8,(1,512))", "K", "128B",
+         "columns 64 to 71 of K must begin 128 bytes after columns 0 to 7, as lines of 128B have them, found 8192 "
+         "bytes",
+         "one instruction must read at most a line of 128 bytes along K, reads 256"),
+        ("((4,2),16):((1,1020),8)", "MN", "128B",
+         "rows 32 to 39 of MN must begin 64 bytes after rows 0 to 7, as lines of 128B have them, found 16320 bytes",
+         "MN crosses from one atom to the next: let a slice start at a multiple of 64 rows"),
+        ("(8,(4,4)):(1,(8,1000))", "MN", "128B",
+         "column 4 of K must begin 512 bytes after column 0, as lines of 128B have them, found 16000 bytes",
+         "K crosses from one atom to the next: let a slice start at a multiple of 8 columns"),
+    ],
+)  # fmt: skip
+def test_a_refusal_counts_rows_columns_and_bytes(text: str, major: str, swizzle: str, why: str, way_out: str) -> None:
+    with pytest.raises(NotCanonicalError) as caught:
+        match_form(parse_layout(text), form(Major(major), SwizzleMode(swizzle)), as_element_type("bf16"))
+    assert (caught.value.why, caught.value.way_out) == (why, way_out)
+
+
+@pytest.mark.parametrize("wanted", FORMS, ids=str)
+def test_what_a_refusal_says_of_a_row_is_so(wanted: Form) -> None:
+    """The distance that is found is that of the layout itself, and the one that must be is not."""
+    said = re.compile(r"(\w+) (\d+)(?: to \d+)? of \w+ must begin (\d+) bytes after .* found (-?\d+) bytes$")
+    refused = 0
+    for rest, steps in product(((1, 2), (2, 1), (2, 3)), product((1, 2, 8, 9, 64), repeat=4)):
+        shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
+        operand = Layout(shape, (steps[:2], steps[2:]))
+        try:
+            match_form(operand, wanted, as_element_type("bf16"))
+        except NotCanonicalError as error:
+            found = said.match(error.why)
+            if found:
+                refused, mode = refused + 1, found[1].startswith("column")
+                at = int(found[2]) // (8 if mode == wanted.major.contiguous_mode else 1)
+                begins = operand(0, at) if mode else operand(at, 0)
+                assert 16 * begins == int(found[4]) != int(found[3]), (str(operand), str(error))
+    assert refused > 100
 
 
 def test_the_forms_that_a_layout_does_have_are_named() -> None:
@@ -171,8 +216,3 @@ def test_what_is_no_layout_is_refused(operand: Any) -> None:
 def test_an_operand_of_coordinates_is_refused() -> None:
     with pytest.raises(DescriptorError):
         match_form(make_identity_layout((64, 2)), form("K", "none"))
-
-
-def test_there_is_no_k_major_form_with_32_byte_pieces() -> None:
-    with pytest.raises(DescriptorError, match="128B_BASE32B"):
-        form(Major.K, SwizzleMode.B128_BASE32B)

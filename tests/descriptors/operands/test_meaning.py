@@ -7,7 +7,7 @@ import pytest
 
 from descriptors import SmemDescriptor, read_addresses
 from descriptors.errors import ChoiceError
-from descriptors.operands.canonical import LEADING, STRIDE, form
+from descriptors.operands.forms import LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, path_of, step_meaning, walked
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 

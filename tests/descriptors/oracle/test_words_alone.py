@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from descriptors.oracle import words
-from descriptors.oracle.service import Reply
 from descriptors.oracle.words import WordRequest, descriptor_words
+from layoutalg.oracle.service import Reply
 
 GOOD = WordRequest("bf16", "K", "128B", "((8,16),(64,2)):((64,512),(1,8192))", (64, 16))
 DEADLY = WordRequest("bf16", "K", "128B", "(128,128):(128,1)", (64, 16))

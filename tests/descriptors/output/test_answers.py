@@ -11,16 +11,27 @@ import pytest
 
 from descriptors import (
     DescriptorError,
+    accumulator,
+    block_scaled,
     candidates,
+    check_events,
     decode,
     decode_idesc,
     derive,
     diff,
     idesc,
     match,
+    readout,
+    readouts,
     record,
+    scale_factors,
     tell,
     tma_plan,
+    tmem_copied,
+    tmem_copies,
+    tmem_copy,
+    tmem_move,
+    tmem_plan,
     verify,
 )
 from descriptors.cli.command import main
@@ -56,6 +67,24 @@ SAME: dict[str, Callable[[], Any]] = {
         ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
     ),
     "formulas": formulas,
+    "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
+    "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
+    "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),
+    "tmem ld 16x256b.x8 --m 128 --n 64": lambda: readout(accumulator(128, 64), "16x256b.x8"),
+    "tmem ld --m 128 --n 64": lambda: readouts(accumulator(128, 64)),
+    "tmem cp": tmem_copies,
+    "tmem cp 4x256b": lambda: tmem_copy("4x256b").cells,
+    "tmem check 'alloc d 64' relinquish": lambda: check_events(["alloc d 64", "relinquish"]),
+}
+
+#: Answers that a command gives with a proof, which ``tell`` and ``record`` are handed.
+PROVED: dict[str, tuple[Callable[[], Any], str]] = {
+    "tmem cp 128x256b --tile 128x64 --dtype bf16": (
+        lambda: tmem_copied((128, 64), "bf16", "none", "128x256b"),
+        "report",
+    ),
+    "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "tmem block-scaled --a e4m3 --m 128 --n 8 --k 64": (lambda: block_scaled(128, 8, 64, "e4m3"), "reports"),
 }
 
 #: Answers that no command gives alone.
@@ -63,6 +92,8 @@ PARTS: list[Any] = [
     verify(D),
     D.advance_report(),
     tma_plan(D),
+    scale_factors(128, 64, 16).verify(),
+    *(make() for make, _ in PROVED.values()),
     Summary({"proved": 4}, skipped=1, elements=1000, seconds=0.5),
 ]
 
@@ -76,6 +107,19 @@ def test_a_command_prints_what_tell_and_record_say(line: str, capsys: pytest.Cap
     main(shlex.split(f"{line} {formatted}"))
     said, plain = json.loads(capsys.readouterr().out), json.loads(json.dumps(record(answer)))
     assert said == {"schema": 1, **(plain if isinstance(plain, dict) else {line.split()[0]: plain})}
+
+
+@pytest.mark.parametrize("line", PROVED)
+def test_a_command_with_a_proof_prints_it_last(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    make, name = PROVED[line]
+    answer = make()
+    proof = {name: answer.verify()}
+    main(shlex.split(line))
+    printed = capsys.readouterr().out
+    assert printed == tell(answer, **proof) + "\n" and printed.startswith(tell(answer))
+    assert "proved: " in printed.splitlines()[-1]
+    main(shlex.split(f"{line} --json"))
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, **json.loads(json.dumps(record(answer, **proof)))}
 
 
 @pytest.mark.parametrize("answer", PARTS, ids=lambda one: type(one).__name__)

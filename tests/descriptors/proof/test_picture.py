@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descriptors.proof.picture import picture
+from descriptors.proof.picture import Picture, picture
 
 
 def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
@@ -20,3 +20,8 @@ def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
     assert text[0] == "mn \\ k  0       16      32      48      64      80      96      112"
     assert text[1] == "     0  " + drawn.rows[0]
     assert text[-1] == "a character is 2x2 elements: . right, x some wrong, X wrong"
+
+
+def test_the_margin_holds_the_longest_row_number() -> None:
+    text = str(Picture((".", "x"), (10_000_000, 1))).splitlines()
+    assert text[:3] == ["  mn \\ k  0", "       0  .", "10000000  x"]

@@ -117,3 +117,10 @@ def test_the_page_is_up_to_date() -> None:
         [sys.executable, str(ROOT / "scripts" / "make_formulas.py"), "--check"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_extents_of_a_formula_are_positive_integers() -> None:
+    symbols = {symbol for row in ROWS for symbol in row.in_extents(row.derivation.stride_byte_offset).free_symbols}
+    symbols |= {symbol for row in ROWS for symbol in row.in_extents(row.derivation.leading_byte_offset).free_symbols}
+    assert {str(symbol) for symbol in symbols} == {"MN", "K"}
+    assert all(symbol.is_integer and symbol.is_positive for symbol in symbols)

@@ -193,7 +193,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"tile": (0, 64)}, "search: tile extent 0 must be at least 1, found 0"),
         ({"tile": "128x64"}, "search: tile must be"),
         ({"dtype": "bf17"}, "operand: dtype must be one of"),
-        ({"mma": None}, "search: mma must be (MN, K), found None"),
+        ({"mma": None}, "search: mma is missing: (MN, K) that one instruction reads"),
         ({"mma": (64,)}, "derive: mma must be (MN, K)"),
         ({"arch": "sm80"}, "derive: arch must be one of"),
         ({"major": "L"}, "operand: major must be one of"),

@@ -21,6 +21,7 @@ from layoutalg import (
     max_common_layout,
     max_common_vector,
     nullspace,
+    parse_layout,
     right_inverse,
     size,
 )
@@ -116,6 +117,19 @@ def test_both_layouts_undo_their_common_layout(case):
     assert [a(common(i)) for i in range(size(common))] == list(range(size(common)))
     assert [b(common(i)) for i in range(size(common))] == list(range(size(common)))
     assert max_common_vector(a, b) == size(common)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "common"),
+    [
+        ("(2,3,2):(6,1,3)", "(2,1,8):(8,8,1)", "6:2"),
+        ("(6,1,2):(3,8,1)", "(6,6,6):(12,1,72)", "2:6"),
+        ("(6,6):(6,1)", "(6,8):(4,1)", "6:6"),
+        ("(4,2,6):(2,8,1)", "(1,8,8):(64,8,1)", "6:8"),
+    ],
+)
+def test_the_common_layout_ends_where_the_shorter_of_the_two_does(a: str, b: str, common: str) -> None:
+    assert str(max_common_layout(parse_layout(a), parse_layout(b))) == common
 
 
 @given(drawn(related))

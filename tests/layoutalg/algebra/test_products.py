@@ -5,10 +5,14 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from descriptors.oracle.algebra import Case
+from descriptors.oracle.algebra import evaluate as dsl_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHAINED, drawn
 
+import layoutalg
+from descriptors.oracle import available
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -22,6 +26,7 @@ from layoutalg import (
     logical_product,
     make_layout,
     make_ordered_layout,
+    parse_layout,
     raked_product,
     rank,
     size,
@@ -228,3 +233,24 @@ def test_tilers_of_both_signs_with_too_much_to_compare_are_undecided():
     block, tiler = Layout(2), Layout((2, 2**20), (-2, 1))
     with pytest.raises(UndecidedError, match="whether two copies overlap"):
         logical_product(block, tiler)
+
+
+@pytest.mark.parametrize(
+    ("operation", "operands", "printed"),
+    [
+        ("blocked_product", ("1:5", "(9):(1)"), "((1,(9))):((5,(1)))"),
+        ("blocked_product", ("5:1", "((3,2)):((1,3))"), "((5,((3,2)))):((1,((5,15))))"),
+        ("blocked_product", ("5:1", "3:1"), "((5,3)):((1,5))"),
+        ("blocked_product", ("(5):(1)", "(3):(1)"), "((5,3)):((1,5))"),
+        ("blocked_product", ("5:1", "(3,2):(1,3)"), "((5,3),(1,2)):((1,5),(0,15))"),
+        ("tile_to_shape", ("5:1", (10,), (0,)), "((5,(2))):((1,(5)))"),
+        ("tile_to_shape", ("5:1", 10, 0), "((5,(2))):((1,(5)))"),
+        ("tile_to_shape", ("(5):(1)", (10,), (0,)), "((5,2)):((1,5))"),
+    ],
+)
+def test_a_block_without_parentheses_keeps_those_of_its_tiler_as_the_dsl_prints_them(operation, operands, printed):
+    values = [parse_layout(one) if isinstance(one, str) else one for one in operands]
+    assert str(getattr(layoutalg, operation)(*values)) == printed
+    if available():
+        (answer,) = dsl_answers([Case(operation, operands)])
+        assert answer.text == printed

@@ -71,6 +71,12 @@ def test_the_swizzled_example_of_the_header_is_the_classic_swizzle():
     assert str(from_linear_layout(layout)) == "S<2,0,-2> o 0 o (4,4):(1,4)"
 
 
+def test_an_input_that_is_left_out_is_0():
+    layout = LinearLayout({"register": [(1, 2), (2, 0)], "lane": [(4, 1), (0, 4)]}, {"row": 8, "column": 8})
+    assert layout(lane=2) == layout(register=0, lane=2)
+    assert layout() == {"row": 0, "column": 0}
+
+
 def test_layouts_without_dimensions_print_as_in_triton():
     assert str(LinearLayout({}, {})) == "(empty layout)"
     assert str(LinearLayout({}, {"x": 1})) == "(empty layout with out-dims [x (size 1)])"

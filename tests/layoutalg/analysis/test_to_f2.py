@@ -200,6 +200,16 @@ def test_a_composed_layout_is_enumerated_only_up_to_a_bound():
         to_f2(ComposedLayout(Layout(1 << 18), 0, inner))
 
 
+def test_the_bound_of_the_enumeration_itself_is_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = ComposedLayout(Layout((16, 3)), 0, Layout(16))  # only enumeration finds that this is linear
+    whole = to_f2(layout)
+    monkeypatch.setattr("layoutalg.analysis.to_f2._MOST_COMPARED", 1 << 4)
+    assert to_f2(layout) == whole
+    monkeypatch.setattr("layoutalg.analysis.to_f2._MOST_COMPARED", (1 << 4) - 1)
+    with pytest.raises(UndecidedError, match="must compare 16 offsets, more than 15"):
+        to_f2(layout)
+
+
 def test_fitting_needs_a_power_of_two_of_non_negative_values():
     assert fit_f2([5]) == (F2Matrix((), 3), 5)
     for bad in ([], [1, 2, 3], [0, -1]):

@@ -66,6 +66,15 @@ def test_an_expression_may_begin_with_a_minus_sign(capsys: pytest.CaptureFixture
     assert run(capsys, "eval", "-4")[:2] == (0, "-4\n")
 
 
+@pytest.mark.parametrize("arguments", [("eval",), ("show",), ("same", "4:1"), ("banks",), ("f2",), ("linear",)])
+def test_what_begins_with_a_minus_sign_is_read_as_an_expression(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    status, _, err = run(capsys, *arguments, "-(4:1)")
+    assert status == 2
+    assert "No such option" not in err
+
+
 def test_show_draws_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "show", "(2,2):(2,1)")
     assert (status, err) == (0, "")
@@ -213,7 +222,7 @@ def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.Captu
 def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixture[str]) -> None:
     access = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
     assert main(["find-swizzle", "(8,64):(64,1)", *access]) == 0
-    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes\n"
+    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is 128B\n"
     assert main(["find-swizzle", "(8,64):(64,0)", *access]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2

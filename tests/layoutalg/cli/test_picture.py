@@ -37,6 +37,19 @@ def test_every_option_reaches_the_picture(capsys: pytest.CaptureFixture[str], tm
     assert "T3 V1" in path.read_text(encoding="utf-8")
 
 
+def test_a_fragment_is_drawn_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    told = []
+    for command in (
+        "draw mma.m16n8k16.C --title none",
+        "draw (16,8):(1,16) --access mma.m16n8k16.C --title none",
+        "draw (16,8):(1,16) --access ((4,8),(2,2)):((32,1),(16,8)) --title none",
+    ):
+        assert main(command.split()) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] == told[2]
+    assert main(["draw", "(8,8)", "--access", "mma.m16n8k16.C"]) == 2
+
+
 def test_without_a_file_the_picture_is_text_without_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["draw", "(2,2):(2,1)"]) == 0
     assert capsys.readouterr().out == str(draw(Layout((2, 2), (2, 1)))) + "\n"

@@ -56,3 +56,9 @@ def test_colour_wraps_the_same_characters() -> None:
     colored = text.table(layout, color=True)
     assert "\x1b[" in colored
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == text.table(layout)
+
+
+def test_the_widest_of_several_tables_decides_how_many_columns_a_line_holds() -> None:
+    drawn = text.table(Layout((1, 30, 2), (1, 1, 1000000)), width=60).splitlines()
+    assert max(map(len, drawn)) <= 60
+    assert [line.count("100000") for line in drawn if line.startswith(("[1]", "  0  |"))] == [0, 0, 0, 6]

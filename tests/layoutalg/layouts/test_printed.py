@@ -48,15 +48,42 @@ PRINTED = [
         "S<3,3,3> o 0 o ((8,2),(64,2)):((64,512),(1,1024))",
         Pointer(16, "smem", None, "bf16", S),
     ),
+    ("tensor<ptr<bf16, dsmem, align<16>> o (8,64):(64,1)>", "(8,64):(64,1)", Pointer(16, "dsmem", None, "bf16")),
+    ('!cute.memref<f32, cmem, "8:1">', "8:1", Pointer(32, "cmem", None, "f32")),
+    (
+        "tensor<ptr<bf16, smem, align<1024>> o S<2,4,-3 o 16 o (8,64):(64,1)>",
+        "S<2,4,-3> o 16 o (8,64):(64,1)",
+        Pointer(16, "smem", None, "bf16"),
+    ),
+    ("tensor<(0,0) o (8,64):(1@0,1@1)>", "(8,64):(1@0,1@1)", None),
+    ('!cute.coord_tensor<"((0,0),0)", "((4,2),8):((1@0@0,1@1@0),1@1)">', "((4,2),8):((1@0@0,1@1@0),1@1)", None),
+    ("tensor<(4,-32) o (4,16):(1@0,1@1)>", "S<0,0,0> o (4,-32) o (4,16):(1@0,1@1)", None),
+    ('!cute.coord_tensor<"(4,-32)", "(4,16):(1@0,1@1)">', "S<0,0,0> o (4,-32) o (4,16):(1@0,1@1)", None),
+    ("tensor<48 o (16):(1)>", "S<0,0,0> o 48 o (16):(1)", None),
+    ('!cute.layout<"(512,256):(256,1)">', "(512,256):(256,1)", None),
+    ('!cute.composed_layout<"S<3,4,3> o 0 o (8,64):(64,1)">', "S<3,4,3> o 0 o (8,64):(64,1)", None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "layout", "pointer"), PRINTED)
 def test_a_printed_tensor_is_its_layout_in_elements_and_what_was_said_of_it(
-    text: str, layout: str, pointer: Pointer
+    text: str, layout: str, pointer: Pointer | None
 ) -> None:
     assert parse_layout(text) == evaluate(text) == parse_layout(layout)
     assert parse_pointer(text) == pointer
+
+
+@pytest.mark.parametrize("prefix", ["", "!cute."])
+def test_a_pointer_alone_is_read_and_is_no_layout(prefix: str) -> None:
+    text = f"{prefix}ptr<bf16, smem, align<1024>, S<3,4,3>>"
+    assert parse_pointer(text) == Pointer(16, "smem", None, "bf16", S)
+    with pytest.raises(NotationError, match="the end of the text"):
+        parse_layout(text)
+
+
+def test_a_tensor_of_coordinates_gives_the_coordinates_from_where_it_begins() -> None:
+    tile = parse_layout("tensor<(4,32) o (4,16):(1@0,1@1)>")
+    assert tile(1, 2) == (5, 34)  # type: ignore[operator, comparison-overlap]
 
 
 @pytest.mark.parametrize("bits", [4, 8, 16, 32])
@@ -80,6 +107,9 @@ def test_the_layout_gives_the_addresses_that_the_swizzled_pointer_has(bits: int,
         ("Sw<3,4,3> o smem_ptr[6b](unset) o 8:1", "whole elements of 6 bits"),
         ("raw_ptr(0x0400: bf16, smem, align<1024>) o 8:1", "with its swizzle, found raw_ptr"),
         ("smem_ptr[16b](0x400) o ", "the end of the text"),
+        ("tensor<ptr<bf16, gmem> o (?{div=8},64):(64,1)>", "numbers known when it was compiled, found ?{div=8}"),
+        ("tensor<(?{div=16},4) o (16,4):(1@0,1@1)>", "numbers known when it was compiled, found ?{div=16}"),
+        ('!cute.memref<bf16, gmem, "(?,64):(?{i64},1)">', "numbers known when it was compiled, found ?"),
         ("smem_ptr[0b](0x400) o 8:1", "bits must be at least 1"),
         ("Sw<3,4,3> o smem_ptr[16b](0x400) o (8,64):(64,,1)", "found ',' at position 46"),
     ],

@@ -24,7 +24,7 @@ def test_a_legend_names_the_numbers_of_a_kind_and_says_where_it_stops() -> None:
     _, legend = coloured("thread", [[[0, 8, 16, 24, 1]]])
     assert legend == (("c0", "T0, T8, T16, \u2026"), ("c1", "T1"))
     assert coloured("bank", [[[0, 31]]])[1] == (("c0", "banks 0\u20133"), ("c7", "banks 28\u201331"))
-    assert coloured("slice", [[[2]]])[1] == (("c2", "slice 2"),)
+    assert coloured("slice", [[[2, 10]]])[1] == (("c2", "slice 2, 10"),)
 
 
 def test_an_order_runs_over_all_tables_at_once() -> None:

@@ -22,6 +22,7 @@ from layoutalg import (
     Swizzle,
     UndecidedError,
     draw,
+    fragment,
     size,
     symbol,
 )
@@ -65,7 +66,10 @@ def test_the_text_of_a_picture_is_the_table_of_the_layout(layout: Layout) -> Non
     assert str(picture) == picture.text() == text.table(layout)
     assert picture.text(max_rows=2, max_columns=3, max_grids=1, width=40) == text.table(layout, 2, 3, 1, 40)
     plain = re.sub("\x1b[^m]*m", "", picture.text(color=True))
-    assert plain == picture.text()
+    tables, _, legend = plain.rpartition("\n\n")
+    assert tables == picture.text()
+    assert "offset" in legend
+    assert legend.isascii()
     assert layout._repr_html_() == html.table(layout)
 
 
@@ -133,6 +137,22 @@ def test_threads_are_told_by_default_where_there_is_a_map() -> None:
     picture = draw(TILE, thread_values=Layout((4, 4)))
     assert (picture.colour, picture.label) == ("thread", "thread")
     assert "T3 V2" in picture.text()
+
+
+def test_a_fragment_is_its_tile_with_who_holds_what() -> None:
+    one = fragment("mma.m16n8k16.C")
+    picture = draw(one)
+    cells = picture.plate().panels[0].grid.cells
+    assert picture.title == one.name
+    for thread in range(32):
+        for value in range(4):
+            row, column = one.element(thread, value)
+            assert cells[row][column] == f"T{thread} V{value}"
+    rows_across = draw(Layout((16, 8), (8, 1)), thread_values=one)
+    assert rows_across.plate().panels[0].grid.cells == cells
+    for layout in (Layout((8, 16)), Layout(128), Layout((16, 8, 1))):
+        with pytest.raises(LayoutError, match=r"draw: the layout must have the shape of mma.m16n8k16.C, 16 x 8, found"):
+            draw(layout, thread_values=one)
 
 
 def test_a_line_holds_the_columns_that_fit_the_wider_of_two_tables() -> None:

@@ -24,6 +24,7 @@ from layoutalg import (
     slice_and_offset,
     zipped_divide,
 )
+from layoutalg.tuples.basis import Vector
 
 paths = st.lists(st.integers(0, 5), min_size=1, max_size=3).map(tuple)
 
@@ -114,3 +115,9 @@ def test_what_is_no_mode_is_refused(path):
 def test_integer_and_basis_strides_do_not_mix():
     with pytest.raises(LayoutError):
         composition(Layout((4, 8)), Layout((2, 2), (E(0), 1)))
+
+
+def test_only_the_vector_without_terms_is_a_number_and_that_number_is_0() -> None:
+    assert Vector() == 0
+    assert [Vector() == other for other in (1, -1, None)] == [False] * 3
+    assert [Vector.of(E(1)) == other for other in (0, 1, -1)] == [False] * 3

@@ -1,0 +1,68 @@
+"""The model of ``tcgen05.cp``: which cells of tensor memory each piece of its source lands in.
+
+The judge of every copy, so it shares no code with what derives them. The source is a matrix of rows, read through its
+descriptor by the read model; here is what becomes of row r, 32-bit word w of it, lanes and columns from the address
+on::
+
+    128x256b, 128x128b       lane r                                       column w
+    64x128b.warpx2::02_13    lanes r, r + 64                              column w
+    64x128b.warpx2::01_23    lanes r%32 + 64 (r/32), and 32 on            column w
+    32x128b.warpx4           lanes r, r + 32, r + 64, r + 96              column w
+    4x256b                   lane 32 r                                    column w
+
+PTX words the two ``.warpx2`` forms so that they can be read the other way round; CUTLASS's layouts, which are followed
+here, put the halves where the 2x2 arrangement of accumulators needs them. Nothing of this was measured on a Blackwell
+GPU. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp``; PTX ISA 9.1, tcgen05.cp.
+
+Law: a copy writes no cell twice, and its source as often as it is multicast.
+
+>>> for name, (rows, bits, _) in SHAPES.items():
+...     landed = landing(name, lane=0, column=0)
+...     assert len({cell for _, _, cell in landed}) == len(landed) and len(landed) % (rows * bits // 32) == 0, name
+>>> sorted({lane for r, w, (lane, column) in landing("32x128b.warpx4", lane=0, column=8) if r == 5})
+[5, 37, 69, 101]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from descriptors.errors import ChoiceError
+
+#: Rows, bits a row, and the lanes of row r.
+SHAPES: Mapping[str, tuple[int, int, Callable[[int], tuple[int, ...]]]] = {
+    "128x256b": (128, 256, lambda r: (r,)),
+    "128x128b": (128, 128, lambda r: (r,)),
+    "64x128b.warpx2::02_13": (64, 128, lambda r: (r, r + 64)),
+    "64x128b.warpx2::01_23": (64, 128, lambda r: (r % 32 + 64 * (r // 32), r % 32 + 64 * (r // 32) + 32)),
+    "32x128b.warpx4": (32, 128, lambda r: (r, r + 32, r + 64, r + 96)),
+    "4x256b": (4, 256, lambda r: (32 * r,)),
+}
+
+
+def landing(name: str, *, lane: int, column: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """Where the words of a copy's source land.
+
+    Args:
+        name: shape and multicast.
+        lane: of the address.
+        column: of the address.
+
+    Returns:
+        (row, word of the row, (lane, column)) for every cell that is written.
+
+    Raises:
+        ChoiceError: if there is no such copy.
+
+    >>> landing("4x256b", lane=31, column=0)[-1]
+    (3, 7, (127, 7))
+    """
+    if name not in SHAPES:
+        raise ChoiceError("tcgen05.cp: the shape", name, SHAPES)
+    rows, bits, lanes = SHAPES[name]
+    return [
+        (row, word, (lane + one, column + word))
+        for row in range(rows)
+        for word in range(bits // 32)
+        for one in lanes(row)
+    ]

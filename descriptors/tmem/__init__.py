@@ -1,0 +1,1 @@
+"""Tensor memory of Blackwell: addresses, allocation, what lies in which cell, and how it gets there and back."""

@@ -1,0 +1,104 @@
+"""Tensor memory and its addresses: 128 lanes by 512 columns of 32-bit cells in each SM, named by ``lane << 16 |
+column``.
+
+Bits 30 and 31 of an address are no part of the place: in a pointer to scale factors they name the byte of the cell.
+Source: PTX ISA 9.1, Tensor Memory Addressing and Tensor Memory Allocation; CuTe DSL 4.8.1, whose compiler masks an
+address with 0x007F01FF (NVIDIA's code).
+
+Law: an address names its cell, and no other.
+
+>>> cells = [(lane, column) for lane in range(LANES) for column in range(COLUMNS)]
+>>> all(cell_of(address_of(*cell))[:2] == cell for cell in cells)
+True
+>>> len({address_of(*cell) for cell in cells}) == LANES * COLUMNS
+True
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from descriptors.errors import DescriptorError, as_integer
+
+LANES = 128
+COLUMNS = 512
+CELL_BITS = 32
+#: The bits of an address that name the cell.
+ADDRESS_MASK = 0x007F01FF
+#: A warp of a warpgroup reaches so many lanes by ``tcgen05.ld`` and ``tcgen05.st``: those of its quarter.
+QUARTER = 32
+#: The least that ``tcgen05.alloc`` gives, in columns.
+LEAST_COLUMNS = 32
+
+
+class Cell(NamedTuple):
+    """A place in tensor memory: the lowest ``bit`` of something in the 32-bit cell of a lane and a column."""
+
+    lane: int
+    column: int
+    bit: int = 0
+
+
+def address_of(lane: int, column: int, byte: int = 0) -> int:
+    """The 32-bit address of a cell, with the byte in its two top bits where it points to scale factors.
+
+    Args:
+        lane: 0 to 127.
+        column: 0 to 511.
+        byte: 0 to 3, the scale factor data id.
+
+    Raises:
+        DescriptorError: if one of them is out of bounds.
+
+    >>> hex(address_of(32, 8)), hex(address_of(0, 4, byte=2))
+    ('0x200008', '0x80000004')
+    """
+    lane = as_integer(lane, "tmem: a lane", maximum=LANES - 1)
+    column = as_integer(column, "tmem: a column", maximum=COLUMNS - 1)
+    return as_integer(byte, "tmem: a byte of a cell", maximum=3) << 30 | lane << 16 | column
+
+
+def cell_of(address: int) -> tuple[int, int, int]:
+    """Lane, column and byte of an address.
+
+    Raises:
+        DescriptorError: if it sets bits that no address has.
+
+    >>> cell_of(0x80200008)
+    (32, 8, 2)
+    """
+    address = as_integer(address, "tmem: an address", maximum=2**32 - 1)
+    if address & 0x3FFFFFFF & ~ADDRESS_MASK:
+        raise DescriptorError(
+            f"tmem: an address must set no bits but those of {ADDRESS_MASK:#010x}, found {address:#010x}"
+        )
+    return address >> 16 & 0x7F, address & 0x1FF, address >> 30
+
+
+def quarter_of(warp: int) -> range:
+    """The lanes that a warp reaches by ``tcgen05.ld`` and ``tcgen05.st``, by its number in the warpgroup or the CTA.
+
+    Source: PTX ISA 9.1, tcgen05.ld, access restrictions.
+
+    >>> quarter_of(5)
+    range(32, 64)
+    """
+    first = QUARTER * (as_integer(warp, "tmem: a warp", maximum=63) % 4)
+    return range(first, first + QUARTER)
+
+
+class Issue(NamedTuple):
+    """Who issues an instruction, and what of tensor memory it reaches."""
+
+    instruction: str
+    issued_by: str
+    of_a_pair: str
+    reaches: str
+
+
+#: Who may touch what. Source: PTX ISA 9.1, tcgen05 instructions, issue granularity and access restrictions.
+ISSUES = (
+    Issue("alloc, dealloc, relinquish_alloc_permit", "one warp", "one warp in each CTA", "whole columns"),
+    Issue("ld, st, wait", "each warp for itself", "likewise", "the 32 lanes of the warp's quarter, all columns"),
+    Issue("mma, cp, shift, commit", "one thread", "one thread of the pair", "all lanes, all columns"),
+)

@@ -1,0 +1,165 @@
+"""The columns that one kind of instruction needs: accumulators, an A operand, scale factors, metadata.
+
+Law: each part is as wide as what lies in it, copies to it included, and nothing that the instruction needs is missing.
+
+>>> made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+>>> [(part.name, part.column, part.columns) for part in made.parts], made.allocate
+([('D', 0, 8), ('SFA', 8, 4), ('SFB', 12, 4)], 32)
+>>> [part.name for part in tmem_plan(128, 64, 64, "bf16", a_source="tmem", sparse=True, accumulators=2).parts]
+['D0', 'D1', 'A', 'E']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from descriptors.errors import DescriptorError, as_flag, as_integer
+from descriptors.instructions.idesc import as_kind
+from descriptors.instructions.rules import Legality
+from descriptors.operands.operand import choose
+from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.datapaths import HALF
+from descriptors.tmem.geometry import COLUMNS
+from descriptors.tmem.metadata import ALIGNED_COLUMNS, sparse_metadata
+from descriptors.tmem.operand import operand_a
+from descriptors.tmem.plan import ColumnPlan, Part, plan_columns
+from descriptors.tmem.scale_cells import padded_rows, scale_cells, scale_cells_of_64
+
+_NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
+_SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
+
+_SFB_OF_LESS = (
+    "SFB takes the columns of N 256, as many as its copies write; where K blocks begin for N below 256 is not settled"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The arguments, checked."""
+
+    m: int
+    n: int
+    k: int
+    dtype: str
+    d_dtype: str
+    kind: str
+    cta_group: int
+    ws: bool
+    sparse: bool
+    a_source: str
+    vector: int
+    accumulators: int
+    stages: int
+    interleaved: bool
+    legality: Legality
+
+
+def tmem_plan(
+    m: int,
+    n: int,
+    k: int,
+    dtype: str = "bf16",
+    d_dtype: str | None = None,
+    *,
+    b_dtype: str | None = None,
+    kind: str | None = None,
+    cta_group: int = 1,
+    ws: bool = False,
+    sparse: bool = False,
+    a_source: str = "smem",
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    accumulators: int = 1,
+    stages: int = 1,
+    interleaved: bool = False,
+    ctas: int = 1,
+    legality: Legality = "strict",
+) -> ColumnPlan:
+    """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
+
+    Args:
+        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        n: N of the instruction.
+        k: K of the tile that is in tensor memory at once: of A if it lies there, of scale factors, of metadata
+            (zeros counted).
+        dtype: element type of A.
+        d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
+        b_dtype: element type of B; that of A if left out.
+        kind: the kind; found from the types if left out.
+        cta_group: 1 or 2.
+        ws: whether the weight-stationary form is meant.
+        sparse: whether A is stored without its zeros: its metadata need columns.
+        a_source: where A lies: ``smem`` or ``tmem``.
+        scale_dtype: type of the scale factors of a block-scaled kind.
+        scale_vector: elements that share a factor.
+        accumulators: how many are kept at once: 2 to multiply into one while the other is read.
+        stages: how many tiles of A, scale factors and metadata are kept at once.
+        interleaved: whether two accumulators of M 64 share their columns.
+        ctas: CTAs that must fit an SM at once.
+        legality: how the tables of instructions are read.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+        DescriptorError: if an argument is malformed, or the parts do not fit.
+
+    >>> print(tmem_plan(128, 256, 64, "bf16", accumulators=2).headline)
+    512 columns used, 512 allocated, 1 CTAs an SM
+    >>> tmem_plan(64, 256, 64, "bf16", accumulators=2, interleaved=True).allocate
+    256
+    """
+    named = as_kind(dtype, b_dtype or dtype, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    vector = scale_vector or (16 if named == "mxf4nvf4" else 32) if named.startswith("mx") else 0
+    asked = _Asked(
+        m, n, as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
+        d_dtype or ("s32" if named == "i8" else "f32"), named, cta_group, ws,
+        as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
+        vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
+        as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS), interleaved, legality,
+    )  # fmt: skip
+    notes = [_NOT_SHIFTED] if interleaved else []
+    if vector and (cta_group, m) == (2, 128):
+        notes += [_SFA_OF_64] if n == 256 else [_SFA_OF_64, _SFB_OF_LESS]
+    return plan_columns(_parts(asked), ctas=ctas, notes=notes)
+
+
+def _parts(asked: _Asked) -> Iterator[Part]:
+    yield from _accumulators(asked)
+    for i in range(asked.stages):
+        number = str(i) if asked.stages > 1 else ""
+        if asked.a_source == "tmem":
+            stored = asked.k // 2 if asked.sparse else asked.k
+            a = operand_a(asked.m, stored, asked.dtype, cta_group=asked.cta_group, sparse=asked.sparse)
+            yield Part(f"A{number}", a.columns, fragment=a)
+        yield from _scales(asked, number)
+        if asked.sparse:
+            rows = asked.m // asked.cta_group
+            e = sparse_metadata(rows, asked.k, asked.dtype, ws=asked.ws)
+            yield Part(f"E{number}", e.columns, ALIGNED_COLUMNS, fragment=e)
+
+
+def _accumulators(asked: _Asked) -> Iterator[Part]:
+    d = accumulator(
+        asked.m, asked.n, asked.d_dtype, cta_group=asked.cta_group, ws=asked.ws, sparse=asked.sparse, kind=asked.kind,
+        a_source=asked.a_source, legality=asked.legality,
+    )  # fmt: skip
+    if as_flag(asked.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
+        raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {asked.m}; {d.name}")
+    for i in range(asked.accumulators):
+        name = f"D{i}" if asked.accumulators > 1 else "D"
+        yield Part(name, d.columns, lane=16 if asked.interleaved and i % 2 else 0, fragment=d)
+
+
+def _scales(asked: _Asked, number: str) -> Iterator[Part]:
+    if not asked.vector:
+        return
+    rows, halves = asked.m // asked.cta_group, (asked.cta_group, asked.m) == (2, 128)
+    stored = asked.k // 2 if asked.sparse else asked.k  # the elements that share a factor are counted as A stores them
+    sfa = (
+        scale_cells(rows, stored, asked.vector, name="SFA") if rows == 128 else scale_cells_of_64(stored, asked.vector)
+    )
+    # A block of 512 bytes is copied as a whole: where the CTA has 64 rows, the last copy writes 4 columns for 2.
+    more = (padded_rows(rows) - rows) // 32
+    yield Part(f"SFA{number}", sfa.columns + more, fragment=sfa)
+    sfb = scale_cells(padded_rows(asked.n, halves=halves), stored, asked.vector, halves=halves, name="SFB")
+    yield Part(f"SFB{number}", sfb.columns, fragment=sfb)

@@ -1,0 +1,103 @@
+"""A tile of an operand copied to tensor memory: its descriptor words, the column of each copy, and the proof.
+
+Law: the tile of an A operand lands as ``operand_a`` says that the instruction reads it.
+
+>>> from descriptors.tmem.operand import operand_a
+>>> for pair, copy, mn in ((1, "128x256b", 128), (2, "64x128b.warpx2::02_13", 64)):
+...     made = tmem_copied((mn, 64), "bf16", "128B", copy)
+...     read = operand_a(128, 64, "bf16", cta_group=pair)
+...     assert [made.cells.cell(m, k, 0) for m in range(mn) for k in range(64)] == [
+...         read.cell(m, k, *([0] if pair == 2 else [])) for m in range(mn) for k in range(64)
+...     ] and made.verify().ok
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.derive import derive
+from descriptors.errors import DescriptorError
+from descriptors.operands.operand import SwizzleMode, SwizzleName
+from descriptors.text import html, tell, word_text
+from descriptors.tmem.evidence import weakest
+from descriptors.tmem.fragment import TmemFragment, checked, rescaled
+from descriptors.transfer.copies import TmemCopy, tmem_copy
+from descriptors.transfer.landing import Landing, Step, prove_landing
+from layoutalg import Layout, make_layout
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Copies of a tile.
+
+    Args:
+        derivation: of the tile as the copies read it.
+        copy: the instruction.
+        cells: from an element (mn, k) and a copy to its place in tensor memory.
+        steps: one copy each, in order.
+    """
+
+    derivation: Derivation
+    copy: TmemCopy
+    cells: TmemFragment
+    steps: tuple[Step, ...]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{len(self.steps)} x {self.copy.ptx()}, the first of {word_text(self.steps[0].word)}"
+
+    def __str__(self) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    @property
+    def evidence(self) -> str:
+        """How it is known, all in all."""
+        return weakest(self.cells.evidence, self.copy.cells.evidence)
+
+    def verify(self) -> Landing:
+        """Prove that each bit of the tile lands where ``cells`` says.
+
+        >>> print(tmem_copied((128, 64), "bf16", "128B", "128x256b").verify())
+        proved: 8192 elements, 131072 bits of tensor memory, written by 4 copies
+        """
+        bits = self.derivation.element.storage_bits
+        return prove_landing(self.derivation.smem_tile, bits, self.cells, self.copy.name, self.steps)
+
+
+def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, copy: str) -> Copied:
+    """Copy a K-major tile to tensor memory, its K steps to columns one after the other.
+
+    The words are those of a tile at address 0 of shared memory.
+
+    Args:
+        tile: (MN, K) in elements; MN is the rows of the copy.
+        dtype: the element type.
+        swizzle: the swizzle mode of the tile.
+        copy: shape and multicast, as in ``128x256b`` or ``32x128b.warpx4``.
+
+    Raises:
+        DescriptorError: if the copy cannot read the tile, or does not fit it.
+
+    >>> [hex(step.word) for step in tmem_copied((128, 32), "f16", "none", "128x256b").steps]
+    ['0x400800800000', '0x400800800100']
+    """
+    made = tmem_copy(copy)
+    d = derive(tile, dtype, "K", swizzle, cp=made.shape, verify=False)
+    if len(d.tile) != 2 or d.tile[0] != made.rows:
+        raise DescriptorError(f"tmem cp: MN of the tile must be {made.rows}, found {d.tile[0]}; tcgen05.cp.{made.name}")
+    bits = d.element.storage_bits
+    rows, copies = (rescaled(made.cells.layout[i], over=bits) for i in (0, 2))
+    layout = make_layout(rows, Layout(d.tile[1]), copies)
+    cells = TmemFragment(
+        f"{d.tile[0]}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence
+    )
+    (row,) = d.words()
+    words = [one for one in row if isinstance(one, int)]
+    steps = tuple(Step(word, made.columns * i) for i, word in enumerate(words))
+    return Copied(d, made, checked(cells), steps)

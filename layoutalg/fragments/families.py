@@ -1,0 +1,182 @@
+"""Which shapes and types the instructions with fragments have, and which rule each of their operands follows.
+
+A type says nothing but its width: the rules count elements of a register. Law: a fragment's tile is filled by its rule.
+Source: PTX ISA 9.1, wgmma.mma_async, mma, ldmatrix, stmatrix, tcgen05.ld and tcgen05.st (shapes and types).
+
+>>> print(wgmma("m64n8k16", "A", "f16"))
+((64, 16), Layout(((4, 8, 4), (2, 2, 2)), ((128, 1, 16), (64, 8, 512))))
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from layoutalg.errors import LayoutError
+from layoutalg.fragments.rules import lanes, packed_halves, quads, thread_values, turned_quads
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import size
+
+#: Rows and columns of a tile, and its thread-value layout.
+Held: TypeAlias = tuple[tuple[int, int], Layout]
+
+#: Types of A by the K of ``wgmma``: 256 bits of K.
+WGMMA_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 s8 u8", 256: "b1"}
+
+#: Types of A and B by the shape of ``mma.sync``, and how many bits one takes in a register.
+MMA_TYPES: dict[str, dict[int, str]] = {
+    "m8n8k4": {64: "f64"},
+    "m8n8k16": {8: "s8 u8"},
+    "m8n8k32": {4: "s4 u4"},
+    "m8n8k128": {1: "b1"},
+    "m16n8k4": {32: "tf32", 64: "f64"},
+    "m16n8k8": {16: "f16 bf16", 32: "tf32", 64: "f64"},
+    "m16n8k16": {16: "f16 bf16", 8: "s8 u8 e4m3 e5m2", 64: "f64"},
+    "m16n8k32": {8: "s8 u8 e4m3 e5m2 e2m3 e3m2 e2m1", 4: "s4 u4"},
+    "m16n8k64": {4: "s4 u4 e2m1"},
+    "m16n8k128": {1: "b1"},
+    "m16n8k256": {1: "b1"},
+}
+
+#: Types of accumulators, and of scale factors.
+ACCUMULATORS, SCALES = "f16 f32 s32 f64", "ue8m0 ue4m3"
+
+#: How the matrices of ``ldmatrix.xN`` lie in the tile where nothing else is said: down first, then across.
+MATRICES = {1: (1, 1), 2: (2, 1), 4: (2, 2)}
+
+#: The shapes of ``tcgen05.ld`` and the largest number after ``.x``.
+LANES = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
+
+
+def wgmma(shape: str, operand: str, dtype: str) -> Held:
+    """The fragment of A, or of D (C), of ``wgmma``; ``dtype`` may be empty.
+
+    Raises:
+        LayoutError: if there is no such shape, operand or type; or for B, which lies in shared memory.
+    """
+    m, n, k = numbers(shape)
+    if m != 64 or n % 8 or not 8 <= n <= 256 or k not in WGMMA_TYPES:
+        raise LayoutError(
+            f"fragment: a shape of wgmma must be m64nNkK, N 8 to 256 by 8, K 8, 16, 32 or 256, found {shape}"
+        )
+    if operand == "A":
+        need_type(dtype, WGMMA_TYPES[k], f"wgmma.{shape}.A")
+        return (64, k), quads(2, 2, k // 8, warps=4)
+    if operand in ("C", "D"):
+        need_type(dtype, "f16 f32 s32", f"wgmma.{shape}.{operand}")
+        return (64, n), quads(2, n // 8, 2, warps=4)
+    raise LayoutError(
+        f"fragment: an operand of wgmma in registers must be A or D, found {operand}; B lies in shared memory"
+    )
+
+
+def mma(shape: str, operand: str, dtype: str) -> Held:
+    """The fragment of an operand of ``mma.sync``, or of its scale factors.
+
+    Args:
+        shape: a key of ``MMA_TYPES``.
+        operand: A, B, C, D, SFA or SFB.
+        dtype: the type of an element; may be empty where all types of the shape have one width.
+
+    Raises:
+        LayoutError: if there is none, or more than one.
+
+    >>> print(mma("m16n8k16", "C", "")[1])
+    ((4,8),(2,2)):((32,1),(16,8))
+    """
+    if shape not in MMA_TYPES:
+        raise LayoutError(f"fragment: a shape of mma must be one of {', '.join(MMA_TYPES)}, found {shape}")
+    (m, _, k), name = numbers(shape), f"mma.{shape}.{operand}"
+    if operand in ("C", "D"):
+        need_type(dtype, ACCUMULATORS, name)
+        return (m, 8), quads(m // 8, 1, 2)
+    if operand in ("A", "B"):
+        unit = max(1, 32 // _bits(shape, dtype, name))
+        rows = m if operand == "A" else 8
+        return (rows, k), quads(rows // 8, k // (4 * unit), unit)
+    if operand not in ("SFA", "SFB") or shape not in ("m16n8k32", "m16n8k64"):
+        raise LayoutError(
+            "fragment: an operand of mma must be A, B, C or D, or SFA or SFB of m16n8k32 and m16n8k64, "
+            f"found {operand} of {shape}"
+        )
+    need_type(dtype, SCALES, name)
+    rows_of = {"SFA": [(2, 8), (2, 0), (8, 1)], "SFB": [(4, 0), (8, 1)]}
+    rows = 16 if operand == "SFA" else 8
+    return (rows, k), thread_values(rows_of[operand], [(k, rows)])
+
+
+def _bits(shape: str, dtype: str, name: str) -> int:
+    widths = MMA_TYPES[shape]
+    need_type(dtype, " ".join(widths.values()), name)
+    if dtype:
+        return next(bits for bits, types in widths.items() if dtype in types.split())
+    if len(widths) > 1:
+        said = ", ".join(f"{types.split()[0]} ({bits} bits)" for bits, types in widths.items())
+        raise LayoutError(f"fragment: {name} must say its type, whose width decides, as in {said}, found none")
+    return next(iter(widths))
+
+
+def matrices(count: int, trans: bool, shape: tuple[int, int] | None, bits: int) -> Held:
+    """The fragment of ``ldmatrix.xN``, or ``stmatrix``: N matrices of 8 rows of 16 bytes.
+
+    Args:
+        count: N.
+        trans: whether each matrix is transposed on its way.
+        shape: rows and columns of the tile that they form; None for 8x8, 16x8, 16x16 elements of 16 bits.
+        bits: of an element.
+
+    Raises:
+        LayoutError: if the matrices do not form such a tile, or elements to be transposed have not 16 bits.
+    """
+    width = 128 // bits
+    down, across = MATRICES[count] if shape is None else (shape[0] // 8, shape[1] // width)
+    if trans and bits != 16:
+        raise LayoutError(f"fragment: elements of ldmatrix.trans must have 16 bits, found {bits}")
+    tile = (8 * down, width * across)
+    if down * across != count or (shape is not None and shape != tile):
+        raise LayoutError(f"fragment: {count} matrices of 8x{width} must fill their tile, found {shape}")
+    return tile, turned_quads(down, across) if trans else quads(down, across, width // 4)
+
+
+def tensor_memory(shape: str, count: int, packed: bool) -> Held:
+    """The fragment of ``tcgen05.ld`` and ``tcgen05.st``.
+
+    Raises:
+        LayoutError: if there is no such shape, or number of repetitions.
+    """
+    if shape not in LANES or count not in [1 << i for i in range(8)] or count > LANES[shape]:
+        most = ", ".join(f"{name}.x{number}" for name, number in LANES.items())
+        raise LayoutError(
+            f"fragment: a shape of tcgen05.ld must be one of {most} or a smaller power of 2, found {shape}.x{count}"
+        )
+    cells = lanes(shape, count)
+    rows = 32 if shape == "32x32b" else 16
+    found = packed_halves(cells, rows) if packed else cells
+    return (rows, 32 * size(found[1]) // rows), found
+
+
+def numbers(shape: str) -> tuple[int, int, int]:
+    """M, N and K of a shape.
+
+    Raises:
+        LayoutError: if it is none.
+
+    >>> numbers("m16n8k32")
+    (16, 8, 32)
+    """
+    import re
+
+    found = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", shape, re.ASCII)
+    if found is None:
+        raise LayoutError(f"fragment: a shape must be written as in m16n8k16, found {shape or 'nothing'}")
+    m, n, k = map(int, found.groups())
+    return m, n, k
+
+
+def need_type(dtype: str, types: str, name: str) -> None:
+    """Refuse a type that is not one of those named.
+
+    Raises:
+        LayoutError: if it is none of them.
+    """
+    if dtype and dtype not in types.split():
+        raise LayoutError(f"fragment: the type of {name} must be one of {', '.join(types.split())}, found {dtype}")

@@ -1,0 +1,137 @@
+"""Fragments by name: ``mma.m16n8k16.A.f16``, ``wgmma.m64n128k16.D``, ``ldmatrix.x4.trans``, ``tcgen05.ld.32x32b.x8``.
+
+A name is PTX's, as far as it decides what registers hold, with the operand after the shape; the other words of an
+instruction (``sync``, ``aligned``, ...) may stand in it. Law: the name of a fragment gives that fragment again.
+
+>>> one = fragment("tcgen05.ld.sync.aligned.16x64b.x4.pack::16b.b32")
+>>> one.name, fragment(one.name) == one
+('tcgen05.ld.16x64b.x4.pack16b', True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from layoutalg.errors import LayoutError
+from layoutalg.fragments.families import LANES, MATRICES, MMA_TYPES, WGMMA_TYPES, matrices, mma, tensor_memory, wgmma
+from layoutalg.fragments.fragment import Fragment
+from layoutalg.tuples.int_tuple import safe_text
+
+#: The first words of names, by which a name is known for one.
+HEADS = ("wgmma", "mma", "ldmatrix", "stmatrix", "tcgen05")
+
+#: Words of instructions that change nothing.
+_IDLE = frozenset("sync aligned mma_async m8n8 shared shared::cta row col b16 b32".split())
+
+#: Bits of the types that the elements of ``ldmatrix`` may have.
+_BITS = {"f16": 16, "bf16": 16, "b8": 8, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "tf32": 32, "f32": 32, "s32": 32}
+
+
+def fragment(name: str) -> Fragment:
+    """What each thread's registers hold, by the name of instruction and operand.
+
+    Args:
+        name: ``wgmma.m64nNkK.A`` or ``.D``; ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type
+            behind it where the shape does not decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and
+            ``stmatrix``, with ``.trans``, the tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16)
+            and the type of its elements (default: 16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with
+            ``.pack16b`` and ``.unpack16b``.
+
+    Raises:
+        LayoutError: if there is no such fragment; the message names the nearest.
+
+    Source: as ``layoutalg.fragments.families``.
+
+    >>> print(fragment("wgmma.m64n16k32.A.e4m3"))
+    wgmma.m64n16k32.A.e4m3: 64x32, ((4,8,4),(4,2,2)):((256,1,16),(64,8,1024))
+    """
+    if not isinstance(name, str):
+        raise LayoutError(f"fragment: a name must be a text, found {safe_text(name)}")
+    head, *words = name.strip().split(".")
+    words = [word for word in words if word not in _IDLE]
+    try:
+        if head in ("wgmma", "mma") and len(words) in (2, 3):
+            shape, operand, dtype = (*words, "")[:3]
+            return Fragment(".".join([head, *words]), *(wgmma if head == "wgmma" else mma)(shape, operand, dtype))
+        if head in ("ldmatrix", "stmatrix"):
+            return _matrices(head, words)
+        if head == "tcgen05" and words[:1] in (["ld"], ["st"]):
+            return _tensor_memory(words)
+    except LayoutError as error:
+        raise LayoutError(f"{error}; name = {name[:60]}{_hint(name)}") from None
+    raise LayoutError(
+        f"fragment: must be the name of an atom (`layoutalg atoms` lists them), found {name[:60]!r}{_hint(name)}"
+    )
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is meant as the name of a fragment: a word of :data:`HEADS`, and more words behind points.
+
+    >>> is_name("mma.m16n8k16.C"), is_name("mma"), is_name("(4,8):(8,1)")
+    (True, False, False)
+    """
+    head, point, _ = text.strip().partition(".")
+    return bool(point) and head in HEADS and not set(text) & set("(),")
+
+
+def _matrices(head: str, words: list[str]) -> Fragment:
+    rest = set(words[1:])
+    count = {"x1": 1, "x2": 2, "x4": 4}.get(words[0] if words else "")
+    if count is None or len(rest) != len(words) - 1:
+        raise LayoutError(
+            f"fragment: {head} must be followed by x1, x2 or x4, and each word once, found {'.'.join(words)}"
+        )
+    trans = "trans" in rest
+    types = [word for word in words[1:] if word in _BITS]
+    tiles = [
+        tuple(map(int, word.split("x")))
+        for word in words[1:]
+        if word.replace("x", "", 1).isdigit() and "x" in word[1:-1]
+    ]
+    if len(types) > 1 or len(tiles) > 1 or len(rest) != trans + len(types) + len(tiles):
+        raise LayoutError(
+            f"fragment: after {head}.{words[0]} must stand trans, 16x16 or a type, found {'.'.join(words[1:])}"
+        )
+    shape = (tiles[0][0], tiles[0][1]) if tiles else None
+    return Fragment(".".join([head, *words]), *matrices(count, trans, shape, _BITS[types[0]] if types else 16))
+
+
+def _tensor_memory(words: list[str]) -> Fragment:
+    pack = "pack16b" if words[0] == "ld" else "unpack16b"
+    words = [word.replace("::", "") for word in words]
+    count = words[2][1:] if len(words) > 2 and words[2].startswith("x") else ""
+    if not count.isdigit() or words[3:] not in ([], [pack]) or len(count) > 3:
+        raise LayoutError(
+            f"fragment: tcgen05.{words[0]} must be followed by a shape, xN, maybe {pack}, found {'.'.join(words[1:])}"
+        )
+    return Fragment(".".join(["tcgen05", *words]), *tensor_memory(words[1], int(count), len(words) == 4))
+
+
+def names() -> Iterator[str]:
+    """Every name, with a type where one is needed, and without one where none is.
+
+    >>> len(list(names())) > 400, "mma.m16n8k16.A.f16" in names(), "mma.m16n8k16.A" in names()
+    (True, True, False)
+    """
+    for k in WGMMA_TYPES:
+        yield from (f"wgmma.m64n{n}k{k}.{operand}" for n in range(8, 257, 8) for operand in "AD")
+    for shape, widths in MMA_TYPES.items():
+        types = [f".{one}" for many in widths.values() for one in many.split()] if len(widths) > 1 else [""]
+        yield from (f"mma.{shape}.{operand}{dtype}" for operand in "AB" for dtype in types)
+        yield from (f"mma.{shape}.{operand}" for operand in "CD")
+    yield from (f"mma.{shape}.{operand}" for shape in ("m16n8k32", "m16n8k64") for operand in ("SFA", "SFB"))
+    for head in ("ldmatrix", "stmatrix"):
+        yield from (f"{head}.x{count}{trans}" for count in MATRICES for trans in ("", ".trans"))
+    for head, pack in (("ld", "pack16b"), ("st", "unpack16b")):
+        for shape, most in LANES.items():
+            counts = [1 << i for i in range(most.bit_length())]
+            yield from (f"tcgen05.{head}.{shape}.x{n}{end}" for n in counts for end in ("", f".{pack}"))
+
+
+def _hint(name: str) -> str:
+    from difflib import get_close_matches
+
+    known = list(names())
+    longer = [one for one in known if one.startswith(f"{name.strip()}.")]
+    near = longer or get_close_matches(name.strip(), known, n=1, cutoff=0.7)
+    return f" (did you mean {near[0]}?)" if near else ""

@@ -1,0 +1,223 @@
+"""Tiled copies: a copy instruction repeated over threads and tiles, and which elements each thread reads and writes.
+
+A copy atom moves values between its threads: ``source`` says which thread reads which value, ``destination`` which
+one has it afterwards; for ``ldmatrix`` they differ. ``layout_tv`` says which thread holds which element of a tile, in
+the order of the atom's ``reference``. Law: over all threads, partition_D gives every element of the tile once.
+Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg_D, tile2thrfrg).
+
+>>> copy = make_tiled_copy_tv(copy_atom(4), Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1)))
+>>> mine, offset = copy.partition_S(Layout((64, 64), (64, 1)), 5)
+>>> print(mine, offset)
+((4,2),8,2):((1,64),512,32) 20
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from layoutalg.algebra.coalesce import coalesce
+from layoutalg.algebra.composition import composition
+from layoutalg.algebra.divide import zipped_divide
+from layoutalg.algebra.inverse import right_inverse
+from layoutalg.algebra.make import make_layout
+from layoutalg.algebra.slicing import slice_and_offset
+from layoutalg.errors import LayoutError
+from layoutalg.fragments.fragment import need_thread_values
+from layoutalg.fragments.names import fragment
+from layoutalg.fragments.partitioner import make_layout_tv
+from layoutalg.fragments.rules import row_pointers
+from layoutalg.fragments.tiled_mma import TiledMma
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, size, through
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.leaf import as_int
+
+
+class CopyAtom(Value):
+    """One copy instruction: which thread reads each value, and which one has it afterwards.
+
+    Args:
+        source, destination: (thread, value) to the number of a value, in elements.
+        reference: the one of the two that a tiled copy's thread-value layout speaks of.
+
+    Raises:
+        LayoutError: if one of them is something else.
+
+    >>> print(copy_atom("ldmatrix.x4").destination)
+    (32,(2,4)):(2,(1,64))
+    """
+
+    __slots__ = ("source", "destination", "reference")
+    source: Layout
+    destination: Layout
+    reference: Layout
+
+    def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
+        held = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
+        self.fix(source=held[0], destination=held[1], reference=held[2])
+
+
+def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
+    """The atom of a copy.
+
+    Args:
+        what: how many elements a thread moves by itself (128 bits of f16: 8); or ``ldmatrix.x4``, ``stmatrix.x2``.
+        element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``.
+
+    Raises:
+        LayoutError: if it is neither.
+
+    >>> print(copy_atom("ldmatrix.x2").source)
+    ((8,2,2),8):((8,64,0),1)
+    """
+    if not isinstance(what, str):
+        alone = Layout((1, as_int(what, "copy_atom: values")), (0, 1))
+        return CopyAtom(alone, alone, alone)
+    head = what.split(".")[0]
+    if head not in ("ldmatrix", "stmatrix") or element_bits not in (8, 16, 32):
+        raise LayoutError(
+            "copy_atom: must be a number of elements, or ldmatrix or stmatrix of elements of 8, 16 or 32 bits, found "
+            f"{safe_text(what)} of {safe_text(element_bits)}"
+        )
+    dtype = {8: ".b8", 16: "", 32: ".f32"}[element_bits]
+    count = int(fragment(f"{what}{dtype}").name.split(".")[1][1:])
+    width = 128 // element_bits
+    held = fragment(f"{what}{dtype}.{8 * count}x{width}")
+    # Values are numbered along the rows that threads point at; threads beyond them point at the same again.
+    along = Layout((8 * count, width), (width, 1))
+    rows = composition(along, row_pointers(count, 1, width))
+    if count < 4:
+        rows = make_layout(make_layout(*rows[0], Layout(4 // count, 0)), rows[1])
+    registers = coalesce(composition(along, held.layout), (1, 1))
+    return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
+
+
+class TiledCopy(Value):
+    """A copy atom repeated over threads, and over the values of each thread.
+
+    Args:
+        atom: the instruction.
+        layout_tv: (thread, value) to an index into the tile, in the order of the atom's reference.
+        tiler: the tile, mode by mode.
+
+    Raises:
+        LayoutError: if one is something else, or the atom does not divide the threads and values.
+    """
+
+    __slots__ = ("atom", "layout_tv", "tiler")
+    atom: CopyAtom
+    layout_tv: Layout
+    tiler: tuple[Tiler, ...]
+
+    def __init__(self, atom: CopyAtom, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> None:
+        layout = need_thread_values(layout_tv, "TiledCopy")
+        if not isinstance(atom, CopyAtom) or type(tiler) is not tuple:
+            raise LayoutError(f"TiledCopy: must be an atom and a tile, found {safe_text(atom)}, {safe_text(tiler)}")
+        if any(size(whole) % size(part) for whole, part in zip(layout, atom.reference, strict=True)):
+            raise LayoutError(
+                f"TiledCopy: the atom's threads and values must divide those of the layout, found {atom.reference} and "
+                f"{layout}"
+            )
+        self.fix(atom=atom, layout_tv=layout, tiler=tiler)
+
+    def thrfrg_S(self, layout: AnyLayout) -> AnyLayout:
+        """A layout by threads and what they read of it: ``(thread, value, Rest, ...)``.
+
+        Raises:
+            LayoutError: if the tile does not divide the layout.
+        """
+        return self._thrfrg(self.atom.source, layout, "thrfrg_S")
+
+    def thrfrg_D(self, layout: AnyLayout) -> AnyLayout:
+        """A layout by threads and what they have of it afterwards: ``(thread, value, Rest, ...)``."""
+        return self._thrfrg(self.atom.destination, layout, "thrfrg_D")
+
+    def partition_S(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        """What a thread reads, ``(value, Rest, ...)``, and its offset.
+
+        Raises:
+            LayoutError: as :meth:`thrfrg_S`; CoordinateError if there is no such thread.
+        """
+        return _of_thread(self.thrfrg_S(layout), as_int(thread, "partition_S: thread"))
+
+    def partition_D(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        """What a thread has afterwards, ``(value, Rest, ...)``, and its offset."""
+        return _of_thread(self.thrfrg_D(layout), as_int(thread, "partition_D: thread"))
+
+    def _thrfrg(self, target: Layout, layout: AnyLayout, operation: str) -> AnyLayout:
+        need_layout(layout, operation)
+        reference = self.atom.reference
+        atoms = zipped_divide(self.layout_tv, (int(size(reference[0])), int(size(reference[1]))))
+        held = composition(atoms[0], composition(right_inverse(reference), target))
+        pairs = make_layout(make_layout(held[0], atoms[1][0]), make_layout(held[1], atoms[1][1]))
+        where = coalesce(pairs, (1, (1, 1)))
+
+        def cut(plain: Layout) -> Layout:
+            tiles = zipped_divide(plain, self.tiler)
+            mine = composition(tiles[0], where)
+            return make_layout(mine[0], mine[1], *tiles[1])
+
+        return through(cut, layout)
+
+
+def _of_thread(held: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+    return slice_and_offset((thread, *(None,) * (len(held) - 1)), held)
+
+
+def make_tiled_copy(atom: CopyAtom | int | str, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> TiledCopy:
+    """A copy atom repeated over threads.
+
+    Args:
+        atom: the instruction, or what :func:`copy_atom` takes.
+        layout_tv: (thread, value) to an index into the tile.
+        tiler: the tile, mode by mode.
+
+    Raises:
+        LayoutError: if one is something else, or the atom does not divide the threads and values.
+    """
+    return TiledCopy(atom if isinstance(atom, CopyAtom) else copy_atom(atom), layout_tv, tiler)
+
+
+def make_tiled_copy_tv(atom: CopyAtom | int | str, thr_layout: Layout, val_layout: Layout) -> TiledCopy:
+    """A copy whose threads and values tile as two layouts say.
+
+    Args:
+        atom: the instruction, or what :func:`copy_atom` takes.
+        thr_layout, val_layout: as for :func:`make_layout_tv`.
+
+    Raises:
+        LayoutError: as both.
+    """
+    tiler, layout_tv = make_layout_tv(thr_layout, val_layout)
+    return make_tiled_copy(atom, layout_tv, tiler)
+
+
+def make_tiled_copy_A(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
+    """The copy that brings each thread what a tiled MMA wants of A.
+
+    >>> from layoutalg.fragments.tiled_mma import make_tiled_mma
+    >>> copy = make_tiled_copy_A("ldmatrix.x4", make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1)))
+    >>> print(*copy.partition_S(Layout((64, 64), (64, 1)), 5))
+    ((8,1),2,4):((1,0),2048,16) 320
+    """
+    return _of_mma(atom, tiled_mma, "A", (0, 2))
+
+
+def make_tiled_copy_B(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
+    """The same of B."""
+    return _of_mma(atom, tiled_mma, "B", (1, 2))
+
+
+def make_tiled_copy_C(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
+    """The same of C; with ``stmatrix``, the copy that stores what it has."""
+    return _of_mma(atom, tiled_mma, "C", (0, 1))
+
+
+def _of_mma(
+    atom: CopyAtom | int | str, mma: TiledMma, operand: Literal["A", "B", "C"], modes: tuple[int, int]
+) -> TiledCopy:
+    if not isinstance(mma, TiledMma):
+        raise LayoutError(f"make_tiled_copy_{operand}: must be given a tiled MMA, found {safe_text(mma)}")
+    tile = mma.tile_mnk
+    return make_tiled_copy(atom, mma.tv_layout(operand), (tile[modes[0]], tile[modes[1]]))

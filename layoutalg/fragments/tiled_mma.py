@@ -1,0 +1,203 @@
+"""Tiled MMAs: an instruction repeated over threads and tiles, and which elements each thread has of A, B and C.
+
+An atom multiplies M x N x K; ``atom_layout`` says which group of threads has which atom, and a tile of several atoms
+covers an operand again and again. Law: over all threads of one position of the other mode, ``partition_A`` and its
+kin give every element of the operand exactly once, as often as the atom's own layout does.
+Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B, thrfrg_C, get_slice).
+
+>>> mma = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1))
+>>> print(mma.thr_layout_vmnk, mma.tile_mnk)
+(32,2,2,1):(1,32,64,0) (32, 16, 16)
+>>> mine, offset = mma.partition_C(Layout((64, 64), (64, 1)), 37)
+>>> print(mine, offset)
+((2,2),2,4):((1,512),2048,16) 1090
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from layoutalg.algebra.composition import composition
+from layoutalg.algebra.divide import logical_divide, zipped_divide
+from layoutalg.algebra.inverse import right_inverse
+from layoutalg.algebra.make import make_layout
+from layoutalg.algebra.products import tiled_product
+from layoutalg.algebra.slicing import slice_and_offset
+from layoutalg.errors import LayoutError
+from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
+from layoutalg.tuples.frozen import Value
+from layoutalg.tuples.int_tuple import product, safe_text
+from layoutalg.tuples.leaf import as_int, need_int
+from layoutalg.tuples.types import Shape
+
+#: The modes of M, N and K that an operand has, and the one that it has not.
+_MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2)}
+
+
+class TiledMma(Value):
+    """An MMA atom repeated over threads, and over the values of each thread.
+
+    Args:
+        atom: the instruction.
+        atom_layout: (M, N, K) position of an atom to the number of its group of threads.
+        permutation: of each of M, N and K how far the tile reaches, in which order; None: as far as the atoms do.
+
+    Raises:
+        LayoutError: if one of them is something else, or two atoms have the same threads.
+
+    >>> make_tiled_mma("mma.m16n8k16.f16") == TiledMma(mma_atom("mma.m16n8k16.f16"), Layout((1, 1, 1)), (None,) * 3)
+    True
+    """
+
+    __slots__ = ("atom", "atom_layout", "permutation")
+    atom: MmaAtom
+    atom_layout: Layout
+    permutation: tuple[Tiler, Tiler, Tiler]
+
+    def __init__(self, atom: MmaAtom, atom_layout: Layout, permutation: tuple[Tiler, Tiler, Tiler]) -> None:
+        layout = need_integer_strides(need_plain(atom_layout, "TiledMma"), "TiledMma")
+        whole = type(permutation) is tuple and len(permutation) == 3
+        if not isinstance(atom, MmaAtom) or len(layout) != 3 or not whole or not all(map(_is_tiler, permutation)):
+            raise LayoutError(
+                "TiledMma: must be an atom, its layout along M, N and K, and a tile of these three, found "
+                f"{safe_text(atom)}, {layout}, {safe_text(permutation)}"
+            )
+        if size(right_inverse(layout)) != size(layout):
+            raise LayoutError(f"TiledMma: atoms must have the numbers from 0 on, each once, found {layout}")
+        self.fix(atom=atom, atom_layout=layout, permutation=permutation)
+
+    @property
+    def thr_layout_vmnk(self) -> Layout:
+        """(thread in the atom, its position along M, N, K) to the number of a thread."""
+        return tiled_product(Layout(self.atom.threads), self.atom_layout)
+
+    @property
+    def tile_mnk(self) -> tuple[int, int, int]:
+        """The extents of M, N and K that all threads cover at once."""
+        m, n, k = [_extent(self._tiler(mode)) for mode in range(3)]
+        return m, n, k
+
+    def thrfrg_A(self, layout: AnyLayout) -> AnyLayout:
+        """A layout (M, K) by threads and values: ``((thread, (ThrM, ThrK)), (value, (RestM, RestK)))``.
+
+        Raises:
+            LayoutError: if the tile does not divide the layout.
+        """
+        return self._thrfrg("A", layout)
+
+    def thrfrg_B(self, layout: AnyLayout) -> AnyLayout:
+        """The same of (N, K)."""
+        return self._thrfrg("B", layout)
+
+    def thrfrg_C(self, layout: AnyLayout) -> AnyLayout:
+        """The same of (M, N)."""
+        return self._thrfrg("C", layout)
+
+    def partition_A(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        """What a thread has of A, ``(value, RestM, RestK)``, and its offset.
+
+        Raises:
+            LayoutError: as :meth:`thrfrg_A`, or if there is no such thread.
+
+        >>> mine, offset = make_tiled_mma("mma.m16n8k16.f16").partition_A(Layout((16, 32), (32, 1)), 5)
+        >>> print(mine, offset)
+        ((2,2,2),1,2):((1,256,8),0,16) 34
+        """
+        return self._partition("A", layout, thread)
+
+    def partition_B(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        """What a thread has of B, ``(value, RestN, RestK)``, and its offset."""
+        return self._partition("B", layout, thread)
+
+    def partition_C(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        """What a thread has of C, ``(value, RestM, RestN)``, and its offset."""
+        return self._partition("C", layout, thread)
+
+    def tv_layout(self, operand: Literal["A", "B", "C"]) -> Layout:
+        """(number of a thread, value) to an index into the tile of an operand, first mode fastest.
+
+        >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).tv_layout("C"))
+        ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
+        """
+        i, j, other = _MODES[_operand(operand)]
+        held = self._cut(operand, Layout((self.tile_mnk[i], self.tile_mnk[j])))
+        vmnk = self.thr_layout_vmnk
+        modes = {i: held[0][1][0], j: held[0][1][1], other: Layout(size(vmnk[1 + other]), 0)}
+        threads = make_layout(held[0][0], modes[0], modes[1], modes[2])
+        return make_layout(composition(threads, right_inverse(vmnk)), held[1])
+
+    def _tiler(self, mode: int) -> Tiler:
+        given = self.permutation[mode]
+        return self.atom.shape_mnk[mode] * int(size(self.atom_layout[mode])) if given is None else given
+
+    def _thrfrg(self, operand: str, layout: AnyLayout) -> AnyLayout:
+        need_layout(layout, f"thrfrg_{operand}")
+        if rank(layout) < 2:
+            raise LayoutError(f"thrfrg_{operand}: the layout must have two modes or more, found {layout}")
+        return through(lambda plain: self._cut(operand, plain), layout)
+
+    def _cut(self, operand: str, plain: Layout) -> Layout:
+        i, j, _ = _MODES[operand]
+        held_by = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[operand]
+        extents = self.atom.shape_mnk
+        tiles = logical_divide(plain, (self._tiler(i), self._tiler(j)))
+        atoms = zipped_divide(tiles, (extents[i], extents[j]))
+        held = composition(atoms[0], held_by)
+        groups = zipped_divide(atoms[1], (int(size(self.atom_layout[i])), int(size(self.atom_layout[j]))))
+        return make_layout(make_layout(held[0], groups[0]), make_layout(held[1], groups[1]))
+
+    def _partition(self, operand: str, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        i, j, _ = _MODES[operand]
+        threads, number = self.thr_layout_vmnk, as_int(thread, f"partition_{operand}: thread")
+        if not 0 <= number < size(threads):
+            raise LayoutError(f"partition_{operand}: thread must lie in [0,{size(threads)}), found {number}")
+        where: Any = idx2crd(right_inverse(threads)(number), tuple(int(size(mode)) for mode in threads))
+        held = self._thrfrg(operand, layout)
+        shape: Any = held.shape  # ((thread, (ThrM, ThrN)), (value, (RestM, RestN, ...)))
+        rest = (None,) * len(shape[1][1])
+        return slice_and_offset(((where[0], (where[1 + i], where[1 + j])), (None, rest)), held)
+
+
+def _is_tiler(tiler: object) -> bool:
+    """Whether something tiles one mode."""
+    return tiler is None or isinstance(tiler, (int, Layout)) or (type(tiler) is tuple and _is_shape(tiler))
+
+
+def _is_shape(tiler: tuple[object, ...]) -> bool:
+    return all(isinstance(one, int) or (type(one) is tuple and _is_shape(one)) for one in tiler)
+
+
+def _extent(tiler: Tiler) -> int:
+    """How far a tiler of one mode reaches."""
+    return need_int(size(tiler) if isinstance(tiler, Layout) else product(tiler), "TiledMma: a tile")  # type: ignore[arg-type]
+
+
+def _operand(operand: object) -> str:
+    if operand not in ("A", "B", "C"):
+        raise LayoutError(f"TiledMma: an operand must be A, B or C, found {safe_text(operand)}")
+    return str(operand)
+
+
+def make_tiled_mma(
+    atom: MmaAtom | str,
+    atom_layout_mnk: Layout | Shape = (1, 1, 1),
+    permutation_mnk: tuple[Tiler, Tiler, Tiler] | None = None,
+) -> TiledMma:
+    """An MMA atom repeated over threads.
+
+    Args:
+        atom: the instruction, or its name as for :func:`mma_atom`.
+        atom_layout_mnk: how many atoms lie along M, N and K, as a shape, or a layout to the number of their threads.
+        permutation_mnk: the tile along M, N and K, None where it reaches as far as the atoms; default: for all three.
+
+    Raises:
+        LayoutError: if one of them is something else, or two atoms have the same threads.
+
+    >>> print(make_tiled_mma("wgmma.m64n128k16", (2, 1, 1)).thr_layout_vmnk)
+    (128,2,1,1):(1,128,0,0)
+    """
+    one = mma_atom(atom) if isinstance(atom, str) else atom
+    layout = atom_layout_mnk if isinstance(atom_layout_mnk, Layout) else Layout(atom_layout_mnk)
+    return TiledMma(one, layout, permutation_mnk or (None, None, None))

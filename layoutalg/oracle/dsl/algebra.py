@@ -1,0 +1,194 @@
+"""The worker's half of `layoutalg.oracle.algebra`: plain data to DSL values, one operation, and back to text.
+
+Many cases share one trace (an exception of one case leaves the others alone), and the trace is abandoned before the
+DSL would compile it. Slices go through a tensor whose iterator is an integer: its `slice_` returns the offset apart
+from the layout, where the DSL's own ``slice_and_offset`` counts an offset under a swizzle twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from layoutalg.oracle.reader import Affine, Basis, Composed, Swizzling, read, write
+
+__all__ = ["Work", "build", "operations", "prepare", "show", "traced"]
+
+#: What answers a list of questions, and reports a status and a value for each.
+Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
+
+# Functions of ``cutlass.cute`` that take their arguments as they come.
+# fmt: off
+_SAME = [
+    "append", "blocked_product", "composition", "crd2idx", "dice", "filter", "filter_zeros",
+    "flat_divide", "flat_product", "flatten", "group_modes", "idx2crd", "is_congruent", "is_weakly_congruent",
+    "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
+    "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace",
+    "prepend", "product", "raked_product", "recast_layout", "right_inverse", "tile_to_shape", "tiled_divide",
+    "tiled_product", "zipped_divide", "zipped_product",
+]
+# fmt: on
+_IDENTITY = re.compile(r"^S<0,-?\d+,-?\d+> o 0 o ")
+
+
+class _Traced(Exception):
+    """Every case of the trace has been answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """A layout and the offset that stands apart from it."""
+
+    layout: Any
+    offset: Any
+
+
+def prepare() -> Work:
+    """Import the DSL and return the function that answers a batch of ``(operation, arguments)``."""
+    from cutlass import cute
+
+    known = operations(cute)
+
+    def answer(question: Any) -> str:
+        operation, arguments = question
+        if operation not in known:
+            raise NotImplementedError(f"the DSL has no {operation}")
+        return show(cute, known[operation](*(_value(cute, argument) for argument in arguments)))
+
+    return traced(cute, answer)
+
+
+def traced(cute: Any, answer: Callable[[Any], object]) -> Work:
+    """The function that answers a batch of questions in one trace, each by ``answer``."""
+
+    def work(questions: list[Any], report: Callable[[str, object], None]) -> None:
+        def trace() -> None:
+            for question in questions:
+                value: object
+                try:
+                    status, value = "ok", answer(question)
+                except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to reject a case
+                    status, value = "rejected", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                report(status, value)
+            raise _Traced
+
+        cute.jit(trace)()
+
+    return work
+
+
+def _value(cute: Any, argument: Any) -> Any:
+    """A DSL value from plain data: texts become layouts, JSON's lists become tuples."""
+    if isinstance(argument, list):
+        return tuple(_value(cute, item) for item in argument)
+    return build(cute, read(argument)) if isinstance(argument, str) else argument
+
+
+def build(cute: Any, term: object) -> Any:
+    """The DSL's value of a term that was read."""
+    match term:
+        case Affine(shape, stride):
+            return cute.make_layout(shape, stride=_strides(cute, stride))
+        case Swizzling(bits, base, shift):
+            return cute.make_swizzle(bits, base, shift)
+        case Composed(outer, offset, inner):
+            return cute.make_composed_layout(build(cute, outer), offset, build(cute, inner))
+    raise TypeError(f"no value for {term}")
+
+
+def _strides(cute: Any, stride: Any) -> Any:
+    if isinstance(stride, tuple):
+        return tuple(_strides(cute, item) for item in stride)
+    return cute.ScaledBasis(stride.value, list(stride.mode)) if isinstance(stride, Basis) else stride
+
+
+def show(cute: Any, value: Any) -> str:
+    """The text of a result; what the DSL prints with a slip (``S<2,4,-3``) is written as it means it."""
+    if isinstance(value, _Apart):
+        return f"{show(cute, value.layout)} + {show(cute, value.offset)}"
+    if isinstance(value, cute.Tensor):
+        return f"{show(cute, value.layout)} + {show(cute, value.iterator)}"
+    if isinstance(value, tuple | list):
+        return f"({','.join(show(cute, item) for item in value)})"
+    text = str(value)
+    if " o " in text:
+        text = _IDENTITY.sub("", write(read(text)))
+    return text
+
+
+def operations(cute: Any) -> dict[str, Callable[..., Any]]:
+    """The operations of the algebra in the DSL, by name, with arguments in the order of `layoutalg`'s parameters."""
+    same = {name: getattr(cute, name) for name in _SAME}
+    return same | _moded(cute) | _on_tensors(cute) | _respelt(cute)
+
+
+def _moded(cute: Any) -> dict[str, Callable[..., Any]]:
+    """Operations whose mode the DSL wants as a list."""
+
+    def path(mode: Any) -> list[int]:
+        return [mode] if isinstance(mode, int) else list(mode)
+
+    def moded(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, mode=(): function(x, mode=path(mode)) if mode != () else function(x)
+
+    return {
+        "size": moded(cute.size),
+        "cosize": moded(cute.cosize),
+        "rank": moded(cute.rank),
+        "depth": lambda x, mode=(): cute.depth(cute.get(x, mode=path(mode)) if mode != () else x),
+        "get": lambda x, mode: cute.get(x, mode=path(mode)),
+        "select": lambda x, modes: cute.select(x, mode=path(modes)),
+    }
+
+
+def _on_tensors(cute: Any) -> dict[str, Callable[..., Any]]:
+    """Operations that return a layout and an offset, taken from a tensor over the integers."""
+
+    def tensor(layout: Any) -> Any:
+        return cute.make_tensor(0, layout)
+
+    def slice_and_offset(coordinate: Any, source: Any) -> Any:
+        if isinstance(source, cute.Layout):  # also with basis strides, where an integer is no iterator
+            return _Apart(cute.slice_(source, coordinate), cute.crd2idx(coordinate, source))
+        sliced = cute.slice_(tensor(source), coordinate)
+        return _Apart(sliced.layout, sliced.iterator)
+
+    def slice_(source: Any, coordinate: Any) -> Any:
+        if isinstance(source, cute.ComposedLayout):
+            return cute.slice_(tensor(source), coordinate).layout
+        return cute.slice_(source, coordinate)
+
+    def partition(layout: Any, tiler: Any, index: int, proj: Any = 1) -> Any:
+        from cutlass import Int32
+
+        return cute.local_partition(tensor(layout), tiler, Int32(index), proj)
+
+    return {
+        "slice_": slice_,
+        "slice_and_offset": slice_and_offset,
+        "local_tile": lambda layout, tiler, coordinate, proj=None: cute.local_tile(
+            tensor(layout), tiler, coordinate, proj
+        ),
+        "local_partition": partition,
+    }
+
+
+def _respelt(cute: Any) -> dict[str, Callable[..., Any]]:
+    """Operations under another name or with keywords in the DSL, and those the DSL spells as a method."""
+
+    def coalesce(layout: Any, target_profile: Any = None) -> Any:
+        return cute.coalesce(layout) if target_profile is None else cute.coalesce(layout, target_profile=target_profile)
+
+    return {
+        "coalesce": coalesce,
+        "complement": lambda layout, cotarget=1: cute.complement(layout, cotarget),
+        "make_layout": lambda shape, stride=None: cute.make_layout(shape, stride=stride),
+        "concatenate": lambda *layouts: cute.make_layout(layouts),
+        "call": lambda layout, coordinate: cute.crd2idx(coordinate, layout),
+        "text": lambda value: value,
+        "upcast": lambda layout, factor: cute.recast_layout(factor, 1, layout),
+        "downcast": lambda layout, factor: cute.recast_layout(1, factor, layout),
+        "E": lambda mode: cute.E(list(mode) if isinstance(mode, tuple) else mode),
+    }

@@ -1,0 +1,88 @@
+"""The worker's half of `layoutalg.oracle.expressions`: a syntax tree becomes calls of the DSL, from the inside out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from layoutalg.oracle.dsl.algebra import Work, operations, show, traced
+
+__all__ = ["prepare"]
+
+
+def prepare() -> Work:
+    """Import the DSL and return the function that answers a batch of trees."""
+    from cutlass import cute
+
+    known = operations(cute) | _made(cute) | _signs(cute)
+
+    def value(tree: Any) -> Any:
+        if isinstance(tree, list):
+            return tuple(map(value, tree))
+        if not isinstance(tree, dict):
+            return tree
+        ((name, parts),) = tree.items()
+        if name not in known:
+            raise NotImplementedError(f"the DSL has no {name}")
+        return known[name](*map(value, parts))
+
+    return traced(cute, lambda tree: show(cute, value(tree)))
+
+
+def _made(cute: Any) -> dict[str, Callable[..., Any]]:
+    """What makes layouts, as expressions spell it."""
+
+    def make_layout(*parts: Any) -> Any:
+        first = parts[0] if parts else None
+        if _is_layout(cute, first):
+            return cute.make_layout(parts)
+        if isinstance(first, tuple) and first and all(_is_layout(cute, part) for part in first):
+            return cute.make_layout(first)
+        shape, stride = (*parts, None)[:2]
+        return cute.make_layout(shape, stride=stride)
+
+    def basis(*mode: Any) -> Any:
+        return cute.E(list(mode[0]) if len(mode) == 1 and isinstance(mode[0], tuple) else list(mode))
+
+    return {
+        "Layout": make_layout,
+        "make_layout": make_layout,
+        "ComposedLayout": cute.make_composed_layout,
+        "Swizzle": cute.make_swizzle,
+        "E": basis,
+    }
+
+
+def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
+    """What the notation writes with signs."""
+    slice_ = operations(cute)["slice_"]
+
+    def called(function: Any, *coordinate: Any) -> Any:
+        where: Any = coordinate[0] if len(coordinate) == 1 else coordinate
+        if _keeps(where):
+            return slice_(function, where)
+        if _is_layout(cute, function):
+            return cute.crd2idx(where, function)
+        # The DSL calls no swizzle: it stands before the layout that gives each index itself.
+        return cute.crd2idx(where, cute.make_composed_layout(function, 0, cute.make_layout(where + 1)))
+
+    def grouped(value: Any) -> Any:
+        return (value,) if isinstance(value, (int, tuple, cute.ScaledBasis)) or value is None else value
+
+    return {
+        ":": lambda shape, stride: cute.make_layout(shape, stride=stride),
+        "S<>": cute.make_swizzle,
+        "o": cute.make_composed_layout,
+        "@": lambda value, mode: cute.ScaledBasis(value, list(mode)),
+        "()": called,
+        "[]": lambda layout, index: cute.get(layout, mode=[index]),
+        "( )": grouped,
+    }
+
+
+def _is_layout(cute: Any, value: Any) -> bool:
+    return isinstance(value, (cute.Layout, cute.ComposedLayout))
+
+
+def _keeps(coordinate: Any) -> bool:
+    return any(map(_keeps, coordinate)) if isinstance(coordinate, tuple) else coordinate is None

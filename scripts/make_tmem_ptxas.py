@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Write tests/vectors/tmem_ptxas.json: which forms of tcgen05.ld, st, cp and alloc NVIDIA's assembler takes.
+
+Usage: python scripts/make_tmem_ptxas.py PTXAS
+
+Of ld and st, every shape, number and packing is tried with 1, 2, 4, ... 128 registers, and those that are taken are
+kept. What ptxas does not see is there too: sequences that break the rules of allocation, all of which it takes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "tests" / "vectors" / "tmem_ptxas.json"
+FRAME = """.version 8.8
+.target sm_100a
+.address_size 64
+.visible .entry probe(.param .u64 p) {{
+.shared .align 16 .b8 memory[16];
+.reg .b32 %r<400>;
+.reg .b64 %d<4>;
+ld.param.u64 %d0, [p];
+mov.u64 %d1, %d0;
+cvt.u32.u64 %r1, %d0;
+mov.u32 %r9, memory;
+{body}
+ret;
+}}
+"""
+SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
+COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
+MULTICASTS = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
+ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r9], {};"
+RELINQUISH = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
+SEQUENCES = {
+    "alloc d 32; relinquish; alloc e 32": [ALLOC.format(32), RELINQUISH, ALLOC.format(32)],
+    "alloc d 32; alloc e 64": [ALLOC.format(32), ALLOC.format(64)],
+    "dealloc d 32": ["tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;"],
+    "alloc d 32": [ALLOC.format(32)],
+}
+
+
+def accepted(ptxas: str, body: str) -> bool:
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "probe.ptx"
+        source.write_text(FRAME.format(body=body))
+        command = [ptxas, "-arch=sm_100a", str(source), "-o", f"{scratch}/probe.cubin"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def move(direction: str, shape: str, num: int, packed: bool, registers: int) -> str:
+    qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
+    held = "{" + ", ".join(f"%r{i + 20}" for i in range(registers)) + "}"
+    offset = f", {num * (1 + packed)}" if shape == "16x32bx2" else ""
+    name = f"tcgen05.{direction}.sync.aligned.{shape}.x{num}{qualifier}.b32"
+    return f"{name} {held}, [%r1]{offset};" if direction == "ld" else f"{name} [%r1]{offset}, {held};"
+
+
+def moves(ptxas: str) -> list[dict[str, Any]]:
+    found = []
+    for direction, shape, shift, packed in product(("ld", "st"), SHAPES, range(8), (False, True)):
+        num = 1 << shift
+        counts = [c for c in (num // 2, num, 2 * num, 4 * num) if 1 <= c <= 128]
+        taken = [c for c in counts if accepted(ptxas, move(direction, shape, num, packed, c))]
+        qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
+        found.append({"asked": f"{direction} {shape}.x{num}{qualifier}", "registers": taken})
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    (ptxas,) = arguments
+    told = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True).stdout
+    version = (re.findall(r"V[\d.]+", told) or ["?"])[0]
+    copies = [
+        {"asked": f"{shape}{cast}", "accepted": accepted(ptxas, f"tcgen05.cp.cta_group::1.{shape}{cast} [%r1], %d1;")}
+        for shape, cast in product(COPIES, MULTICASTS)
+    ]
+    sizes = (0, 16, 32, 48, 64, 96, 128, 256, 512, 576, 1024)
+    allocations = [{"asked": size, "accepted": accepted(ptxas, ALLOC.format(size))} for size in sizes]
+    sequences = [{"asked": name, "accepted": accepted(ptxas, "\n".join(body))} for name, body in SEQUENCES.items()]
+    head = {
+        "tool": "ptxas",
+        "version": version,
+        "target": "sm_100a",
+        "command": "python scripts/make_tmem_ptxas.py PTXAS",
+    }
+    parts = {"moves": moves(ptxas), "copies": copies, "allocations": allocations, "sequences": sequences}
+    lines = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in parts.items()]
+    FILE.write_text(json.dumps(head)[:-1] + ",\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    print(f"wrote {FILE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

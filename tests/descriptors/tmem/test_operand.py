@@ -1,0 +1,60 @@
+"""An A operand lies in tensor memory where CUTLASS's own fragments have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tmem_maps import digest, in_order, rows
+
+from descriptors import DescriptorError
+from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
+from descriptors.tmem.operand import operand_a
+
+_TYPES = {"half_t": "f16", "tfloat32_t": "tf32", "int8_t": "s8", "float_e4m3_t": "e4m3"}
+OPERANDS = [row for row in rows("D") if row["name"].split()[0] == row["name"].split()[1]]
+
+
+@pytest.mark.parametrize("row", OPERANDS, ids=lambda row: row["name"])
+def test_an_operand_lies_where_cutlass_has_it(row: dict[str, Any]) -> None:
+    value, _, pair, mode, extents = row["name"].split()
+    m, k = map(int, extents.split("x"))
+    made = operand_a(m * int(pair[-1]), k, _TYPES[value], cta_group=int(pair[-1]))
+    cells = made.cells()
+    if mode == "Duplicated":  # CuTe counts the rows of both copies as one mode
+        assert made.modes == ("m", "k", "copy")
+        cells = np.concatenate([cells[:, :, 0], cells[:, :, 1]])
+    assert digest(in_order(cells)) == row["sha256"]
+    assert made.evidence == NVIDIA
+
+
+def test_there_are_operands_of_every_arrangement() -> None:
+    assert len(OPERANDS) >= 8 and sum("Duplicated" in row["name"] for row in OPERANDS) == 1
+
+
+def test_a_k_step_of_an_instruction_is_8_columns_of_every_type() -> None:
+    for dtype, k in (("tf32", 8), ("f16", 16), ("e5m2", 32), ("u8", 32), ("e2m3", 32), ("e2m1", 64)):
+        for m, pair in ((64, 1), (128, 1), (128, 2), (256, 2)):
+            made = operand_a(m, 3 * k, dtype, cta_group=pair)
+            copy = [0] if "copy" in made.modes else []
+            assert made.columns == 24 and made.cell(0, 2 * k, *copy) == (0, 16, 0)
+
+
+def test_narrow_elements_in_bytes_are_only_documented() -> None:
+    assert operand_a(128, 32, "e2m1_unpacksmem").evidence == DOCUMENTED
+    assert operand_a(128, 32, "e2m3").cell(0, 1) == (0, 0, 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((128, 24, "f16"), "K must be a multiple of 16, found 24; dtype = f16"),
+        ((96, 16, "f16"), "M must be 64 or 128, found 96"),
+        ((128, 16, "f17"), "must be one of"),
+        ((128, 16384, "f16"), "must fit 512 columns, needs 8192"),
+    ],
+)
+def test_what_is_no_operand_is_refused(arguments: Any, told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        operand_a(*arguments)

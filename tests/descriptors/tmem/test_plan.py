@@ -1,0 +1,53 @@
+"""Columns: parts one after the other, a power of two, and a refusal that says what does not fit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from seeds import seed_of_this_run
+
+from descriptors import DescriptorError
+from descriptors.tmem.plan import Part, plan_columns
+
+
+def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
+    rng = random.Random(seed_of_this_run())
+    for _ in range(200):
+        wanted = [Part(f"P{i}", rng.randrange(1, 100), rng.choice([1, 1, 4, 32])) for i in range(rng.randrange(1, 5))]
+        try:
+            made = plan_columns(wanted)
+        except DescriptorError:
+            assert sum(part.columns + part.align - 1 for part in wanted) > 512
+            continue
+        taken = [column for part in made.parts for column in range(part.column, part.column + part.columns)]
+        assert len(set(taken)) == len(taken) and max(taken) + 1 == made.used <= made.allocate
+        assert all(part.column % part.align == 0 for part in made.parts)
+        assert made.allocate & made.allocate - 1 == 0 and (made.allocate == 32 or made.allocate < 2 * made.used)
+        assert made.ctas * made.allocate == 512
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "told"),
+    [
+        ([], {}, "there must be a part, found none"),
+        (
+            [Part("D0", 256), Part("D1", 256), Part("SFA", 4)],
+            {},
+            "must fit 512 columns, need 516; D0 256, D1 256, SFA 4",
+        ),
+        ([Part("D", 256)], {"ctas": 3}, "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
+        ([Part("D", 256)], {"ctas": 17}, "CTAs must be at most 16"),
+    ],
+)
+def test_what_does_not_fit_is_refused(parts: list[Part], options: dict[str, Any], told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        plan_columns(parts, **options)
+
+
+def test_a_part_is_found_by_its_name() -> None:
+    made = plan_columns([Part("D", 8), Part("E", 1, 4)])
+    assert made.part("E").column == 8
+    with pytest.raises(DescriptorError, match="a part must be one of D, E, found 'A'"):
+        made.part("A")

@@ -1,0 +1,96 @@
+"""The columns of one shape of instruction, held against what NVIDIA's compiler allocates for the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from places import VECTORS
+
+from descriptors import DescriptorError
+from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA
+from descriptors.tmem.planner import tmem_plan
+
+CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))["tmem"]
+
+
+def test_the_case_of_nvfp4_is_that_of_the_compiler() -> None:
+    made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+    assert [part.columns for part in made.parts] == [CASE[name]["columns"] for name in ("accumulator", "SFA", "SFB")]
+    assert (made.used, made.allocate) == (CASE["sum"], CASE["allocate"])
+    assert made.evidence == NVIDIA
+
+
+@pytest.mark.parametrize(
+    ("arguments", "columns"),
+    [
+        ({"m": 128, "n": 256, "k": 64, "accumulators": 2}, {"D0": (0, 256), "D1": (256, 256)}),
+        (
+            {"m": 64, "n": 64, "k": 64, "accumulators": 3, "interleaved": True},
+            {"D0": (0, 64), "D1": (0, 64), "D2": (64, 64)},
+        ),
+        ({"m": 128, "n": 64, "k": 64, "a_source": "tmem", "stages": 2}, {"D": (0, 64), "A0": (64, 32), "A1": (96, 32)}),
+        ({"m": 128, "n": 8, "k": 32, "sparse": True, "legality": "lenient"}, {"D": (0, 8), "E": (8, 1)}),
+        ({"m": 128, "n": 128, "k": 64, "cta_group": 2}, {"D": (0, 64)}),
+        ({"m": 32, "n": 64, "k": 16, "ws": True}, {"D": (0, 16)}),
+        (
+            {"m": 128, "n": 192, "k": 256, "dtype": "e2m1", "scale_dtype": "ue4m3"},
+            {"D": (0, 192), "SFA": (192, 16), "SFB": (208, 32)},
+        ),
+        (
+            {"m": 256, "n": 256, "k": 256, "dtype": "e4m3", "scale_dtype": "ue8m0", "cta_group": 2, "stages": 2},
+            {"D": (0, 256), "SFA0": (256, 8), "SFB0": (264, 16), "SFA1": (280, 8), "SFB1": (288, 16)},
+        ),
+        (
+            {"m": 128, "n": 256, "k": 128, "dtype": "e2m1", "cta_group": 2},
+            {"D": (0, 128), "SFA": (128, 4), "SFB": (132, 4)},
+        ),
+    ],
+)
+def test_what_goes_where(arguments: dict[str, Any], columns: dict[str, tuple[int, int]]) -> None:
+    made = tmem_plan(**{"dtype": "bf16", **arguments})
+    assert {part.name: (part.column, part.columns) for part in made.parts} == columns
+
+
+def test_metadata_begin_at_a_multiple_of_4_columns() -> None:
+    made = tmem_plan(64, 72, 64, "bf16", sparse=False, a_source="smem", legality="lenient")
+    assert made.used == 72
+    sparse = tmem_plan(128, 48, 64, "bf16", sparse=True, accumulators=1, stages=3)
+    assert [part.column for part in sparse.parts] == [0, 48, 52, 56]
+
+
+def test_what_shares_columns_begins_16_lanes_on_and_it_is_said() -> None:
+    made = tmem_plan(64, 64, 64, "bf16", accumulators=2, interleaved=True)
+    assert [part.lane for part in made.parts] == [0, 16] and made.notes and made.allocate == 64
+
+
+def test_a_pair_with_64_rows_each_is_told_what_its_copies_write() -> None:
+    made = tmem_plan(128, 128, 64, "e2m1", cta_group=2, scale_dtype="ue4m3")
+    assert (
+        made.evidence == BELIEVED
+        and len(made.notes) == 2
+        and made.part("SFA").columns == made.part("SFA").fragment.columns + 2
+    )  # type: ignore[union-attr]
+
+
+def test_what_is_only_documented_makes_the_plan_so() -> None:
+    assert tmem_plan(128, 64, 32, "e2m3", a_source="tmem").evidence == DOCUMENTED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"m": 128, "n": 256, "k": 64, "accumulators": 3}, "need 768; D0 256, D1 256, D2 256 columns"),
+        ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs must fit 512 columns, find 256 each"),
+        ({"m": 128, "n": 64, "k": 64, "interleaved": True}, "interleaved accumulators must have M 64, found 128"),
+        ({"m": 64, "n": 64, "k": 64, "sparse": True}, "a CTA must have 128 rows of A, found 64"),
+        ({"m": 128, "n": 64, "k": 64, "a_source": "rmem"}, "a_source must be one of smem, tmem"),
+        ({"m": 128, "n": 64, "k": 0}, "K must be at least 1"),
+        ({"m": 128, "n": 64, "k": 64, "sparse": "no"}, "sparse must be True or False"),
+        ({"m": 128, "n": 100, "k": 64}, "N must be"),
+    ],
+)
+def test_what_is_no_plan_is_refused(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        tmem_plan(**{"dtype": "bf16", **arguments})

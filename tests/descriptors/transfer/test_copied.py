@@ -1,0 +1,45 @@
+"""Tiles copied to tensor memory: the words are those of NVIDIA's compiler, the columns those of the operand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descriptors import DescriptorError, derive
+from descriptors.tmem.operand import operand_a
+from descriptors.transfer.copied import tmem_copied
+
+
+def test_the_words_are_those_of_cutlass_for_an_operand_of_f16() -> None:
+    assert tmem_copied((128, 64), "f16", "128B", "128x256b").steps[0].word == 0x4000404000010000
+    assert tmem_copied((128, 64), "f16", "none", "128x256b").steps[0].word == 0x0000400800800000
+
+
+def test_the_words_are_those_of_the_operand_itself() -> None:
+    for swizzle in ("none", "32B", "64B", "128B"):
+        told = derive((128, 64), "bf16", "K", swizzle, (128, 16), verify=False).words()[0]
+        assert tuple(step.word for step in tmem_copied((128, 64), "bf16", swizzle, "128x256b").steps) == told
+
+
+def test_the_columns_are_those_of_the_operand() -> None:
+    made, read = tmem_copied((128, 64), "bf16", "128B", "128x256b"), operand_a(128, 64, "bf16")
+    assert [step.column for step in made.steps] == [0, 8, 16, 24]
+    assert (made.cells.cells()[:, :, 0] == read.cells()).all()
+    assert made.cells.columns == read.columns
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (((64, 64), "bf16", "128B", "128x256b"), "must be a multiple of"),
+        (((8, 16), "bf16", "none", "4x256b"), "MN of the tile must be 4, found 8"),
+        (((256, 64), "bf16", "128B", "128x256b"), "MN of the tile must be 128, found 256"),
+        (((128, 64), "bf16", "128B", "64x128b"), "multicast must be"),
+        (((128, 8), "bf16", "128B", "128x256b"), "must be"),
+        (((128, 2048), "bf16", "none", "128x256b"), "must"),
+    ],
+)
+def test_what_a_copy_cannot_read_is_refused(arguments: Any, told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        tmem_copied(*arguments)

@@ -1,0 +1,168 @@
+"""The rules of fragments against the layouts that CUTLASS's own headers gave, and the laws they obey."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from places import ROOT
+
+from layoutalg import Layout, offsets, parse_layout, size
+from layoutalg.fragments.names import fragment, names
+from layoutalg.fragments.rules import quads, row_pointers, turned_quads
+
+
+@cache
+def vectors() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((ROOT / "tests" / "vectors" / "fragments.json").read_text())
+    return loaded
+
+
+def digest(table: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(table, dtype="<u4").tobytes()).hexdigest()
+
+
+def table_of(layout: Layout) -> np.ndarray:
+    """All indices, a row for each thread."""
+    threads = int(size(layout[0]))
+    return np.array(offsets(layout)).reshape(-1, order="F").reshape(-1, threads).T
+
+
+#: Our name of each case that CUTLASS calls by its own.
+OPERATIONS = {
+    "SM120_16x8x64_TN_VS e2m1 ue4m3 vec16": "mma.m16n8k64.{}",
+    "SM120_16x8x32_TN_VS e4m3 ue8m0 vec32": "mma.m16n8k32.{}.e4m3",
+    "GMMA::CLayout_64x8": "wgmma.m64n8k16.D",
+    "GMMA::ALayout_64x32": "wgmma.m64n8k32.A",
+    "SM80_16x8x8_F32F16F16F32_TN": "mma.m16n8k8.{}.f16",
+    "SM80_16x8x16_F32F16F16F32_TN": "mma.m16n8k16.{}.f16",
+    "SM80_16x8x4_F32TF32TF32F32_TN": "mma.m16n8k4.{}.tf32",
+    "SM80_16x8x8_F32TF32TF32F32_TN": "mma.m16n8k8.{}.tf32",
+    "SM80_16x8x16_S32S8S8S32_TN": "mma.m16n8k16.{}.s8",
+    "SM80_16x8x32_S32S8S8S32_TN": "mma.m16n8k32.{}.s8",
+    "SM80_16x8x64_S32S4S4S32_TN": "mma.m16n8k64.{}.s4",
+    "SM80_8x8x4_F64F64F64F64_TN": "mma.m8n8k4.{}.f64",
+    "SM89_16x8x32_F32E4M3E4M3F32_TN": "mma.m16n8k32.{}.e4m3",
+    "SM80_16x8x256_S32U1U1S32_TN_ANDPOPC": "mma.m16n8k256.{}.b1",
+}
+
+
+def ours(case: dict[str, Any]) -> Any:
+    name = OPERATIONS[case["name"]].format(case["operand"])
+    return fragment(name if case["operand"] in "AB" else name.rpartition(".")[0] if name.count(".") == 3 else name)
+
+
+@pytest.mark.parametrize("case", vectors()["registers"]["cases"], ids=lambda case: f"{case['name']} {case['operand']}")
+def test_the_operands_of_mma_and_wgmma_are_held_as_in_cutlass(case: dict[str, Any]) -> None:
+    found = ours(case)
+    assert (found.threads, found.values) == (case["threads"], case["values"])
+    mine = table_of(found.layout)
+    assert (mine == table_of(parse_layout(case["cute"]))).all()
+    rows = found.shape[0]
+    assert digest(np.stack([mine.reshape(-1) % rows, mine.reshape(-1) // rows], 1)) == case["sha256_le_u32"]
+
+
+def in_bits(held: Layout, rows: int, bits: int) -> np.ndarray:
+    """A fragment as CuTe counts ldmatrix: (thread, bit of its registers) to a bit of rows of 128 bits."""
+    index = table_of(held)
+    first = (index % rows) * 128 + index // rows * bits
+    return (first[..., None] + np.arange(bits)).reshape(len(index), -1)
+
+
+#: Matrices of bytes, 16 x 8 and 16 x 16, have no name here.
+MATRICES = [case for case in vectors()["matrices"]["cases"] if "_U8x" not in case["name"]]
+
+
+@pytest.mark.parametrize("case", MATRICES, ids=lambda case: f"{case['name']} {case['operand']}")
+def test_ldmatrix_and_stmatrix_move_what_they_move_in_cutlass(case: dict[str, Any]) -> None:
+    registers, turned = re.findall(r"SM\d+_U\d+x(\d)_(?:LD|ST)SM_(\w)", case["name"])[0]
+    count = int(registers) if turned == "N" else int(registers) // 2
+    in_registers = (case["operand"] == "DST") == ("LDSM" in case["name"])
+    if in_registers:
+        head = "ldmatrix" if "LDSM" in case["name"] else "stmatrix"
+        one = fragment(f"{head}.x{count}{'.trans' * (turned == 'T')}.{8 * count}x8")
+        mine = in_bits(one.layout, one.shape[0], 16)
+    else:  # the rows that threads point at; of x1 and x2 the other threads repeat them, and are not looked at
+        mine = in_bits(row_pointers(count, 1, 8), 8 * count, 16)
+    theirs = table_of(parse_layout(case["cute"]))
+    assert (mine == theirs[: len(mine)]).all()
+    assert digest(theirs) == case["sha256_le_u32"]
+
+
+@pytest.mark.parametrize("case", vectors()["tensor_memory"]["cases"], ids=lambda case: case["name"])
+def test_tcgen05_ld_and_st_reach_the_cells_they_reach_in_cutlass(case: dict[str, Any]) -> None:
+    words = case["ptx"].replace(".red", "").replace(".max.f32", "")  # a reduction loads the same, and one register more
+    one = fragment(words)
+    index, lanes = table_of(one.layout), one.shape[0]
+    lane, column, low = index % lanes, index // lanes, np.zeros_like(index)
+    if "pack" not in case["ptx"]:  # a value is a cell, which the table has as two halves
+        lane, column = (np.repeat(part, 2, axis=1) for part in (lane, column))
+        low = np.tile([0, 16], (len(index), one.values))
+    assert (one.threads, lane.size) == (case["threads"], case["count"])
+    assert digest(np.stack([part.reshape(-1) for part in (lane, column, low)], 1)) == case["sha256_le_u32"]
+
+
+# Laws -----------------------------------------------------------------------------------------------------------------
+
+SOME = [name for number, name in enumerate(names()) if number % 7 == 0 or not name.startswith("wgmma")]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_every_element_of_the_tile_is_held_as_often_as_the_rule_says(name: str) -> None:
+    one = fragment(name)
+    rows, columns = one.shape
+    times = {"SFA": 2, "SFB": 4}.get(name.split(".")[2] if name.count(".") > 1 else "", 1)
+    found = Counter(table_of(one.layout).reshape(-1).tolist())
+    if name.startswith("tcgen05") and "pack" in name:
+        assert set(found.values()) == {1}
+        assert len(found) == rows * columns
+    else:
+        assert found == dict.fromkeys(range(rows * columns), times)
+
+
+@pytest.mark.parametrize(("down", "across"), [(1, 1), (2, 1), (1, 4), (2, 2)])
+def test_trans_gives_each_thread_the_transposed_matrix(down: int, across: int) -> None:
+    plain, turned = quads(down, across, 2), turned_quads(down, across)
+    rows = 8 * down
+    for thread in range(32):
+        for value in range(2 * down * across):
+            row, column = plain(thread, value) % rows, plain(thread, value) // rows
+            other = turned(thread, value)
+            assert (other % rows % 8, other // rows % 8) == (column % 8, row % 8)
+            assert (other % rows // 8, other // rows // 8) == (row // 8, column // 8)
+
+
+def test_ldmatrix_brings_what_mma_takes() -> None:
+    assert fragment("ldmatrix.x4").layout == fragment("mma.m16n8k16.A.bf16").layout
+    assert fragment("ldmatrix.x4.s8").layout == fragment("mma.m16n8k32.A.s8").layout
+    assert fragment("ldmatrix.x4.tf32").layout == fragment("mma.m16n8k8.A.tf32").layout
+    assert fragment("stmatrix.x2").layout == fragment("mma.m16n8k8.C").layout
+    assert fragment("ldmatrix.x2.8x16").layout == fragment("mma.m16n8k16.B.f16").layout
+
+
+def test_ldmatrix_trans_brings_b_of_a_tile_whose_rows_run_along_k() -> None:
+    """Memory holds k x n, rows of 8 n; the instruction wants n x k."""
+    brought, wanted = fragment("ldmatrix.x2.trans"), fragment("mma.m16n8k16.B.f16")
+    for thread in range(32):
+        for value in range(4):
+            k, n = brought.element(thread, value)
+            assert wanted.element(thread, value) == (n, k)
+
+
+def test_tcgen05_ld_16x256b_brings_the_accumulators_of_mma() -> None:
+    assert fragment("tcgen05.ld.16x256b.x1").layout == fragment("mma.m16n8k16.C").layout
+    assert fragment("tcgen05.ld.16x128b.x1").layout == fragment("mma.m16n8k4.A.tf32").layout
+
+
+def test_a_warp_of_wgmma_holds_what_mma_holds() -> None:
+    whole, piece = fragment("wgmma.m64n64k16.D"), fragment("mma.m16n8k16.C")
+    for thread in range(128):
+        for value in range(whole.values):
+            row, column = piece.element(thread % 32, value % 4)
+            assert whole.element(thread, value) == (row + 16 * (thread // 32), column + 8 * (value // 4))

@@ -1,0 +1,123 @@
+"""Tiled MMAs: every element as often as the rule says, by enumeration; and the product that the threads make."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from layoutalg import ComposedLayout, Layout, LayoutError, MmaAtom, Swizzle, TiledMma, make_tiled_mma, mma_atom, size
+
+MMAS = [
+    make_tiled_mma("mma.m16n8k16.f16"),
+    make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1)),
+    make_tiled_mma("mma.m16n8k8.tf32", Layout((2, 2, 1), (2, 1, 0)), (None, Layout((8, 2, 2), (1, 16, 8)), None)),
+    make_tiled_mma("mma.m8n8k4.f64", (2, 4, 1), (32, 32, 8)),
+    make_tiled_mma("wgmma.m64n16k16", (2, 1, 1)),
+]
+EXTENTS = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
+
+
+def layout_of(mma: TiledMma, operand: str) -> Layout:
+    i, j = EXTENTS[operand]
+    return Layout((2 * mma.tile_mnk[i], 2 * mma.tile_mnk[j]), (2 * mma.tile_mnk[j], 1))
+
+
+@pytest.mark.parametrize("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
+@pytest.mark.parametrize("operand", "ABC")
+def test_every_element_is_held_as_often_as_there_are_atoms_beside_it(mma: TiledMma, operand: str) -> None:
+    layout, found = layout_of(mma, operand), Counter()
+    for thread in range(int(size(mma.thr_layout_vmnk))):
+        mine, offset = getattr(mma, f"partition_{operand}")(layout, thread)
+        found.update(offset + mine(i) for i in range(int(size(mine))))
+    held = {"A": mma.atom.a, "B": mma.atom.b, "C": mma.atom.c}[operand]
+    in_the_atom = Counter(held(i) for i in range(int(size(held))))
+    others = {"A": 1, "B": 0, "C": 2}[operand]
+    times = next(iter(in_the_atom.values())) * int(size(mma.atom_layout[others]))
+    assert found == Counter({layout(i): times for i in range(int(size(layout)))})
+
+
+@pytest.mark.parametrize("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
+@pytest.mark.parametrize("operand", "ABC")
+def test_tv_layout_says_of_the_tile_what_partitions_say(mma: TiledMma, operand: Any) -> None:
+    i, j = EXTENTS[operand]
+    tile = Layout((mma.tile_mnk[i], mma.tile_mnk[j]))
+    tv = mma.tv_layout(operand)
+    for thread in range(0, int(size(mma.thr_layout_vmnk)), 5):
+        mine, offset = getattr(mma, f"partition_{operand}")(tile, thread)
+        assert [tv(thread, value) for value in range(int(size(mine)))] == [
+            offset + mine(value) for value in range(int(size(mine)))
+        ]
+
+
+def test_the_threads_of_a_warp_make_the_product() -> None:
+    """One atom a warp: what each lane holds of A and B, put together by the atom, is what it holds of C."""
+    mma, random = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1)), Random(0)
+    m, n, k = mma.tile_mnk
+    a = np.array([[random.randrange(9) for _ in range(k)] for _ in range(m)])
+    b = np.array([[random.randrange(9) for _ in range(k)] for _ in range(n)])
+    c = np.zeros((m, n), int)
+    atom = mma.atom
+    for warp in range(4):
+        parts = {}
+        for operand, matrix, held in (("A", a, atom.a), ("B", b, atom.b)):
+            parts[operand] = np.zeros(int(size(held)), int)
+            for lane in range(32):
+                mine, offset = getattr(mma, f"partition_{operand}")(Layout(matrix.shape, (k, 1)), 32 * warp + lane)
+                for value in range(int(size(mine))):
+                    parts[operand][held(lane, value)] = matrix.reshape(-1)[offset + mine(value)]
+        product = parts["A"].reshape(16, 16, order="F") @ parts["B"].reshape(8, 16, order="F").T
+        for lane in range(32):
+            mine, offset = mma.partition_C(Layout((m, n), (n, 1)), 32 * warp + lane)
+            for value in range(int(size(mine))):
+                c.reshape(-1)[offset + mine(value)] = product.reshape(-1, order="F")[atom.c(lane, value)]
+    assert (c == a @ b.T).all()
+
+
+def test_stages_are_kept_and_swizzles_stay() -> None:
+    mma = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1))
+    tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 64, 3), (64, 1, 4096)))
+    mine, offset = mma.partition_A(tile, 37)
+    assert len(mine) == 4
+    plain, start = mma.partition_A(tile.inner, 37)
+    values = [offset + mine(i) for i in range(int(size(mine)))]
+    assert values == [Swizzle(3, 3, 3)(start + plain(i)) for i in range(int(size(plain)))]
+
+
+def test_operands_in_shared_memory_are_whole_for_every_thread() -> None:
+    atom = mma_atom("wgmma.m64n8k16.f16")
+    assert (str(atom.a), str(atom.b), atom.threads) == ("(128,(64,16)):(0,(1,64))", "(128,(8,16)):(0,(1,8))", 128)
+    assert mma_atom("wgmma.m64n8k16", a_source="rmem").a == Layout(((4, 8, 4), (2, 2, 2)), ((128, 1, 16), (64, 8, 512)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mma_atom("ldmatrix.x4"),
+        lambda: mma_atom("mma.m16n8k16"),
+        lambda: mma_atom("mma"),
+        lambda: mma_atom(3),  # type: ignore[arg-type]
+        lambda: mma_atom("wgmma.m64n8k16", a_source="gmem"),  # type: ignore[arg-type]
+        lambda: make_tiled_mma("mma.m16n8k16.f16", (2, 2)),
+        lambda: make_tiled_mma("mma.m16n8k16.f16", Layout((2, 2, 1), (2, 2, 0))),
+        lambda: make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1), (None, None)),
+        lambda: make_tiled_mma(MMAS[0]),  # type: ignore[arg-type]
+        lambda: MMAS[0].partition_A(Layout((16, 16)), 32),
+        lambda: MMAS[0].partition_A(Layout((16, 15)), 0),
+        lambda: MMAS[0].thrfrg_C(Layout(128)),
+        lambda: MMAS[0].thrfrg_C(7),  # type: ignore[arg-type]
+        lambda: MMAS[0].tv_layout("D"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_tiled_mma_is_refused(make: Any) -> None:
+    with pytest.raises(LayoutError):
+        make()
+
+
+def test_atoms_are_values() -> None:
+    atom = mma_atom("mma.m16n8k8.f16")
+    assert atom == MmaAtom((16, 8, 8), atom.a, atom.b, atom.c)
+    assert hash(make_tiled_mma(atom)) == hash(make_tiled_mma("mma.m16n8k8.f16"))
