@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation
-from descriptors.pictures.anatomy import Anatomy, Pair, bank_group, ranks
+from descriptors.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.chunk_panels import (
     chunk_heading,
     chunk_panel,
@@ -24,7 +24,7 @@ from descriptors.pictures.chunk_panels import (
 from descriptors.pictures.chunk_panels import steps as draw_steps
 from descriptors.pictures.panels import HEIGHT, amount, atom_name, chunk_name, many, subtile_name, times, told
 from descriptors.pictures.tables import shown, story, table
-from descriptors.pictures.tile_panels import atoms_panel, beam, panel_width, share_of_atom, subtiles_panel
+from descriptors.pictures.tile_panels import atoms_panel, beam, memory_order, panel_width, share_of_atom, subtiles_panel
 from descriptors.text import image
 from layoutalg import Figure, Picture, Scene
 
@@ -52,14 +52,17 @@ class LevelsPicture(Picture):
         high = max(HEIGHT, min(15 * a.chunk_grid[0], 480))
         wide = panel_width(a, high)
         figure.heading(0, 0, title(d), f"{told(d)}, {times(a.extents)} out of {d.smem_tile}.", room=1100)
-        words = [f"{times(a.extents)} = {amount(a.bytes)}: {_atoms(a)}", "numbered in memory order"]
+        words = [
+            f"{times(a.extents)} = {amount(a.bytes)}: {_atoms(a)}",
+            "numbered in memory order" if a.atom_grid[0] else "subtiles in memory order",
+        ]
         edge = _head(figure, 28, f"1 Tile of {many(2, atom_name(d))}", words, "accent")
         tile = atoms_panel(figure, a, 28, TOP, wide, high)
         left = max(tile.x + wide + GAP, edge + 28)
         words = [f"{times(a.subtile_grid)} operands of {times(d.mma)}", f"each {_across(a)}"]
         edge = _head(figure, left, f"2 {_capital(many(2, subtile_name(d)))}", words, "subtile")
         subtiles = subtiles_panel(figure, a, left, TOP, wide, high, self.subtile)
-        figure.text(left + wide / 2, TOP + high + 24, share_of_atom(d), "muted", 13, "middle")
+        figure.text(left + wide / 2, TOP + high + 24, share_of_atom(d, wide + 44), "muted", 13, "middle")
         left = max(left + wide + GAP + 14, edge + 28)
         edge = _head(figure, left, f"3 One subtile: {many(2, chunk_name(d))}", chunks_heading(a), "subtile")
         chunks = chunks_panel(figure, a, left, TOP, high)
@@ -80,7 +83,7 @@ class LevelsPicture(Picture):
             "kind": "levels",
             "tile": a.extents,
             "atom": a.atom_extents,
-            "atoms": ranks(a.atom_places()),
+            "atoms": memory_order(a),
             "subtiles": a.subtile_grid,
             "subtile": self.subtile,
             "mma": d.mma,
@@ -98,7 +101,7 @@ class LevelsPicture(Picture):
         atoms, chunks, addresses = found["atoms"], found["chunks"], found["addresses"]
         count = sum(map(len, atoms))
         lines = [f"{title(d)}: {told(d)}, {times(a.extents)}", ""]
-        lines += [f"1 tile: {amount(a.bytes)}, {_atoms(a)} of {times(a.atom_extents)}, numbered as they lie in memory"]
+        lines += [f"1 tile: {amount(a.bytes)}, {_atoms(a)} of {times(a.atom_extents)}, numbered in memory order"]
         lines += table(atoms, [[Figure.step(rank, count) for rank in row] for row in atoms], color=color)
         lines += ["", f"2 subtiles: {times(a.subtile_grid)} of {times(d.mma)}, one instruction each, {_across(a)}"]
         lines += ["", f"3 one subtile: {'; '.join(chunks_heading(a))}"]

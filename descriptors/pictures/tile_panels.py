@@ -25,19 +25,25 @@ def panel_width(a: Anatomy, height: float) -> float:
     return round(max(NARROW, min(WIDE, height * k / mn)))
 
 
+def memory_order(a: Anatomy) -> list[list[int]]:
+    """Which atom comes first, second, ... in memory; of a layout that is not made of whole atoms, which subtile.
+
+    >>> from descriptors import derive
+    >>> memory_order(Anatomy(derive((16, 128), "bf16", "K", "128B", (16, 16), legality="off")))
+    [[0, 2], [1, 3]]
+    """
+    return ranks(a.atom_places() or a.subtile_starts())
+
+
 def atoms_panel(figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float) -> Frame:
     """The atoms of a tile, numbered and shaded in the order in which they lie in memory; the extents beside it."""
-    rows, columns = a.atom_grid
-    frame = Frame(x, y, width, height, max(rows, 1), max(columns, 1))
-    (mn, k), (high, wide) = names(a.derivation), a.extents
-    beside = 16
-    if rows:
-        order = ranks(a.atom_places())
-        labels = [[str(rank) for rank in row] for row in order]
-        if not fill(figure, frame, order_roles(order), labels):
-            ticks(figure, frame, [row[0] for row in labels], labels[0])
-            beside = 24 + round(figure.width_of(labels[-1][0], 10.5, mono=True))
-        border(figure, frame, "atom", rows, columns, outer=False)
+    (mn, k), (high, wide), order = names(a.derivation), a.extents, memory_order(a)
+    frame = Frame(x, y, width, height, len(order), len(order[0]))
+    labels, beside = [[str(rank) for rank in row] for row in order], 16
+    if not fill(figure, frame, order_roles(order), labels):
+        ticks(figure, frame, [row[0] for row in labels], labels[0])
+        beside = 24 + round(figure.width_of(labels[-1][0], 10.5, mono=True))
+    border(figure, frame, "atom" if a.atom_grid[0] else "subtile", frame.rows, frame.columns, outer=False)
     border(figure, frame, "tile")
     figure.text(x + width / 2, y + height + 24, f"{k} {wide}", "muted", 13, "middle")
     figure.text(x - beside, y + height / 2, f"{mn} {high}", "muted", 13, "middle", turn=-90)
@@ -54,15 +60,13 @@ def subtiles_panel(
     figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float, chosen: Pair | None
 ) -> Frame:
     """The subtiles of a tile over its atoms, one of them chosen."""
-    rows, columns = a.atom_grid
-    frame = Frame(x, y, width, height, *a.subtile_grid)
-    if rows:
-        atoms = Frame(x, y, width, height, rows, columns)
-        fill(figure, atoms, order_roles(ranks(a.atom_places())))
+    frame, order = Frame(x, y, width, height, *a.subtile_grid), memory_order(a)
+    atoms = Frame(x, y, width, height, len(order), len(order[0]))
+    fill(figure, atoms, order_roles(order))
     if chosen:
         figure.box(*frame.cell(*chosen), "glow")
-    if rows:
-        border(figure, atoms, "atom", rows, columns, outer=False)
+    if a.atom_grid[0]:
+        border(figure, atoms, "atom", atoms.rows, atoms.columns, outer=False)
     border(figure, frame, "subtile", *a.subtile_grid)
     if chosen:
         figure.border(*frame.cell(*chosen), "subtile", line=3.6)
@@ -77,8 +81,8 @@ def beam(figure: Figure, panel: Frame, part: tuple[float, float, float, float], 
     figure.lines([(start, foot, whole.x, whole.y + whole.height)], "chunk", 1, (4, 4))
 
 
-def share_of_atom(d: Derivation) -> str:
-    """How much of an atom's line one subtile takes.
+def share_of_atom(d: Derivation, room: float = 400) -> str:
+    """How much of an atom's line one subtile takes, in at most so many pixels.
 
     >>> from descriptors import derive
     >>> share_of_atom(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -89,4 +93,5 @@ def share_of_atom(d: Derivation) -> str:
     if d.swizzle is SwizzleMode.NONE or taken % span == 0:
         return f"each {amount(taken)} of {along}"
     part = {2: "half", 4: "a quarter"}.get(span // taken if span % taken == 0 else 0)
-    return f"each {amount(taken)} of {along}" + (f": {part} of an atom\u2019s line" if part else "")
+    whole = f"each {amount(taken)} of {along}: {part} of an atom\u2019s line"
+    return whole if part and Figure.width_of(whole, 13) <= room else f"each {amount(taken)} of {along}"

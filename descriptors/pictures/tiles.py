@@ -28,7 +28,7 @@ _SAID = {
     "order": "shade: order in memory",
     "bank": "colour: a group of four banks",
     "atom": "colour: the atom",
-    "subtile": "colour: the subtile",
+    "subtile": "shade: the order in which subtiles start",
     "chunk": "colour: the chunk of a subtile",
 }
 _TITLES = {
@@ -109,8 +109,7 @@ class TilePicture(Picture):
         """Extents of the blocks that are coloured alike, and the number of each."""
         (mn, k), d = a.extents, a.derivation
         if self.colour == "subtile":
-            high, wide = a.subtile_grid
-            return d.mma, [[i * wide + j for j in range(wide)] for i in range(high)]
+            return d.mma, ranks(a.subtile_starts())
         if self.colour == "chunk":
             rows, columns = a.chunk_grid
             block = a.chunk_extents
@@ -122,7 +121,7 @@ class TilePicture(Picture):
         return a.unit, ranks(a.pieces(swizzled=False))
 
     def _roles(self, kinds: list[list[int]]) -> list[list[str | None]]:
-        if self.colour == "order":
+        if self.colour in ("order", "subtile"):
             count = max(map(max, kinds)) + 1
             return [[Figure.step(one, count) for one in row] for row in kinds]
         return [[Figure.kind(one) for one in row] for row in kinds]

@@ -30,7 +30,9 @@ def test_every_cell_is_filled_once_by_its_number(name: str, colour: str) -> None
     count = max(map(max, kinds)) + 1
     for i, row in enumerate(kinds):
         for j, number in enumerate(row):
-            assert filled[i, j] == (Figure.step(number, count) if colour == "order" else Figure.kind(number))
+            assert filled[i, j] == (
+                Figure.step(number, count) if colour in ("order", "subtile") else Figure.kind(number)
+            )
 
 
 def test_numbers_of_banks_are_addresses_in_groups_of_four_banks() -> None:
