@@ -31,6 +31,7 @@ from descriptors.pictures.panels import (
 )
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.tile_panels import order_roles
+from descriptors.text import extents_text
 from layoutalg import Figure, Picture, Scene
 
 #: Where the panels begin, their height, the width of the tile's.
@@ -55,7 +56,8 @@ class AtomsPicture(Picture):
         places = a.atom_places()
         if not places:
             raise DescriptorError(
-                f"picture: a tile must be made of whole atoms of {times(a.atom_extents)}, found {times(a.extents)}"
+                f"picture: a tile must be made of whole atoms of {extents_text(a.atom_extents)}, found "
+                f"{extents_text(a.extents)}; tile = {self.derivation.smem_tile}"
             )
         rows, columns = (extent // unit for extent, unit in zip(a.atom_extents, a.unit, strict=True))
         inside = tuple(tuple(row[:columns]) for row in a.pieces()[:rows])

@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg import Picture
 
 #: The most rows and columns of a table that are written.
 MOST_ROWS, MOST_COLUMNS = 40, 64
+
+#: Signs of pictures, as a terminal of any kind shows them.
+_ASCII = str.maketrans({"\u00d7": "x", "\u2013": "-", "\u202f": None, "\u2019": "'"})
 
 
 def table(
@@ -56,11 +60,23 @@ def table(
 
 
 def story(lines: Iterable[str], width: int | None) -> str:
-    """Lines of a text; those wider than a terminal are cut, colours apart."""
-    made = list(lines)
-    if width is None:
-        return "\n".join(made)
-    return "\n".join(line if "\x1b" in line or len(line) <= width else line[: width - 3] + "..." for line in made)
+    """Lines of a text in ASCII: sentences wrapped to a width, tables and coloured lines cut or left as they are.
+
+    >>> print(story(["64 \u00d7 16 of it", "   a table that is long"], 12))
+    64 x 16 of
+    it
+       a tab...
+    """
+    made: list[str] = []
+    for line in lines:
+        text = line.translate(_ASCII)
+        if width is None or len(text) <= width or "\x1b" in text:
+            made.append(text)
+        elif text.startswith(" "):
+            made.append(text[: max(width - 3, 0)] + "...")
+        else:
+            made += wrap(text, max(width, 8))
+    return "\n".join(made)
 
 
 def shown(picture: Picture) -> str:

@@ -71,6 +71,8 @@ def test_every_face_of_a_picture_is_whole(name: str) -> None:
         assert one.svg() == one.svg(), kind
         assert one.html().startswith("<!doctype html>"), kind
         assert one.text().strip(), kind
+        assert one.text().isascii(), kind
+        assert one.text(color=True).isascii(), kind
         assert "\x1b" not in one.text(), kind
         assert one.tikz().endswith("\\end{tikzpicture}"), kind
         assert one._repr_html_().count("data:image/svg+xml;base64,") == 1, kind
