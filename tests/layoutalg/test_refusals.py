@@ -214,7 +214,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     ),
 }
 #: Public names that take any number, values that are answers, and types to annotate with.
-ANSWERS = {"Access", "Picture", "Polynomial", "Proof"}
+ANSWERS = {"Access", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "Scene"}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES
 
