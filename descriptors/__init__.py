@@ -24,9 +24,11 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.debug.read import Fetched, read
     from descriptors.debug.warnings import Remark
     from descriptors.derivation.advance import AdvanceReport
-    from descriptors.derivation.derivation import Derivation, Grid
+    from descriptors.derivation.crossing import Crossing
+    from descriptors.derivation.derivation import Derivation
     from descriptors.derivation.derive import derive
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
+    from descriptors.derivation.table import Grid
     from descriptors.derivation.verify import Report, verify
     from descriptors.emitters.emit import emit
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
@@ -92,9 +94,11 @@ _NAMES = {
     "debug.read": "Fetched read",
     "debug.warnings": "Remark",
     "derivation.advance": "AdvanceReport",
-    "derivation.derivation": "Derivation Grid",
+    "derivation.crossing": "Crossing",
+    "derivation.derivation": "Derivation",
     "derivation.derive": "derive",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
+    "derivation.table": "Grid",
     "derivation.verify": "Report verify",
     "emitters.emit": "emit",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
@@ -179,6 +183,7 @@ __all__ = [
     "ChoiceError",
     "ColumnPlan",
     "Copied",
+    "Crossing",
     "Decoded",
     "DecodedField",
     "DecodedInstruction",

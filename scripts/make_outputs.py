@@ -30,6 +30,7 @@ LONGEST = 700
 
 K_128 = "--dtype bf16 --major K --swizzle 128B --tile 128x128"
 MN_64 = "--dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16 --order 1,0"
+K_96 = "--dtype e2m1 --major K --swizzle 128B --tile 128x768 --mma 128x96 --kind mxf4 --cta-group 2"
 FAMILY = '--dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic'
 SW128 = '"S<3,3,3> o 0 o (64,16):(64,1)"'
 BF16_K = "--dtype bf16 --major K"
@@ -74,6 +75,19 @@ derive {FAMILY} --format python
 derive {FAMILY} --format json
 derive {FAMILY} --format word
 derive {FAMILY} --json
+derive {K_96}
+derive {K_96} --json
+derive {K_96} --explain
+derive {K_96} --words --base 0x2000
+derive {K_96} --words --base 0x80
+derive {K_96} --subtile 0,5 --json
+derive {K_96} --emit cuda
+derive {K_96} --emit ptx
+derive {K_96} --emit python
+derive {K_96} --swizzle 64B
+decode 0x4010404004000006 --dtype e2m1 --major K --shape 128x96
+decode 0x4012404004010401
+read 0x4010404004000006 --dtype e2m1 --major K --shape 128x96
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
 match "(64,16):(64,1)" --dtype bf16 --swizzle 128B --json
 match "(64,16):(64,1)" --dtype bf16 --swizzle 64B

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from descriptors import oracle
@@ -23,6 +24,9 @@ def check(d: Derivation) -> tuple[str, dict[str, Any]]:
     if not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
     asked = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
+    if d.crossing is not None:
+        column = (d.mma[0], d.element.per_16_bytes)
+        asked = replace(asked, mma=column, arch="sm103", columns=(0, 0))
     try:
         (answer,) = descriptor_words([asked])
     except oracle.OracleError as error:

@@ -89,6 +89,11 @@ class Decoded:
         return tuple(field.name for field in self.fields if field.dont_care)
 
     @property
+    def absolute(self) -> bool:
+        """Whether the leading byte offset is an address: LBO mode 1 of sm_103a."""
+        return self.arch == "sm100" and bool(self["lbo_mode"])
+
+    @property
     def headline(self) -> str:
         """The answer in one line."""
         of = f" of an operand: {self.operand}" if self.operand else ""
@@ -166,6 +171,8 @@ def _field(field: Field, reading: Reading) -> DecodedField:
     idle, meaning = field.name in _dont_care(reading), _meaning(field.name, reading)
     if idle and field.name == BASE:
         meaning += "; there is no pattern without a swizzle"
+    elif idle and field.name == LEADING and reading.absolute:
+        meaning += "; K ends in its own line, so that it is not read"
     elif idle:
         unread = field.name == LEADING and reading.leading_is_read is False
         meaning += "; CUTLASS writes 16 bytes, others 0" if unread else "; never taken, the operand ends before it"
@@ -181,22 +188,28 @@ def _dont_care(reading: Reading) -> tuple[str, ...]:
     except DescriptorError:  # no such form: a remark says so
         return ()
     idle = set(wanted.unread)
+    if reading.absolute:
+        idle = {LEADING} if reading.crosses is False else set()
     if reading.shape and reading.element:
         units = list(reading.shape)
         mode = reading.major.contiguous_mode
         units[mode] = -(-units[mode] // reading.element.per_16_bytes)
         for name, path in wanted.steps:
-            if units[path[0]] <= wanted.chunk[path[0]]:
+            if units[path[0]] <= wanted.chunk[path[0]] and not (name == LEADING and reading.absolute):
                 idle.add(name)
     return tuple(idle)
 
 
 def _meaning(name: str, reading: Reading) -> str:
     """What a field says about this operand, in words; both readings where the major is not known."""
+    if name == "lbo_mode" and reading.absolute:
+        return "1 for an absolute leading address: K = 96 of sm_103a"
     if name == "swizzle":
         return f"{reading.code} means {elsewhere(reading.arch, reading.code)}" if reading.code else ""
     if name not in (LEADING, STRIDE):
         return _MEANINGS[name]
+    if name == LEADING and reading.absolute:
+        return "absolute address of the line of 128 bytes in which K goes on"
     if not isinstance(reading.mode, SwizzleMode):
         return ""
     texts = {major: _step(name, major, reading.mode) for major in Major if reading.major in (None, major)}

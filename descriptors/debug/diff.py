@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from descriptors.debug.across import Across, across
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
@@ -65,7 +66,7 @@ class Diff:
         element: the element type.
         major: the contiguous dimension that the instruction is told.
         shape: extents (MN, K) of the operand, in elements.
-        layout: the operand's layout, in elements.
+        layout: the operand's layout, in elements; that of the whole tile where operands cross atoms.
         base: address of the layout's offset 0, in bytes.
         differing: elements that are read from elsewhere.
         mismatches: the first of those, one of each run that is off by the same distance.
@@ -157,13 +158,20 @@ def diff(
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
     tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
     extents = as_shape(shape, tile)
-    operand = operand_of(tile, extents, _subtile(subtile, tile))
-    said = base_of(layout) if base is None else base
-    place, pattern = _base(said, operand, element, WORDS[name].decode(number)), _address("pattern_start", pattern_start)
-    stored = stored_addresses(operand, element, base=place, pattern_start=pattern)
+    operand, part = _operand(tile, mode, element, extents, _subtile(subtile, tile), name)
+    said, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
+    first = part.first if part else parts(operand)[2] * element.storage_bits // 8
+    place, pattern = _base(said, first, operand, values), _address("pattern_start", pattern_start)
+    if part:
+        stored = part.stored(place, pattern)
+    else:
+        stored = stored_addresses(operand, element, base=place, pattern_start=pattern)
     fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = mismatched(stored, fetched)
-    right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
+    if part:
+        right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
+    else:
+        right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
     return Diff(
         word=number,
         arch=name,
@@ -192,11 +200,32 @@ def _subtile(subtile: object, tile: Layout | ComposedLayout) -> tuple[int, ...]:
     return tuple(as_integer(at, "diff: a coordinate of subtile") for at in subtile)
 
 
-def _base(given: object, operand: Layout | ComposedLayout, element: ElementType, values: dict[str, Any]) -> int:
+def _operand(
+    tile: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType, shape: tuple[int, int],
+    at: tuple[int, ...], arch: Arch,
+) -> tuple[Layout | ComposedLayout, Across | None]:  # fmt: skip
+    """The operand as a layout; of a tile whose operands cross atoms the tile, and which part of it the operand is."""
+    try:
+        return operand_of(tile, shape, at), None
+    except DescriptorError:
+        part = across(tile, mode, element, shape, at) if arch == "sm100" else None
+        if part is None:
+            raise
+    return tile, part
+
+
+def _right_across(part: Across, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> tuple[Fit | None, str]:
+    """The word that reads an operand that crosses atoms; or why there is none."""
+    try:
+        return part.fitted(arch, base, pattern_start, absolute=absolute), ""
+    except DescriptorError as error:
+        return None, str(error)
+
+
+def _base(given: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any]) -> int:
     """Address of the layout's offset 0: as given, or so that the operand starts where the word does."""
     if given is not None:
         return _address("base", given)
-    first = parts(operand)[2] * element.storage_bits // 8
     base = int(values["start_address"]) - first
     if base < 0:
         raise DescriptorError(

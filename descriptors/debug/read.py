@@ -77,5 +77,5 @@ def read(
         element=element,
         major=contiguous,
         addresses=tuple(map(tuple, fetched.tolist())),
-        evidence=read_model.evidence(arch=found.arch, dtype=element, major=contiguous),
+        evidence=read_model.evidence(arch=found.arch, dtype=element, major=contiguous, absolute=found.absolute),
     )

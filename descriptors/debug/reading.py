@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.forms import LEADING, form
 from descriptors.operands.meaning import is_read, walked
-from descriptors.operands.operand import ElementType, Major, SwizzleMode
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import UnknownCode
 from descriptors.words.descriptor import Arch
@@ -67,8 +67,23 @@ class Reading:
         return group_bytes(self.mode) if isinstance(self.mode, SwizzleMode) else 0
 
     @property
+    def absolute(self) -> bool:
+        """Whether the leading byte offset is an address: LBO mode 1 of sm_103a."""
+        return bool(self.values.get("lbo_mode", 0))
+
+    @property
+    def crosses(self) -> bool | None:
+        """Whether K goes on at the absolute address; None where that takes the type and the shape to tell."""
+        if not self.absolute or self.element is None or self.shape is None:
+            return None if self.absolute else False
+        bits = self.shape[1] * self.element.storage_bits
+        return self.values["start_address"] % LINE_BYTES * 8 + bits > LINE_BYTES * 8
+
+    @property
     def leading_is_read(self) -> bool | None:
         """Whether the leading byte offset is read; None where that takes the major, or a swizzle, to tell."""
+        if self.absolute:
+            return self.crosses
         if not isinstance(self.mode, SwizzleMode):
             return None
         majors = Major if self.major is None else (self.major,)

@@ -61,6 +61,7 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
         _illegal_operand,
         _marks_of_the_other_arch,
         _unknown_bits,
+        _misplaced_line,
         _short_steps,
         _unshifted,
         _pattern,
@@ -71,7 +72,7 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
 
 def notes(word: Reading) -> tuple[Remark, ...]:
     """What surprises, and is right."""
-    return tuple(remark for rule in (_inside_an_atom, _base_offset) for remark in rule(word))
+    return tuple(remark for rule in (_inside_an_atom, _base_offset, _absolute) for remark in rule(word))
 
 
 def _swizzle_code(word: Reading) -> Iterator[Remark]:
@@ -113,11 +114,25 @@ def _marks_of_the_other_arch(word: Reading) -> Iterator[Remark]:
         if version != 1:
             hint = ", as in an sm90 word" if version == 0 else ""
             yield Remark("version", "version", f"must be 1 in an sm100 word, is {version}{hint}")
-        if word.values["lbo_mode"]:
-            text = f"1 makes {LEADING} an absolute address, for the K = 96 instructions of sm_103a alone"
-            yield Remark("absolute-leading", "lbo_mode", text)
     elif word.unknown_bits & sm100.SMEM_DESCRIPTOR["version"].mask == _SM100_VERSION:
         yield Remark("other-arch", "", "bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none")
+
+
+def _misplaced_line(word: Reading) -> Iterator[Remark]:
+    """What PTX does not allow beside an absolute leading address, or nobody shows."""
+    if not word.absolute:
+        return
+    rule = f"1 makes {LEADING} an absolute address, which K = 96 of sm_103a alone reads:"
+    line, base = word.values[LEADING], word.values["base_offset"]
+    for wrong, text in (
+        (word.mode is not SwizzleMode.B128, f"swizzle must be 128B, is {word.mode}"),
+        (word.major is Major.MN, "major must be K, is MN"),
+        (base != 0, f"base_offset must be 0, is {base}"),
+        (line % LINE_BYTES != 0, f"it must be a multiple of {LINE_BYTES}, where a line begins, is {line}"),
+        (word.element is not None and word.element.storage_bits != 4, f"dtype must be e2m1, is {word.element}"),
+    ):
+        if wrong:
+            yield Remark("absolute-leading", "lbo_mode", f"{rule} {text}")
 
 
 def _unknown_bits(word: Reading) -> Iterator[Remark]:
@@ -142,7 +157,7 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
     for name in (STRIDE, LEADING):
         step, group = word.values[name], word.group_bytes
         # Whether the hardware reads LBO of a swizzled operand takes the major to say.
-        if step >= group or (name == LEADING and not word.leading_is_read):
+        if step >= group or (name == LEADING and (word.absolute or not word.leading_is_read)):
             continue
         what = "reads every group from the same bytes" if step == 0 else "makes groups overlap"
         text = f"{step} {what}: {group // word.width} rows take {group} bytes (no matter if the operand has one group)"
@@ -207,6 +222,12 @@ def _inside_an_atom(word: Reading) -> Iterator[Remark]:
     if 0 < inside < word.width:
         text = f"{inside} bytes into the first row of an atom, as an advance along the row is"
         yield Remark("inside-an-atom", "start_address", f"{text}: the swizzle takes the absolute address")
+
+
+def _absolute(word: Reading) -> Iterator[Remark]:
+    if word.absolute:
+        text = f"1 makes {LEADING} an absolute address: it must move with the tile, and sm_103a alone reads it"
+        yield Remark("absolute-leading", "lbo_mode", text)
 
 
 def _base_offset(word: Reading) -> Iterator[Remark]:

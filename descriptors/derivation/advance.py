@@ -20,9 +20,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from descriptors.derivation.table import numbers, sums
+from descriptors.errors import DescriptorError
 from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
-from layoutalg import Layout, flatten, size
+from layoutalg import ComposedLayout, Layout, flatten, size
 
 #: The most subtiles that a table lists; a tile in shared memory has fewer.
 MOST_SUBTILES = 1 << 18
@@ -84,12 +86,13 @@ class AdvanceReport:
 
 
 def advance_report(
-    advance: Layout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int
+    advance: Layout | ComposedLayout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int
 ) -> AdvanceReport:
     """The report of a tile from the steps between its subtiles.
 
     Args:
-        advance: from subtile to offset of its start, in 16-byte units.
+        advance: from subtile to offset of its start, in 16-byte units; where operands cross atoms, a layout of columns
+            after the choice of those that operands begin at.
         base: address of the tile, in bytes.
         start: start of the first subtile relative to the tile, in bytes.
         reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
@@ -101,33 +104,53 @@ def advance_report(
     >>> advance_report(rows, base=0, start=0, reach=8096, span=128, alignment=1024, capacity=10**5).end
     16384
     """
-    lowest = highest = base + start
-    last = []
-    for mode in advance:
-        index, below = 0, 1
-        for leaf in flatten(mode):
-            steps = size(leaf) - 1
-            stride: Any = leaf.stride  # a number, as the words hold it
-            move: int = 16 * steps * stride
-            lowest, highest = lowest + min(move, 0), highest + max(move, 0)
-            index += below * steps if move > 0 else 0
-            below *= size(leaf)
-        last.append(index)
+    moves = [_extremes(mode) for mode in advance]
+    lowest, highest = (base + start + sum(move[i] for move in moves) for i in (0, 1))
+    # Operands that cross atoms reach two columns further, but the last of them ends in the line that it begins in.
     end = -(-(highest + reach) // span) * span
     room = (capacity - (end - base)) // alignment * alignment
-    fits = lowest >= 0 and highest + reach <= WINDOW_BYTES
-    within = size(advance) if fits else sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach))
+    if lowest >= 0 and highest + reach <= WINDOW_BYTES:
+        within = size(advance)
+    elif isinstance(advance, Layout):
+        within = sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach))
+    else:
+        starts = numbers(sums([_listed(mode) for mode in advance], base + start))
+        within = sum(0 <= one <= WINDOW_BYTES - reach for one in starts)
     return AdvanceReport(
         base=base,
         subtiles=size(advance),
         lowest_start=lowest,
         highest_start=highest,
-        last=tuple(last),
+        last=tuple(move[2] for move in moves),
         end=end,
         capacity=capacity,
         highest_base=room if room >= 0 else None,
         named=within,
     )
+
+
+def _extremes(mode: Layout | ComposedLayout) -> tuple[int, int, int]:
+    """The lowest and the highest offset of a mode, in bytes, and the number of the subtile that has the highest."""
+    if isinstance(mode, ComposedLayout):
+        offsets = _listed(mode)
+        return min(offsets), max(offsets), offsets.index(max(offsets))
+    low = high = index = 0
+    below = 1
+    for leaf in flatten(mode):
+        steps = size(leaf) - 1
+        stride: Any = leaf.stride  # a number, as the words hold it
+        move: int = 16 * steps * stride
+        low, high = low + min(move, 0), high + max(move, 0)
+        index += below * steps if move > 0 else 0
+        below *= size(leaf)
+    return low, high, index
+
+
+def _listed(mode: ComposedLayout) -> list[int]:
+    """Every offset of a mode, in bytes."""
+    if size(mode) > MOST_SUBTILES:
+        raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {mode}")
+    return [16 * mode(i) for i in range(size(mode))]
 
 
 def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple[tuple[int, ...], int]]:

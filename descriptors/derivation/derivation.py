@@ -1,6 +1,7 @@
 """What a derivation yields: the shared-memory descriptor with its fields in bytes, and the record of every step.
 
-Law: the words of a tile are its first descriptor, moved by each offset and nothing else.
+Law: the words of a tile are its first descriptor, moved by each offset and nothing else; where operands cross atoms,
+the line in which K goes on moves too.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
@@ -11,25 +12,22 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
-from typing import TypeAlias, cast
+from functools import partial
+from typing import cast
 
 from descriptors.derivation.advance import MOST_SUBTILES, AdvanceReport, advance_report
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.derivation.crossing import Crossing
+from descriptors.derivation.table import Grid, mapped, stage_bytes, sums
+from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.canonical import Match
+from descriptors.operands.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.text import extents_text, html, tell, tuple_text, word_text
+from descriptors.text import extents_text, html, tell, word_text
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
-from layoutalg import ComposedLayout, Layout, cosize, make_layout, size
-
-#: A number for each subtile: ``grid[mn][k]``.
-Grid: TypeAlias = tuple[tuple[int, ...], ...]
-
-#: A nested table, of a tile with any number of stages: a number, or a tuple of tables.
-Table: TypeAlias = int | tuple["Table", ...]
+from layoutalg import ComposedLayout, Layout, cosize, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,8 @@ class Derivation:
         operand: ``"A"`` or ``"B"``; None for either.
         instruction: ``"mma"``, or ``"tcgen05.cp.SHAPE"``: what reads the tile.
         capacity: bytes of shared memory that the tile was checked against; None if it was not.
+        crossing: where operands go on that cross from one swizzle atom to the next; None of a tile whose operands do
+            not. Where it is, steps 2 to 4 are of columns of 16 bytes of K.
     """
 
     tile: tuple[int, ...]
@@ -66,11 +66,12 @@ class Derivation:
     partitioned: Layout | ComposedLayout
     recast: Layout | ComposedLayout
     match: Match
-    advance: Layout
+    advance: Layout | ComposedLayout
     descriptor: SmemDescriptor
     operand: Matrix | None = None
     instruction: str = "mma"
     capacity: int | None = SMEM_BYTES
+    crossing: Crossing | None = None
 
     @property
     def headline(self) -> str:
@@ -99,7 +100,7 @@ class Derivation:
     @property
     def dont_care(self) -> tuple[str, ...]:
         """Descriptor fields that change nothing for this operand."""
-        return self.match.dont_care
+        return tuple(name for name in self.match.dont_care if self.crossing is None or name != LEADING)
 
     @property
     def transposed(self) -> bool:
@@ -136,13 +137,48 @@ class Derivation:
         >>> staged.offsets_bytes()[0][1], staged.offsets_bytes(stage=2)[0][1]
         ((32, 16416, 32800), 32800)
         """
+        return cast(Grid, sums(*self._steps(stage)))
+
+    def lines_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
+        """Where K goes on, of operands that cross atoms: the line of every subtile relative to that of the first.
+
+        In bytes, in the shape of ``offsets_bytes``: the line of 128 bytes in which the operand's last 16 bytes of K
+        lie in its first row, which is its own line where K does not go on in another. The words hold it as an absolute
+        address.
+
+        Args:
+            stage: as in ``offsets_bytes``.
+
+        Raises:
+            DescriptorError: if no operand of the tile crosses atoms, or as ``offsets_bytes``.
+
+        >>> from descriptors import derive
+        >>> d = derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2)
+        >>> d.offsets_bytes()[0][:4], d.lines_bytes()[0][:4]
+        ((0, 48, 96, 16400), (0, 0, 16384, 16384))
+        """
+        if self.crossing is None:
+            raise DescriptorError(f"derive: only operands that cross atoms go on in other lines, found {self.headline}")
+        steps, start = self._steps(stage)
+        return cast(Grid, sums([steps[0], list(map(self._line, range(len(steps[1])))), *steps[2:]], start))
+
+    @property
+    def _modes(self) -> tuple[Layout | ComposedLayout, ...]:
+        return tuple(self.advance)
+
+    def _line(self, k: int) -> int:
+        """Where operand k along K goes on, relative to the first."""
+        return 0 if self.crossing is None else 16 * (self.crossing.goes_on(k) - self.crossing.goes_on(0))
+
+    def _steps(self, stage: int | Sequence[int] | None) -> tuple[list[list[int]], int]:
+        """The offsets of the subtiles along each mode, in bytes, and what the stage adds that was chosen."""
         if size(self.advance) > MOST_SUBTILES:
             raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {self.advance}")
-        modes, start = tuple(self.advance), 0
+        modes, start = self._modes, 0
         if stage is not None:
-            modes, start = modes[:2], _stage_bytes(modes[2:], stage)
+            modes, start = modes[:2], stage_bytes(modes[2:], stage)
         # A layout is the sum of its modes: each is walked once, not once for every step of those before it.
-        return cast(Grid, _sums([[16 * mode(i) for i in range(size(mode))] for mode in modes], start))
+        return [[16 * mode(i) for i in range(size(mode))] for mode in modes], start
 
     def descriptor_at(self, base: int) -> SmemDescriptor:
         """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
@@ -151,7 +187,8 @@ class Derivation:
             base: address of the tile, in bytes. Away from the pattern's alignment the base offset is set.
 
         Raises:
-            DescriptorError: if the address is no multiple of 16 bytes, or of 128 where there is a swizzle.
+            DescriptorError: if the address is no multiple of 16 bytes, or of 128 where there is a swizzle, or of 1024
+                where operands cross atoms: PTX wants base offset 0 there.
 
         Source: PTX ISA 9.1, tcgen05 and wgmma matrix descriptors, base offset: (pattern start >> 7) & 7.
 
@@ -161,11 +198,15 @@ class Derivation:
         (1, 0)
         """
         step = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES
+        why, first = "", self.descriptor
+        if self.crossing is not None:
+            step, why = self.swizzle.alignment_bytes, ", as base_offset must be 0 where operands cross atoms"
         base = as_integer(base, "derive: the base address")
         if base % step:
-            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes, found {base}")
+            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes{why}, found {base}")
         rows = base // LINE_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
-        return replace(self.descriptor, start_address=self.descriptor.start_address + base, base_offset=rows)
+        line = first.leading_byte_offset + (base if self.crossing else 0)
+        return replace(first, start_address=first.start_address + base, base_offset=rows, leading_byte_offset=line)
 
     def words(self, base: int = 0, stage: int | Sequence[int] | None = None) -> Grid:
         """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
@@ -184,6 +225,8 @@ class Derivation:
         '0x4000404000010004'
         """
         first = self.descriptor_at(base)
+        if self.crossing is not None:
+            return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
         # Only the start address differs: the other fields are encoded once, and a start that fits is shifted as it is.
         field, others, name = first.word["start_address"], first.at(0).encode(), first.word.name
         start, unit, limit = first.start_address, field.unit, field.limit
@@ -193,7 +236,7 @@ class Derivation:
             fits = 0 <= address <= limit and not address % unit
             return others | (address // unit if fits else field.store(address, name)) << field.low
 
-        return cast(Grid, _map(word, self.offsets_bytes(stage)))
+        return cast(Grid, mapped(word, self.offsets_bytes(stage)))
 
     def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
         """The descriptor word of one subtile of a tile at an address.
@@ -213,8 +256,7 @@ class Derivation:
         >>> hex(d.word(0, 2, stage=3))
         '0x4000004000010c04'
         """
-        first = self.descriptor_at(base)
-        return first.at(first.start_address + self.offset_of(mn, k, stage)).encode()
+        return _moved(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
 
     def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
         """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
@@ -229,15 +271,29 @@ class Derivation:
         >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offset_of(1, 4)
         24576
         """
-        modes = tuple(self.advance)
+        modes = self._modes
         at = [
             as_integer(one, f"derive: {name} of a subtile", maximum=size(mode) - 1)
             for one, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
         ]
-        start = _stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
-        offset = make_layout(*modes[:2])(tuple(at))
-        assert isinstance(offset, int)
-        return 16 * offset + start
+        start = stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
+        return 16 * sum(mode(one) for mode, one in zip(modes[:2], at, strict=True)) + start
+
+    def line_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
+        """Where K goes on of one subtile: one cell of ``lines_bytes``, in bytes; 0 where no operand crosses atoms.
+
+        Args:
+            mn, k, stage: as ``word`` has them.
+
+        Raises:
+            DescriptorError: if there is no such subtile.
+
+        >>> from descriptors import derive
+        >>> derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2).line_of(0, 5)
+        32768
+        """
+        start = self.offset_of(mn, k, stage)
+        return 0 if self.crossing is None else start - self.offset_of(0, k) + self._line(k)
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
         """Whether every subtile's start fits its field, and all that is read lies in shared memory.
@@ -260,21 +316,8 @@ class Derivation:
         )
 
 
-def _stage_bytes(modes: tuple[Layout, ...], stage: int | Sequence[int]) -> int:
-    """Where a stage starts, in bytes; its number counts along the modes, the first fastest."""
-    coordinate = isinstance(stage, (tuple, list))
-    at = [as_integer(one, "derive: a stage") for one in (stage if isinstance(stage, (tuple, list)) else (stage,))]
-    extents = [size(mode) for mode in modes] if coordinate else [prod(map(size, modes))]
-    if not modes or len(at) != len(extents) or not all(one < extent for one, extent in zip(at, extents, strict=True)):
-        found = f"{brief(stage)}; stages = {tuple_text(map(size, modes))}"
-        raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
-    return 16 * make_layout(*modes)(tuple(at) if coordinate else at[0])
-
-
-def _sums(steps: list[list[int]], start: int) -> Table:
-    """A table of the sums of one step of each mode, the first mode outermost."""
-    return tuple(_sums(steps[1:], start + step) for step in steps[0]) if steps else start
-
-
-def _map(function: Callable[[int], int], table: Table) -> Table:
-    return function(table) if isinstance(table, int) else tuple(_map(function, row) for row in table)
+def _moved(first: SmemDescriptor, start: int, line: int) -> int:
+    """The word of an operand that begins, and goes on, so much further than the first."""
+    return replace(
+        first, start_address=first.start_address + start, leading_byte_offset=first.leading_byte_offset + line
+    ).encode()

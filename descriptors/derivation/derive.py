@@ -6,6 +6,9 @@
 4. ``canonical``    one operand in canonical form (``match``), whose two free steps are LBO and SBO;
 5. ``advance``      the rest of step 3: from subtile to its offset from the first, in 16-byte units.
 
+An operand with 48 bytes of K (K = 96 of sm_103a) that crosses from one swizzle atom to the next is no part of the tile
+that repeats: there steps 2 to 5 are of columns of 16 bytes, and the words differ in two fields (``crossing``).
+
 No stride is written by hand: every number comes out of the algebra and the tables of ``atoms`` and ``canonical``.
 Before the steps the operand is checked against the tables of instructions; after them the result is proved.
 Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLASS ``make_umma_desc`` and
@@ -25,20 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from descriptors.derivation.arguments import TileSpec
+from descriptors.derivation.crossing import Crossing, columns
 from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.request import Request, reader, request
+from descriptors.derivation.request import Reader, Request, reader, request
 from descriptors.derivation.verify import prove
-from descriptors.errors import as_flag
+from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import match_form
+from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.explicit import Given, Unit
-from descriptors.operands.forms import form
+from descriptors.operands.forms import Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
+from layoutalg import ComposedLayout, Layout
 
 __all__ = ["SMEM_BYTES", "derive", "derived"]
 
@@ -67,7 +73,9 @@ def derive(
     """Derive the shared-memory descriptor of a tile, and every step towards it.
 
     Law: with the tile at an aligned address ``a``, the operand of subtile (i, j) is described by the descriptor with
-    start address ``a + descriptor.start_address + offsets_bytes()[i][j]``, all its other fields unchanged.
+    start address ``a + descriptor.start_address + offsets_bytes()[i][j]``, all its other fields unchanged; but for
+    operands that cross atoms, whose leading byte address moves too: ``a + descriptor.leading_byte_offset +
+    lines_bytes()[i][j]``.
 
     Args:
         tile: extents (MN, K), or (MN, K, stages), in elements: a tile of canonical atoms. Or give ``layout``.
@@ -153,12 +161,15 @@ def derived(asked: Request) -> Derivation:
     wanted = form(spec.major, spec.swizzle)
     atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
     tile = _stored(asked, atom)
-    partitioned = partition(tile, spec.reads)
-    recast = in_16_bytes(partitioned, by.element, wanted)
-    first, rest = plain(recast)
-    found = match_form(first, wanted, by.element)
+    partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
+    start = 16 * start_of(recast)
     descriptor = SmemDescriptor(
-        by.arch, found.leading_byte_offset, found.stride_byte_offset, spec.swizzle, start_address=16 * start_of(recast)
+        by.arch,
+        found.leading_byte_offset if crossing is None else start + 16 * crossing.goes_on(0),
+        found.stride_byte_offset,
+        spec.swizzle,
+        start_address=start,
+        leading_is_absolute=crossing is not None,
     )
     descriptor.encode()  # raises here if a field cannot hold its value or the architecture lacks the swizzle
     return Derivation(
@@ -173,9 +184,26 @@ def derived(asked: Request) -> Derivation:
         partitioned=partitioned,
         recast=recast,
         match=found,
-        advance=rest,
+        advance=advance,
         descriptor=descriptor,
         operand=by.matrix,
         instruction=by.name,
         capacity=asked.capacity,
+        crossing=crossing,
     )
+
+
+def _steps(
+    tile: Tile, spec: TileSpec, by: Reader, wanted: Form
+) -> tuple[Tile, Tile, Match, Layout | ComposedLayout, Crossing | None]:
+    """Steps 2 to 5; in columns of 16 bytes where operands of 48 bytes of K are not the same part of the tile."""
+    try:
+        partitioned = partition(tile, spec.reads)
+        recast = in_16_bytes(partitioned, by.element, wanted)
+        first, rest = plain(recast)
+        return partitioned, recast, match_form(first, wanted, by.element), rest, None
+    except DescriptorError:
+        cut = columns(tile, by.element, spec) if by.cp is None and by.arch == "sm100" else None
+        if cut is None:
+            raise
+    return cut.partitioned, cut.recast, cut.match, cut.advance, cut.crossing

@@ -24,6 +24,7 @@ from itertools import product as cartesian
 from typing import Any
 
 from descriptors.derivation.arguments import TileSpec
+from descriptors.derivation.crossing import is_48_bytes_of_k
 from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
@@ -34,7 +35,7 @@ from descriptors.operands.forms import LEADING, STRIDE, Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
-from descriptors.text import counted
+from descriptors.text import counted, tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, UndecidedError, flatten, size, substitute, symbols_of
 
@@ -213,6 +214,11 @@ def derive_symbolic(
     spec = request(by, (1,) * len(extents), major=major, swizzle=swizzle, order=order).spec
     SmemDescriptor(by.arch, 0, 0, spec.swizzle).encode()  # raises here if the architecture lacks the swizzle
     wanted = form(spec.major, spec.swizzle)
+    if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
+        raise DescriptorError(
+            "derive: closed forms must be of operands that begin a step apart, found 48 bytes of K, which cross from "
+            f"one swizzle atom to the next; give numbers for the symbols of tile = {tuple_text(extents)}"
+        )
     stored, partitioned, recast = _in_16_bytes(by.element, spec, extents, wanted)
     first, rest = plain(recast)
     return SymbolicDerivation(

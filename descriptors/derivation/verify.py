@@ -16,12 +16,13 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from descriptors.derivation.advance import named_subtiles
-from descriptors.derivation.derivation import Derivation, Table
+from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.table import numbers
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts
@@ -109,11 +110,11 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     words, differing, mismatches, elements, beyond = list[int](), 0, list[Mismatch](), 0, 0
     for base in places:
         reached = d.advance_report(base).named if d.capacity is None else size(d.advance)
-        if reached < size(d.advance):
+        if reached < size(d.advance) and d.crossing is None:
             words, stored = _named(d, base)
             beyond = max(beyond, size(d.advance) - len(words))
         else:
-            words = list(_flat(d.words(base)))
+            words = list(numbers(d.words(base)))
             stored = _by_subtile(d, base, len(words))
         fetched = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
         fetched = fetched.reshape(stored.shape)
@@ -125,7 +126,8 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
             mismatches += first_mismatches(
                 stored[where], fetched[where], unit=address_unit(d.element), most=room, subtile=where, base=base
             )
-    evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major)
+    absolute = d.descriptor.leading_is_absolute
+    evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=absolute)
     return Report(elements, len(words), places, differing, tuple(mismatches), evidence, beyond)
 
 
@@ -177,6 +179,7 @@ def _named(d: Derivation, base: int) -> tuple[list[int], NDArray[Any]]:
     import numpy as np
 
     rows, swizzle, offset = parts(d.smem_tile)
+    assert isinstance(d.advance, Layout)  # operands that cross atoms are compared all, or not at all
     first, words, stored = d.descriptor_at(base), list[int](), list[Any]()
     reach = 16 * cosize(d.canonical)
     for at, start in named_subtiles(d.advance, first=first.start_address, reach=reach):
@@ -198,11 +201,3 @@ def _named(d: Derivation, base: int) -> tuple[list[int], NDArray[Any]]:
             f"base = {base}, smem_tile = {d.smem_tile}"
         )
     return words, np.stack(stored)
-
-
-def _flat(table: Table) -> Iterator[int]:
-    if isinstance(table, int):
-        yield table
-    else:
-        for row in table:
-            yield from _flat(row)

@@ -37,18 +37,24 @@ def write(recipe: Recipe) -> str:
     transposed = (
         f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     )
+    start = f"Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})"
+    put, line, also = f"moved & Uint64({recipe.field_mask:#x})", "", ""
+    if recipe.line_low:
+        start, also = f"{start} * Uint64({1 | 1 << recipe.line_low:#x})", " and the line in which K goes on"
+        line = f"    line = first + (Uint64({recipe.line()}) << {recipe.line_low})\n"
+        put, rest = f"{put} | line & Uint64({recipe.line_mask:#x})", rest & ~recipe.line_mask
     return f"""{recipe.commented("#")}
-{constant("word")} = {word_text(recipe.word)}  # every field but the start address
+{constant("word")} = {word_text(recipe.word)}  # every field but the start address{also}
 {constant("alignment_bytes")} = {recipe.alignment_bytes}
 {transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile; the address is that of the tile in shared memory (``pointer.toint()``).\"\"\"
-    return Uint64({constant("word")}) | Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})
+    return Uint64({constant("word")}) | {start}
 
 
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):
     \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
     moved = first + Uint64({recipe.offset()})
-    return first & Uint64({word_text(rest)}) | moved & Uint64({recipe.field_mask:#x})
+{line}    return first & Uint64({word_text(rest)}) | {put}
 """

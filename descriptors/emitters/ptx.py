@@ -14,14 +14,15 @@ Law: the instructions of the advance, run one after the other, leave the advance
 ...         values[target] = does[name[: name.rindex(".")]](*numbers)
 ...     return values["offset"]
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> lines, at = list(_advance(recipe(d, "a"))), [(mn, k) for mn in range(2) for k in range(8)]
+>>> one = recipe(d, "a")
+>>> lines, at = list(_advance(one, one.terms)), [(mn, k) for mn in range(2) for k in range(8)]
 >>> all(run(lines, {"%a_mn": mn, "%a_k": k}) == d.advance(mn, k) for mn, k in at)
 True
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from descriptors.emitters.recipe import Recipe, Term
 from descriptors.text import word_text
@@ -45,7 +46,8 @@ def write(recipe: Recipe) -> str:
     start, source = "", f"%{name}_address"
     if recipe.start_bytes:
         start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
-    advance = "".join(f"    {line}\n" for line in _advance(recipe))
+    advance = "".join(f"    {line}\n" for line in _advance(recipe, recipe.terms))
+    doubled, moved_line = _line(recipe) if recipe.line_low else ("", "")
     # PTX has no constants; the bit is an immediate of the instruction, or one of its descriptor.
     transposed = f"// transposed = {recipe.transposed:d}: {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     return f"""{recipe.commented("//")}{transposed}
@@ -59,25 +61,37 @@ def write(recipe: Recipe) -> str:
 {start}    and.b32 start, {source}, {recipe.window_mask:#x};
     shr.u32 start, start, {recipe.unit_bits};
     cvt.u64.u32 wide, start;
-    or.b64 %{name}_first, wide, {word_text(recipe.word)};
+{doubled}    or.b64 %{name}_first, wide, {word_text(recipe.word)};
 }}
 
 // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
 {{
     .reg .b32 offset, digit;
-    .reg .b64 moved;
+    .reg .b64 moved{", line" if recipe.line_low else ""};
 {advance}    cvt.u64.u32 moved, offset;
     add.u64 moved, %{name}_first, moved;
     bfi.b64 %{name}_subtile, moved, %{name}_first, 0, {recipe.field_mask.bit_length()};
-}}
+{moved_line}}}
 """
 
 
-def _advance(recipe: Recipe) -> Iterator[str]:
+def _line(recipe: Recipe) -> tuple[str, str]:
+    """What operands that cross atoms need besides: the line into the first descriptor, and moved into another."""
+    name, low = recipe.name, recipe.line_low
+    terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line_terms))
+    moved = f"""{terms}    cvt.u64.u32 moved, offset;
+    shr.u64 line, %{name}_first, {low};
+    add.u64 moved, line, moved;
+    bfi.b64 %{name}_subtile, moved, %{name}_subtile, {low}, {recipe.field_mask.bit_length()};
+"""
+    return f"    mul.lo.u64 wide, wide, {1 | 1 << low:#x};\n", moved
+
+
+def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
     """Instructions that leave the sum of the terms in ``offset``."""
-    if not recipe.terms:
+    if not terms:
         yield "mov.u32 offset, 0;"
-    for i, term in enumerate(recipe.terms):
+    for i, term in enumerate(terms):
         digit = f"%{recipe.name}_{term.coordinate}"
         for line in _digit(term, digit):
             digit = "digit"
@@ -91,6 +105,9 @@ def _advance(recipe: Recipe) -> Iterator[str]:
 
 def _digit(term: Term, source: str) -> Iterator[str]:
     """Instructions that leave ``source // divisor % modulus`` in ``digit``; none where that is the source itself."""
+    if term.scale > 1:
+        yield f"mad.lo.u32 digit, {source}, {term.scale}, {term.shift};"
+        source = "digit"
     if term.divisor > 1:
         if term.divisor & (term.divisor - 1):
             yield f"div.u32 digit, {source}, {term.divisor};"

@@ -37,15 +37,22 @@ def write(recipe: Recipe) -> str:
     transposed = (
         f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     )
+    start = f"({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}"
+    first, put, line, also = start, f"first & ~{recipe.field_mask:#x} | moved & {recipe.field_mask:#x}", "", ""
+    if recipe.line_low:
+        first, also = f"({start}) * {1 | 1 << recipe.line_low:#x}", " and the line in which K goes on"
+        line = f"    line = first + ({recipe.line()} << {recipe.line_low})\n"
+        put = f"first & ~{recipe.field_mask | recipe.line_mask:#x} | moved & {recipe.field_mask:#x}"
+        put += f" | line & {recipe.line_mask:#x}"
     return f"""{recipe.commented("#")}
-{constant("word")} = {word_text(recipe.word)}  # every field but the start address
+{constant("word")} = {word_text(recipe.word)}  # every field but the start address{also}
 {transposed}
 
 def {name}_first(tile_address):
     \"\"\"Descriptor of the first subtile of a tile at this shared-memory address.\"\"\"
     if tile_address % {recipe.alignment_bytes}:
         raise ValueError(f"the tile must start at a multiple of {recipe.alignment_bytes} bytes, found {{tile_address}}")
-    return {constant("word")} | ({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}
+    return {constant("word")} | {first}
 
 
 def {name}_subtile(first, {taken}):
@@ -53,5 +60,5 @@ def {name}_subtile(first, {taken}):
     if not ({inside}):
         raise IndexError(f"there are {shape} subtiles, found {{({taken})}}")
     moved = first + {recipe.offset()}
-    return first & ~{recipe.field_mask:#x} | moved & {recipe.field_mask:#x}
+{line}    return {put}
 """

@@ -2,7 +2,9 @@
 
 A descriptor's start address is the only field that differs between the operands of a tile, so a program needs one
 constant (all other fields) and one sum: for each extent of the advance layout a digit of a coordinate times a step.
-``(4,2):(2,1024)`` is ``k % 4 * 2 + k // 4 * 1024``.
+``(4,2):(2,1024)`` is ``k % 4 * 2 + k // 4 * 1024``. Where operands cross from one swizzle atom to the next, the digits
+of K are those of the piece of 16 bytes that an operand begins at, and a second sum says how far the line lies in which
+its last piece does: ``(k * 3 + 2) // 8 * 1024``.
 
 Law: the sum of the terms is the advance, at every subtile.
 
@@ -19,12 +21,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
+from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
 from descriptors.words.transpose import transpose_bit, transpose_note
-from layoutalg import Layout, coalesce, flatten, size
+from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _MNEMONICS = {"sm90": "wgmma", "sm100": "tcgen05"}
@@ -39,6 +43,7 @@ class Term:
         divisor: product of the extents before this one.
         modulus: this extent, or None for the last one, which a coordinate in range cannot leave.
         factor: its stride, as a natural number modulo the field.
+        scale, shift: the digit is of ``coordinate * scale + shift``.
 
     >>> Term("k", 4, None, 1024).spell()
     'k // 4 * 1024'
@@ -48,6 +53,8 @@ class Term:
     divisor: int
     modulus: int | None
     factor: int
+    scale: int = 1
+    shift: int = 0
 
     def spell(self, division: str = "//", suffix: str = "") -> str:
         """The term as an expression of Python, or of C with its own ``division`` and literal ``suffix``.
@@ -56,6 +63,9 @@ class Term:
         'k % 4u * 2u'
         """
         digit = self.coordinate
+        if self.scale > 1:
+            digit += f" * {self.scale}{suffix}" + (f" + {self.shift}{suffix}" if self.shift else "")
+            digit = f"({digit})"
         if self.divisor > 1:
             digit += f" {division} {self.divisor}{suffix}"
         if self.modulus is not None:
@@ -77,6 +87,8 @@ class Recipe:
         coordinates: names of a subtile's coordinates: mn, k, and the stages if there are any.
         extents: number of subtiles along each.
         terms: the advance, in 16-byte units.
+        line_terms: how far the line moves in which K goes on, likewise; none where LBO stays as it is.
+        line_low: the lowest bit of LBO, which the address of that line is added to; 0 where LBO stays as it is.
         alignment_bytes: what the address of the tile must be a multiple of.
         transposed: whether the instruction's transpose bit must be set.
         transpose_bit: which bit that is; "" of what has none.
@@ -96,6 +108,8 @@ class Recipe:
     transposed: bool
     transpose_bit: str
     comment: tuple[str, ...]
+    line_terms: tuple[Term, ...] = ()
+    line_low: int = 0
 
     def constant(self, what: str) -> str:
         """The name of a constant: in capitals, unless the operand's own name has some.
@@ -116,13 +130,31 @@ class Recipe:
         """The coordinates that move the descriptor; along the others there is one subtile, or a stride of 0."""
         return frozenset(term.coordinate for term in self.terms)
 
+    @property
+    def used_by_line(self) -> frozenset[str]:
+        """The coordinates that move the line in which K goes on."""
+        return frozenset(term.coordinate for term in self.line_terms)
+
+    @property
+    def line_mask(self) -> int:
+        """The bits of LBO in the word, if it moves; it is as wide as the start address."""
+        return self.field_mask << self.line_low if self.line_low else 0
+
     def commented(self, mark: str) -> str:
         """The comment, each line behind the language's mark."""
         return "".join(f"{mark} {line}\n" for line in self.comment)
 
     def offset(self, division: str = "//", suffix: str = "") -> str:
         """The sum of all terms as an expression; "0" where there is but one subtile."""
-        return " + ".join(term.spell(division, suffix) for term in self.terms) or f"0{suffix}"
+        return _sum(self.terms, division, suffix)
+
+    def line(self, division: str = "//", suffix: str = "") -> str:
+        """The sum of the terms of the line as an expression."""
+        return _sum(self.line_terms, division, suffix)
+
+
+def _sum(terms: tuple[Term, ...], division: str, suffix: str) -> str:
+    return " + ".join(term.spell(division, suffix) for term in terms) or f"0{suffix}"
 
 
 def recipe(derivation: Derivation, name: str) -> Recipe:
@@ -146,42 +178,63 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
         raise DescriptorError(f"emit: the operand must be a derivation, found {brief(derivation)}")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
-    modes, descriptor = tuple(derivation.advance), derivation.descriptor
+    advance, descriptor = derivation.advance, derivation.descriptor
+    modes: tuple[Layout | ComposedLayout, ...] = tuple(advance)
     stages = ("stage",) if len(modes) == 3 else tuple(f"stage{i}" for i in range(len(modes) - 2))
     coordinates = ("mn", "k", *stages)
     field = descriptor.word["start_address"]
     steps = (field.mask >> field.low) + 1
+    terms, line_terms = _all_terms(derivation, coordinates, steps)
+    crossing = derivation.crossing is not None
     return Recipe(
         name=name,
-        word=descriptor.at(0).encode(),
+        word=descriptor.at(0).encode() & ~(descriptor.word[LEADING].mask if crossing else 0),
         start_bytes=descriptor.start_address,
         field_mask=field.mask,
         window_mask=steps * field.unit - 1,
         unit_bits=field.unit.bit_length() - 1,
         coordinates=coordinates,
         extents=tuple(size(mode) for mode in modes),
-        terms=tuple(term for one, mode in zip(coordinates, modes, strict=True) for term in _terms(mode, one, steps)),
+        terms=terms,
         alignment_bytes=derivation.swizzle.alignment_bytes,
         transposed=derivation.transposed,
         transpose_bit=_transpose_bit(derivation),
         comment=tuple(_comment(derivation, coordinates)),
+        line_terms=line_terms,
+        line_low=descriptor.word[LEADING].low if crossing else 0,
     )
+
+
+def _all_terms(d: Derivation, coordinates: tuple[str, ...], steps: int) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """The terms of the advance, and those of the line in which K goes on."""
+    columns = d.advance.outer if isinstance(d.advance, ComposedLayout) else d.advance
+    assert isinstance(columns, Layout)
+    starts, lines = list[Term](), list[Term]()
+    for one, mode in zip(coordinates, columns, strict=True):
+        if d.crossing is not None and one == "k":
+            starts += _terms(mode, one, steps, scale=PIECES)
+            lines += _terms(d.crossing.lines, one, steps, scale=PIECES, shift=PIECES - 1, divisor=LINE)
+        else:
+            starts += (terms := list(_terms(mode, one, steps)))
+            lines += terms if d.crossing is not None else []
+    return tuple(starts), tuple(lines)
 
 
 def _transpose_bit(d: Derivation) -> str:
     return transpose_bit(d.arch, d.operand) if d.instruction == "mma" else ""
 
 
-def _terms(mode: Layout, coordinate: str, steps: int) -> Iterator[Term]:
+def _terms(
+    mode: Layout, coordinate: str, steps: int, *, scale: int = 1, shift: int = 0, divisor: int = 1
+) -> Iterator[Term]:
     """A term for each stride of a mode; coalesced first, so that steps of one size need no division."""
     leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
-    divisor = 1
     for i, (extent, stride) in enumerate(leaves):
         assert isinstance(stride, int)  # an advance counts 16-byte units; basis strides are refused long before
         # Only the sum modulo the field matters, so a negative step becomes a natural number there.
         factor = stride if stride >= 0 else stride % steps
         if factor:
-            yield Term(coordinate, divisor, extent if i + 1 < len(leaves) else None, factor)
+            yield Term(coordinate, divisor, extent if i + 1 < len(leaves) else None, factor, scale, shift)
         divisor *= extent
 
 
@@ -194,13 +247,12 @@ def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
     yield f"{tuple_text(d.mma)} elements out of a tile {tuple_text(d.tile)}{stacked}."
     yield f"tile     {d.smem_tile}  in elements"
     yield f"advance  {d.advance}  from the first subtile to subtile {tuple_text(coordinates)}, in 16-byte units"
-    yield ", ".join(
-        f"{name} {value} bytes{' (not read)' if name in unread else ''}"
-        for name, value in (
-            ("leading_byte_offset", descriptor.leading_byte_offset),
-            ("stride_byte_offset", descriptor.stride_byte_offset),
-        )
-    )
+    offsets = [(LEADING, descriptor.leading_byte_offset), (STRIDE, descriptor.stride_byte_offset)]
+    if d.crossing is not None:
+        yield f"{LEADING} is the address of the line of 128 bytes in which K goes on (lbo_mode 1, sm_103a alone):"
+        yield f"lines    {d.crossing.lines}  along K, from the first, in 16-byte units"
+        del offsets[0]
+    yield ", ".join(f"{name} {value} bytes{' (not read)' if name in unread else ''}" for name, value in offsets)
     if d.transposed:
         yield transpose_note(d.arch, d.operand)
     aligned = f"The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"

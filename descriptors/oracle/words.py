@@ -29,7 +29,10 @@ class WordRequest:
         swizzle: ``none``, ``32B``, ``64B``, ``128B`` or ``128B_BASE32B``.
         layout: the tile (MN, K, ...) in CuTe notation, in elements, without its swizzle.
         mma: extents (MN, K) that one instruction reads, in elements.
-        arch: ``sm100`` or ``sm90``.
+        arch: ``sm100``, ``sm103`` or ``sm90``.
+        columns: of an instruction with K = 96, whose operands may cross atoms: the number of the part along K that it
+            begins at, and of the one whose beginning is the next buffer (``next_src``); ``mma`` is one part then, 16
+            bytes of K. None for the first part alone, and no next buffer.
     """
 
     dtype: str
@@ -38,6 +41,7 @@ class WordRequest:
     layout: str
     mma: tuple[int, int]
     arch: str = "sm100"
+    columns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ def _question(request: WordRequest) -> dict[str, Any]:
         "layout": request.layout,
         "mma": list(request.mma),
         "arch": request.arch,
+        "columns": None if request.columns is None else list(request.columns),
     }
 
 

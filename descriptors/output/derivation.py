@@ -21,6 +21,7 @@ from itertools import chain, repeat
 from typing import Any
 
 from descriptors import text
+from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.operands.atoms import atoms_of, canonical_atom
@@ -35,7 +36,7 @@ from descriptors.output.subtiles import MOST_LISTED, subtile_table, words_record
 from descriptors.text import aligned, bits_text, counted, extents_text, tuple_text, word_text
 from descriptors.words.bitfield import span
 from descriptors.words.transpose import transpose_note
-from layoutalg import ComposedLayout, Layout, flatten, size
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
 
 
 @text.tell.register(Derivation)
@@ -111,6 +112,7 @@ def record(derivation: Derivation, base: int = 0, report: Report | None = None) 
         "base": base,
         "reach": advance.record(d.advance_report(base)),
         "offsets_bytes": d.offsets_bytes(),
+        **({} if d.crossing is None else {"crossing": _crossing_record(d)}),
         "words": words_record(d, base),
         "proof": None if report is None else proof.record(report),
     }
@@ -128,7 +130,16 @@ def _descriptor_record(d: Derivation, base: int) -> dict[str, Any]:
     }
 
 
+def _crossing_record(d: Derivation) -> dict[str, Any]:
+    """Where operands that cross atoms go on."""
+    assert d.crossing is not None
+    return {"lines": _layout_record(d.crossing.lines), "lines_bytes": d.lines_bytes()}
+
+
 def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
+    if isinstance(layout, ComposedLayout) and not isinstance(layout.outer, Swizzle):
+        # No one shape and stride is this function; those of the columns stand in its text.
+        return {"text": str(layout), "shape": layout.shape, "stride": None, "swizzle": None}
     inner = plain(layout)
     swizzle = str(layout.outer) if isinstance(layout, ComposedLayout) else None
     return {"text": str(layout), "shape": inner.shape, "stride": inner.stride, "swizzle": swizzle}
@@ -158,7 +169,12 @@ def _tile(d: Derivation) -> Iterator[str]:
 
 def _partition(d: Derivation) -> Iterator[str]:
     reader = "MMA instruction" if d.instruction == "mma" else d.instruction
-    yield f"2. The tile cut into what one {reader} reads: zipped_divide by {tuple_text(d.mma)}"
+    if d.crossing is None:
+        yield f"2. The tile cut into what one {reader} reads: zipped_divide by {tuple_text(d.mma)}"
+    else:
+        column = (d.mma[0], d.element.per_16_bytes)
+        yield f"2. The tile cut into columns of 16 bytes: zipped_divide by {tuple_text(column)}"
+        yield f"   One {reader} reads {PIECES} of them, here and there across two swizzle atoms: no part repeats."
     yield f"   partitioned  {d.partitioned}"
     yield from _halves(d, plain(d.partitioned), d.element.storage_bits)
 
@@ -178,8 +194,11 @@ def _halves(d: Derivation, partitioned: Layout, unit_bits: int) -> Iterator[str]
 
 def _canonical(d: Derivation) -> Iterator[str]:
     roles = {d.match.form.leading: f": LBO, the {LEADING}", d.match.form.stride: f": SBO, the {STRIDE}"}
+    if d.crossing is not None:
+        del roles[d.match.form.leading]  # it is no step, but an address
     rows: list[tuple[str, Layout, tuple[str, ...]]] = []
-    yield f"4. One operand in the canonical form {d.match.form}, in 16-byte units: logical_divide"
+    one = "operand" if d.crossing is None else "column"
+    yield f"4. One {one} in the canonical form {d.match.form}, in 16-byte units: logical_divide"
     yield f"   canonical    {d.canonical}"
     for i, name in enumerate(names(d)):
         rows.append((f"{name} chunk", d.canonical[i][0], ()))
@@ -193,6 +212,16 @@ def _advance(d: Derivation, base: int) -> Iterator[str]:
     yield "5. From the first subtile to the others: what to add to the start-address field, in 16-byte units"
     yield f"   advance      {d.advance}"
     many = size(d.advance)
+    if d.crossing is not None:
+        yield f"   Operand k begins at column {PIECES}*k; the right part says which, the left part where a column lies."
+        yield f"   lines        {d.crossing.lines}   from line of 128 bytes along K to where it lies"
+        yield (
+            f"   The last column of operand k lies in line ({PIECES}*k + {PIECES - 1})//{LINE}, whose address is LBO: "
+            "absolute, so that it moves with the tile."
+        )
+        yield f"   {counted(many, 'subtile')} share one descriptor but for these two fields."
+        yield f"   Tile at {base}: {d.advance_report(base)}."
+        return
     share = (
         "has one descriptor: its start address is" if many == 1 else "share one descriptor but for its start address,"
     )
@@ -206,10 +235,11 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
     yield f"   word  {word_text(d.descriptor_at(base).encode())}"
     if d.transposed:
         yield f"   {transpose_note(d.arch, d.operand)}"
-    yield (
-        f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
-        + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern starts: base_offset is 0 only then.")
-    )
+    starts = ", where the swizzle pattern starts: base_offset is 0 only then."
+    if d.crossing is not None:
+        starts = ": base_offset must be 0 where LBO is an address."
+    aligned_to = f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
+    yield aligned_to + ("." if d.swizzle is SwizzleMode.NONE else starts)
 
 
 def _fields(d: Derivation, base: int) -> list[tuple[str, ...]]:
@@ -228,6 +258,8 @@ def _fields(d: Derivation, base: int) -> list[tuple[str, ...]]:
 def _meanings(d: Derivation) -> dict[str, str]:
     """What each field says about this operand, and whether the hardware looks at it."""
     notes = {"start_address": "moves from subtile to subtile"}
+    if d.crossing is not None:
+        notes["lbo_mode"] = "LBO is an absolute address; sm_103a alone"
     for name, meaning in step_meanings(d).items():
         because = unread_because(d, name)
         notes[name] = f"{meaning}; {because}" if because else meaning
@@ -241,6 +273,9 @@ def _offsets(d: Derivation) -> Iterator[str]:
         yield f"   {size(d.advance)} subtiles are too many to list."
     else:
         yield from subtile_table(d.offsets_bytes(), mn)
+        if d.crossing is not None:
+            yield f"Line in which K goes on of subtile ({mn}, {k}) relative to that of the first, in bytes"
+            yield from subtile_table(d.lines_bytes(), mn)
 
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:

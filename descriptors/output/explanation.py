@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands import meaning
@@ -42,7 +43,10 @@ def step_meanings(d: Derivation) -> dict[str, str]:
     >>> step_meanings(d)["leading_byte_offset"]
     'step to the next atom along MN'
     """
-    return {name: meaning.step_meaning(d.match.form, name, names(d)) for name, _ in d.match.form.steps}
+    told = {name: meaning.step_meaning(d.match.form, name, names(d)) for name, _ in d.match.form.steps}
+    if d.crossing is not None:
+        told[LEADING] = "absolute address of the line of 128 bytes in which K goes on; moves from subtile to subtile"
+    return told
 
 
 def unread_because(d: Derivation, field: str) -> str:
@@ -88,10 +92,14 @@ def _sentences(d: Derivation) -> Iterator[str]:
     what = {None: "An operand", "A": "An A operand", "B": "A B operand"}[d.operand]
     yield (
         f"{what} of {extents_text(d.mma)} {d.element}, {d.major}-major, swizzle {d.swizzle}: a grid of pieces, each "
-        f"{chunk_meaning(d)}; the hardware walks from piece to piece by two steps, LBO and SBO."
+        f"{chunk_meaning(d)}; the hardware walks from piece to piece by "
+        + ("two steps, LBO and SBO." if d.crossing is None else "a step, SBO, and goes on at an address, LBO.")
     )
     meanings = step_meanings(d)
     for name, short, path in ((LEADING, "LBO", d.match.form.leading), (STRIDE, "SBO", d.match.form.stride)):
+        if name == LEADING and d.crossing is not None:
+            yield from _line_sentences(d)
+            continue
         taken, because = size(d.canonical[path[0]][path[1]]) - 1, unread_because(d, name)
         end = because or f"taken {taken} time{'s' if taken != 1 else ''}"
         yield (
@@ -100,6 +108,13 @@ def _sentences(d: Derivation) -> Iterator[str]:
     if d.transposed:
         yield transpose_note(d.arch, d.operand)
     yield _masks(d)
+    if d.crossing is not None:
+        yield (
+            f"Swizzle {d.swizzle} permutes absolute byte addresses, by {d.swizzle.swizzle}: the tile must start at a "
+            f"multiple of {d.swizzle.alignment_bytes} bytes, as base_offset must be 0 where LBO is an address."
+        )
+        yield f"One word for all but the start address and LBO: {d.advance_report()}."
+        return
     if d.swizzle is not SwizzleMode.NONE:
         yield (
             f"Swizzle {d.swizzle} permutes absolute byte addresses, by {d.swizzle.swizzle}: the tile must start at a "
@@ -107,6 +122,22 @@ def _sentences(d: Derivation) -> Iterator[str]:
             "does not. A start address inside an atom needs nothing else."
         )
     yield f"One word for all but the start address: {d.advance_report()}."
+
+
+def _line_sentences(d: Derivation) -> Iterator[str]:
+    """What LBO is where operands cross atoms, and which of them do."""
+    assert d.crossing is not None
+    across = [str(k) for k in range(size(d.advance[1])) if d.crossing.crosses(k)]
+    yield (
+        "LBO, the leading byte offset, is no step but an absolute address (lbo_mode 1, sm_103a alone): that of the "
+        "line of 128 bytes in which K goes on, in the first row. It moves with the tile, so that a word is right at "
+        "one address of the tile only."
+    )
+    yield (
+        f"An operand reads {PIECES} pieces of 16 bytes of each row, of which a line holds {LINE}: of the "
+        f"{size(d.advance[1])} operands along K those numbered {', '.join(across)} go on in the next line; for the "
+        "others LBO names their own line, and is not read."
+    )
 
 
 def _masks(d: Derivation) -> str:

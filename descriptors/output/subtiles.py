@@ -68,7 +68,8 @@ def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
     """
     one = subtile_record(d, subtile, base)
     place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {one['offset_bytes']} bytes after the first"
-    return f"{one['word']}  {place}"
+    on = f"; K goes on in the line at {one['line_bytes']}" if "line_bytes" in one else ""
+    return f"{one['word']}  {place}{on}"
 
 
 def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
@@ -87,12 +88,15 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
         )
     mn, k, *stages = subtile
     at: Any = tuple(stages) if stages else 0
-    return {
+    told = {
         "subtile": tuple(subtile),
         "base": base,
         "offset_bytes": d.offset_of(mn, k, at),
         "word": word_text(d.word(mn, k, at, base)),
     }
+    if d.crossing is not None:
+        told["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
+    return told
 
 
 def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: int = 16) -> Iterator[str]:

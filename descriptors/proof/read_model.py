@@ -10,13 +10,24 @@ and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
     address = start + offset
     address ^= ((address >> 7) - base_offset & 2**B - 1) << 4      for B = 1, 2, 3 of 32B, 64B, 128B
 
+With bit 52 of an sm100 word set (LBO mode 1) LBO is an address, and the offset of a K-major operand has no part of it.
+With p = start//16%8 + b//16, the number of a piece of 16 bytes in its line of 128 bytes, ::
+
+    address = start + (i//8)*SBO + (i%8)*128 + b               where p < 8
+    address = LBO   + (i//8)*SBO + (i%8)*128 + b%16 + (p-8)*16      beyond the line
+
+and the exclusive-or as ever. This is for the instructions with K = 96 of sm_103a, whose 48 bytes of K may cross from
+one swizzle atom to the next. PTX has it for 128B, K-major and base offset 0 alone and says that LBO points to the
+second chunk; that its line stands for the pieces beyond is what NVIDIA's kernels rely on.
+
 The exclusive-or takes the *absolute* address, which is why a start inside a swizzle atom works. The sum is not taken
 modulo the 18-bit window of the start address: there is nothing to read beyond shared memory, and the hardware faults
 (:data:`WINDOW`). sm100 adds 128B with
 32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
 Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on sm100 documented, not measured.
 Source: PTX ISA 9.1, "Asynchronous warpgroup level matrix shared memory layout" (wgmma) and "Shared memory layout and
-canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's.
+canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's. LBO mode 1: PTX ISA 9.1, tcgen05 "Absolute
+address mode for K dimension being 48B" and its restrictions; CUTLASS ``sm103_blockscaled_mma_warpspecialized.hpp``.
 
 Law: whatever the swizzle, a group of 8 rows is read byte by byte, each once.
 
@@ -69,6 +80,8 @@ _PATTERNS = {
     "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
     "sm100": {0: _NONE, 1: _128B_BASE32B, 2: _128B, 4: _64B, 6: _32B},
 }
+#: Bytes of a line, within which K lies unless LBO is absolute, and the most of K that an operand has then.
+_LINE, _LONGEST = 128, 48
 #: One past the last address that a start address can hold: 14 bits that count 16 bytes. A walk that reaches it, or the
 #: end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the end of the block's
 #: memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken modulo 2**18 it was
@@ -98,7 +111,8 @@ def read_addresses(
     those of an 8-bit type. :func:`read_bit_addresses` tells where their bits really are.
 
     Args:
-        word: the 64-bit descriptor, reserved bits and all; or several that differ in the start address alone.
+        word: the 64-bit descriptor, reserved bits and all; or several that differ in the start address alone, and in
+            LBO where that is an address.
         arch: ``"sm90"`` or ``"sm100"``.
         dtype: name of the element type, or anything whose ``str`` is one.
         major: ``"K"`` or ``"MN"``, likewise.
@@ -110,7 +124,7 @@ def read_addresses(
     Raises:
         DescriptorError: on an unknown name, a shape that is not two positive integers up to 65536 or so big that the
             walk leaves all measure, or a word without meaning on sm100: a version other than 1, an invalid swizzle
-            code, an absolute leading byte address; or if several words differ in more than the start address.
+            code, an absolute leading byte address where none can be; or if several words differ in more than addresses.
 
     >>> word = 1 << 62 | 64 << 32 | 1 << 16 | 0x400 >> 4      # 128B, SBO 1024, start 0x400
     >>> addresses = read_addresses(word, arch="sm90", dtype="bf16", major="K", shape=(64, 16))
@@ -148,8 +162,8 @@ def read_bit_addresses(
     return result
 
 
-def evidence(*, arch: str, dtype: object, major: object) -> str:
-    """How the model is known for an operand, in words fit for a report.
+def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False) -> str:
+    """How the model is known for an operand, in words fit for a report; ``absolute`` for words of LBO mode 1.
 
     Raises:
         ChoiceError: on an unknown name.
@@ -160,6 +174,8 @@ def evidence(*, arch: str, dtype: object, major: object) -> str:
     'documented, not measured on a Blackwell GPU'
     """
     arch, name, major_name = _names(arch, dtype, major)
+    if absolute:
+        return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
     if arch == "sm100":
         return "documented, not measured on a Blackwell GPU"
     if name in ("f16", "bf16") or (major_name == "K" and name in ("tf32", "e4m3", "e5m2", "s8", "u8")):
@@ -175,8 +191,11 @@ def _read(
 
     arch, name, major_name = _names(arch, dtype, major)
     mn, k = _extents(shape)
-    starts, leading, stride, base, pattern = _common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
+    starts, lines, others = _common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
+    leading, stride, base, pattern = others
     storage, step = _ELEMENTS[name]
+    if lines:
+        _check_absolute(word, major_name, pattern, base, lines, k * storage)
     # Along the contiguous dimension b counts bytes in pieces; across it, rows come in groups.
     if major_name == "K":
         length, height, piece, rows = k, mn, 16, 8
@@ -184,7 +203,8 @@ def _read(
     else:
         length, height, piece, rows = mn, k, pattern.span, pattern.rows
         piece_step, group_step = (leading, stride) if pattern.bits else (stride, leading)
-    reach = max(starts) + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
+    farthest = max(*starts, *lines) if lines else max(starts)
+    reach = farthest + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
     if reach > _FARTHEST:
         first = word[0] if isinstance(word, (tuple, list)) else word
         shown = f"{first:#018x}" + (f" and {len(starts) - 1} more" if len(starts) > 1 else "")
@@ -200,11 +220,7 @@ def _read(
         index, along, across = index[None, :], along[None, :], across[:, None]
     else:
         index, along, across = index[:, None], along[:, None], across[None, :]
-    addresses: NDArray[np.uint32] = along + across
-    if isinstance(word, (tuple, list)):
-        addresses = addresses + np.array(starts, dtype=np.uint32)[:, None, None]
-    else:
-        addresses += np.uint32(starts[0])
+    addresses = _placed(along + across, isinstance(word, (tuple, list)), starts, lines, b)
     if pattern.bits:
         number = (addresses >> np.uint32(7)) + np.uint32(8 - base)  # 8 is 0 modulo the mask and keeps the sum positive
         number &= np.uint32((1 << pattern.bits) - 1)
@@ -212,19 +228,59 @@ def _read(
     return addresses, index, (storage, step)
 
 
-def _common_fields(words: Sequence[int], arch: str) -> tuple[list[int], int, int, int, _Pattern]:
-    """All start addresses, and the other fields, which must be the same in every word."""
+def _placed(
+    offsets: NDArray[np.uint32], several: bool, starts: Sequence[int], lines: Sequence[int], b: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """The offsets from each start address, or from where LBO says; for one word without an axis of words."""
+    import numpy as np
+
+    if not several and not lines:
+        offsets += np.uint32(starts[0])
+        return offsets
+    begun = np.array(starts, dtype=np.uint32)[:, None, None]
+    if lines:
+        # The byte that begins the other line is as many bytes of K on as the first line has left.
+        on = np.array(lines, dtype=np.uint32)[:, None, None] + begun % np.uint32(_LINE) - np.uint32(_LINE)
+        begun = np.where(begun % np.uint32(_LINE) + b[None, None, :] < _LINE, begun, on)
+    placed: NDArray[np.uint32] = offsets + begun
+    return placed if several else placed[0]
+
+
+def _check_absolute(word: object, major: str, pattern: _Pattern, base: int, lines: Sequence[int], k_bits: int) -> None:
+    """Refuse an absolute LBO where PTX has none, or nobody shows one."""
+    for must, wrong, found in (
+        ("swizzle 128B", pattern is not _128B, f"another: rows of {pattern.span} bytes, {pattern.bits} bits"),
+        ("a K-major operand", major != "K", "an MN-major one"),
+        ("base offset 0", base != 0, str(base)),
+        (f"an operand of at most {_LONGEST} bytes of K", k_bits > 8 * _LONGEST, f"{k_bits // 8} bytes"),
+        (
+            f"a line: a multiple of {_LINE}",
+            any(one % _LINE for one in lines),
+            f"LBO {max(o % _LINE for o in lines)} off",
+        ),
+    ):
+        if wrong:
+            shown = f"{word[0] if isinstance(word, (tuple, list)) else word:#018x}"
+            raise DescriptorError(
+                f"read_addresses: an absolute leading byte address (bit 52) must have {must}, found {found}; {shown}"
+            )
+
+
+def _common_fields(words: Sequence[int], arch: str) -> tuple[list[int], list[int], tuple[int, int, int, _Pattern]]:
+    """All start addresses, all LBO that are addresses, and the other fields, which must be the same in every word."""
     rows = [_fields(as_integer(word, "read_addresses: word", maximum=2**64 - 1), arch) for word in words]
-    others = {row[1:] for row in rows}
-    if len(others) != 1:
+    absolute = {row[1] is not None for row in rows}
+    others = {row[2:] for row in rows}
+    if len(others) != 1 or len(absolute) != 1:
         raise DescriptorError(
-            f"read_addresses: several words must differ in the start address alone, found {len(others)} kinds"
+            "read_addresses: several words must differ in the start address alone, found "
+            f"{max(len(others), len(absolute))} kinds"
         )
-    return ([row[0] for row in rows], *others.pop())
+    return [row[0] for row in rows], [row[1] for row in rows if row[1] is not None], others.pop()
 
 
-def _fields(word: int, arch: str) -> tuple[int, int, int, int, _Pattern]:
-    """Start, LBO and SBO in bytes, base offset, and the swizzle."""
+def _fields(word: int, arch: str) -> tuple[int, int | None, int, int, int, _Pattern]:
+    """Start, LBO where it is an address, LBO where it is a step, SBO in bytes, base offset, and the swizzle."""
     code = word >> 62 if arch == "sm90" else word >> 61
     if arch == "sm100":
         version = word >> 46 & 7
@@ -232,15 +288,12 @@ def _fields(word: int, arch: str) -> tuple[int, int, int, int, _Pattern]:
             raise DescriptorError(
                 f"read_addresses: the version of an sm100 word must be 1, found {version}; {word:#018x}"
             )
-        if word >> 52 & 1:
-            raise DescriptorError(
-                "read_addresses: the leading byte offset must be relative, found bit 52 set "
-                f"(absolute: only for K=96 on sm_103a); {word:#018x}"
-            )
     pattern = _PATTERNS[arch].get(code)
     if pattern is None:
         raise DescriptorError(f"read_addresses: the swizzle code must be 0, 1, 2, 4 or 6, found {code}; {word:#018x}")
-    return (word & 0x3FFF) << 4, (word >> 16 & 0x3FFF) << 4, (word >> 32 & 0x3FFF) << 4, word >> 49 & 7, pattern
+    start, leading, stride = ((word >> low & 0x3FFF) << 4 for low in (0, 16, 32))
+    absolute = arch == "sm100" and bool(word >> 52 & 1)
+    return start, leading if absolute else None, 0 if absolute else leading, stride, word >> 49 & 7, pattern
 
 
 def _names(arch: object, dtype: object, major: object) -> tuple[str, str, str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from descriptors.errors import DescriptorError
 from descriptors.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import Word
@@ -51,11 +52,14 @@ class SmemDescriptor:
         stride_byte_offset: step of the canonical form's stride mode, in bytes.
         swizzle: the swizzle mode.
         base_offset: rows by which the swizzle pattern starts before its natural alignment, 0 to 7.
+        leading_is_absolute: whether the leading byte offset is no step but the shared-memory address of the line of 128
+            bytes in which K goes on; sm100 alone has the bit (``lbo_mode``), for K = 96 on sm_103a.
 
     Law: ``WORDS[arch].decode(d.encode())`` gives back every field.
 
     Raises:
         ChoiceError: if the architecture or the swizzle mode is unknown.
+        DescriptorError: if the leading byte offset of an sm90 descriptor shall be absolute.
 
     Source: as ``sm90`` and ``sm100``.
 
@@ -70,6 +74,7 @@ class SmemDescriptor:
     swizzle: SwizzleMode
     start_address: int = 0
     base_offset: int = 0
+    leading_is_absolute: bool = False
 
     def __post_init__(self) -> None:
         # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
@@ -77,6 +82,10 @@ class SmemDescriptor:
         if type(arch) is not str or arch not in WORDS:
             object.__setattr__(self, "arch", architecture(arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
+        if self.leading_is_absolute and self.arch != "sm100":
+            raise DescriptorError(
+                f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
+            )
 
     @property
     def word(self) -> Word:
@@ -90,13 +99,14 @@ class SmemDescriptor:
             FieldError: if an offset is no multiple of 16 bytes or too large for its field.
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
-        return self.word.encode(
+        word = self.word.encode(
             start_address=self.start_address,
             leading_byte_offset=self.leading_byte_offset,
             stride_byte_offset=self.stride_byte_offset,
             base_offset=self.base_offset,
             swizzle=self.swizzle,
         )
+        return word | self.word["lbo_mode"].mask if self.leading_is_absolute else word
 
     def at(self, start_address: int) -> SmemDescriptor:
         """The same descriptor for an operand that starts elsewhere, in bytes.

@@ -17,7 +17,7 @@ def tell_families() -> str:
     """Every family for a person: names, tile, threads, what they hold, who checked it; the sources below.
 
     >>> print(tell_families().splitlines()[1])
-      tile 64 x N, 128 threads; NVIDIA code [1]
+      tile 64 x N, 128 threads; measured on Hopper; b1 is PTX's text [1]
     """
     return "\n".join(_lines())
 

@@ -77,7 +77,9 @@ ACCESS_HELP = (
 
 def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--access``, as often as there are accesses, and what holds for those that do not say it themselves."""
-    store = click.option("--store", is_flag=True, help="Accesses that do not say it are stores.  [default: loads]")
+    store = click.option(
+        "--store", is_flag=True, help="Accesses that do not say it are stores.  [default: loads; stores of C and D]"
+    )
     given = click.option("--access", "given", required=True, multiple=True, metavar="TV[@16B][,load]", help=ACCESS_HELP)
     return given(element_options(store(function)))
 

@@ -80,10 +80,11 @@ def _matrices(
     """The rows that the threads of ``ldmatrix`` point at, whatever the type of the tile's elements."""
     head, count = named(fragment.name).name.split(".")[:2]
     stores = head == "stmatrix"
-    if store not in (None, stores) or access_bytes not in (None, _ROW_BYTES):
+    access_bytes = _ROW_BYTES if access_bytes is None else as_int(access_bytes, "moves: access_bytes")
+    if store not in (None, stores) or access_bytes != _ROW_BYTES:
         raise LayoutError(
             f"moves: {head} must {'store' if stores else 'load'} rows of 16 bytes, found a "
-            f"{'store' if (stores if store is None else store) else 'load'} of {access_bytes or _ROW_BYTES}"
+            f"{'store' if (stores if store is None else store) else 'load'} of {access_bytes}"
         )
     if not 1 <= unit <= _ROW_BYTES or _ROW_BYTES % unit:
         raise LayoutError(f"moves: an element of {head} must have 1, 2, 4, 8 or 16 bytes, found {unit}")

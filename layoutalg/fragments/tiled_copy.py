@@ -26,11 +26,11 @@ from layoutalg.fragments.fragment import need_thread_values
 from layoutalg.fragments.names import fragment
 from layoutalg.fragments.partitioner import make_layout_tv
 from layoutalg.fragments.rules import row_pointers
-from layoutalg.fragments.tiled_mma import TiledMma
+from layoutalg.fragments.tiled_mma import TiledMma, is_tiler
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, size, through
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import check_depth, safe_text
 from layoutalg.tuples.leaf import as_int
 
 
@@ -112,7 +112,8 @@ class TiledCopy(Value):
 
     def __init__(self, atom: CopyAtom, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> None:
         layout = need_thread_values(layout_tv, "TiledCopy")
-        if not isinstance(atom, CopyAtom) or type(tiler) is not tuple:
+        check_depth(tiler, "TiledCopy: tile")
+        if not isinstance(atom, CopyAtom) or type(tiler) is not tuple or not all(map(is_tiler, tiler)):
             raise LayoutError(f"TiledCopy: must be an atom and a tile, found {safe_text(atom)}, {safe_text(tiler)}")
         if any(size(whole) % size(part) for whole, part in zip(layout, atom.reference, strict=True)):
             raise LayoutError(

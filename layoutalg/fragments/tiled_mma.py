@@ -28,7 +28,7 @@ from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import product, safe_text
+from layoutalg.tuples.int_tuple import check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 from layoutalg.tuples.types import Shape
 
@@ -58,8 +58,9 @@ class TiledMma(Value):
 
     def __init__(self, atom: MmaAtom, atom_layout: Layout, permutation: tuple[Tiler, Tiler, Tiler]) -> None:
         layout = need_integer_strides(need_plain(atom_layout, "TiledMma"), "TiledMma")
+        check_depth(permutation, "TiledMma: permutation")
         whole = type(permutation) is tuple and len(permutation) == 3
-        if not isinstance(atom, MmaAtom) or len(layout) != 3 or not whole or not all(map(_is_tiler, permutation)):
+        if not isinstance(atom, MmaAtom) or len(layout) != 3 or not whole or not all(map(is_tiler, permutation)):
             raise LayoutError(
                 "TiledMma: must be an atom, its layout along M, N and K, and a tile of these three, found "
                 f"{safe_text(atom)}, {layout}, {safe_text(permutation)}"
@@ -160,8 +161,12 @@ class TiledMma(Value):
         return slice_and_offset(((where[0], (where[1 + i], where[1 + j])), (None, rest)), held)
 
 
-def _is_tiler(tiler: object) -> bool:
-    """Whether something tiles one mode."""
+def is_tiler(tiler: object) -> bool:
+    """Whether something tiles one mode: a number, a shape, a layout, or None for a tile as it is.
+
+    >>> is_tiler(8), is_tiler(Layout(8)), is_tiler("8")
+    (True, True, False)
+    """
     return tiler is None or isinstance(tiler, (int, Layout)) or (type(tiler) is tuple and _is_shape(tiler))
 
 
@@ -200,4 +205,4 @@ def make_tiled_mma(
     """
     one = mma_atom(atom) if isinstance(atom, str) else atom
     layout = atom_layout_mnk if isinstance(atom_layout_mnk, Layout) else Layout(atom_layout_mnk)
-    return TiledMma(one, layout, permutation_mnk or (None, None, None))
+    return TiledMma(one, layout, (None, None, None) if permutation_mnk is None else permutation_mnk)

@@ -1,6 +1,13 @@
 """Register fragments, tiled MMAs and tiled copies of the CuTe DSL: which thread has what, as the DSL prints it.
 
 No GPU is needed. A question names an instruction as ``layoutalg.fragment`` does; the answer is a layout's text.
+
+Law: the DSL's fragments are those of ``layoutalg.fragment``.
+
+>>> from layoutalg.oracle import available
+>>> question = {"ask": "mma", "name": "mma.m16n8k16.f16"}
+>>> fragments([question])[0].value["C"] if available() else "((4,8),(2,2)):((32,1),(16,8))"
+'((4,8),(2,2)):((32,1),(16,8))'
 """
 
 from __future__ import annotations

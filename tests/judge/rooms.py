@@ -43,8 +43,10 @@ ROOMS = {
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
-    "descriptors.derivation": "arguments request advance derivation verify derive symbolic_tile symbolic",
-    "descriptors.debug": "reading warnings decode expectation read fit candidates diff",
+    "descriptors.derivation": (
+        "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
+    ),
+    "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
     "descriptors.transfer": "moves readout copies landing copied events findings guardrails",

@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 
 import layoutalg
-from layoutalg import ComposedLayout, F2Matrix, Layout, LayoutError, LinearLayout, Swizzle
+from layoutalg import (
+    ComposedLayout,
+    F2Matrix,
+    Layout,
+    LayoutError,
+    LinearLayout,
+    Swizzle,
+    copy_atom,
+    fragment,
+    make_tiled_mma,
+    mma_atom,
+)
 
 
 def nested(levels: int) -> Any:
@@ -42,6 +53,7 @@ ODD: dict[str, Any] = {
     "composed": COMPOSED,
 }
 ANYTHING = " ".join(ODD)
+ATOM = mma_atom("mma.m16n8k16.f16")
 
 
 class Place(NamedTuple):
@@ -212,9 +224,59 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
         Place(4, "find_swizzle|banks"),
         Place(4, "banks|AccessPattern", "None"),
     ),
+    "swizzle_mode": (Place(SWIZZLE, "swizzle_mode", "swizzle"),),
+    "fragment": (Place("mma.m16n8k16.C", "fragment"),),
+    "Fragment": (
+        Place("mine", "Fragment", "text"),
+        Place((16, 8), "Fragment"),
+        layout("Fragment", ""),
+    ),
+    "moves": (
+        Place(fragment("ldmatrix.x4"), "moves"),
+        layout("moves", "", Layout((64, 64), (64, 1))),
+        Place(2, "moves", "8"),
+        Place(16, "moves|AccessPattern", "None"),
+    ),
+    "make_layout_tv": (layout("make_layout_tv", "", Layout(8)), layout("make_layout_tv", "", Layout(4))),
+    "mma_atom": (Place("wgmma.m64n8k16", "mma_atom"), Place("rmem", "mma_atom")),
+    "MmaAtom": (Place((16, 8, 16), "MmaAtom"), *[layout("MmaAtom", "")] * 3),
+    "make_tiled_mma": (
+        Place(ATOM, "TiledMma|mma_atom"),
+        Place((2, 2, 1), "TiledMma|Layout"),
+        Place((None, None, None), "TiledMma", "None"),
+    ),
+    "TiledMma": (
+        Place(ATOM, "TiledMma"),
+        layout("TiledMma", "", Layout((2, 2, 1))),
+        Place((None, None, None), "TiledMma"),
+    ),
+    "copy_atom": (Place(4, "copy_atom|Layout", "8"), Place(16, "copy_atom", ANYTHING)),
+    "CopyAtom": (*[layout("CopyAtom", "")] * 3,),
+    "make_tiled_copy": (
+        Place(4, "TiledCopy|copy_atom|Layout", "8"),
+        layout("TiledCopy", ""),
+        Place((8, 8), "TiledCopy", "empty"),
+    ),
+    "make_tiled_copy_tv": (
+        Place(4, "TiledCopy|copy_atom|Layout"),
+        layout("make_layout_tv", "", Layout(8)),
+        layout("make_layout_tv", "", Layout(4)),
+    ),
+    "TiledCopy": (
+        Place(copy_atom(4), "TiledCopy"),
+        layout("TiledCopy", ""),
+        Place((8, 8), "TiledCopy", "empty"),
+    ),
+    **{
+        f"make_tiled_copy_{operand}": (
+            Place(2, "TiledCopy|copy_atom|Layout", "8"),
+            Place(make_tiled_mma(ATOM), f"make_tiled_copy_{operand}"),
+        )
+        for operand in "ABC"
+    },
 }
 #: Public names that take any number, values that are answers, and types to annotate with.
-ANSWERS = {"Access", "Picture", "Polynomial", "Proof"}
+ANSWERS = {"Access", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES"}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES
 

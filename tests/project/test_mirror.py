@@ -33,6 +33,12 @@ SHARED = [
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
     ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),
     ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
+    (
+        "descriptors.derivation",
+        "descriptors/derivation/test_derivation.py",
+        "offsets and words are such tables",
+        "table",
+    ),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
     ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),

@@ -72,7 +72,7 @@ WITHOUT_LAWS = (
     *("layoutalg.cli", "layoutalg.__main__", "descriptors.cli", "descriptors.__main__", "descriptors.oracle.dsl"),
     *(
         "layoutalg.oracle.dsl",
-        *(f"layoutalg.oracle.{name}" for name in ("service", "algebra", "expressions", "tensors")),
+        *(f"layoutalg.oracle.{name}" for name in ("service", "algebra", "expressions", "tensors", "fragments")),
     ),
     *(f"descriptors.oracle.{name}" for name in ("words", "emitted", "instructions", "tmem")),
 )

@@ -22,6 +22,6 @@ TYPES = {
 # The dialect's sm90 operation knows no integers, though `wgmma` does; a float of the same width is laid out the same.
 SM90_TYPES = {"s8": "Float8E4M3FN", "u8": "Float8E4M3FN"}
 SWIZZLES = {"none": (0, 4, 3), "32B": (1, 4, 3), "64B": (2, 4, 3), "128B": (3, 4, 3), "128B_BASE32B": (2, 5, 2)}
-TARGETS = {"sm90": "sm_90a", "sm100": "sm_100a"}
+TARGETS = {"sm90": "sm_90a", "sm100": "sm_100a", "sm103": "sm_103a"}
 
 STORE = re.compile(r"st\.global\.[bu]64\s+\[%rd\d+(?:\+(\d+))?\],\s*(-?\w+);")

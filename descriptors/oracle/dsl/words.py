@@ -90,7 +90,10 @@ def _descriptor(request: dict[str, Any], steps: list[dict[str, str]]) -> Any:
     parts = cute.zipped_divide(cute.make_tensor(pointer, layout), tuple(request["mma"]))
     steps.append(_steps(request, layout, parts.layout, dtype.width))
     major = request["major"].lower()
-    if request["arch"] == "sm90":
+    if request["columns"] is not None:
+        begin, line = (parts[(None, (0, column))] for column in request["columns"])
+        made = tcgen05.make_umma_smem_desc(begin.iterator, begin.layout, major, next_src=line.iterator)
+    elif request["arch"] == "sm90":
         made = cute_nvgpu.make_gmma_smem_desc(parts.iterator.value, parts.layout.type.attribute, major)
     else:
         made = tcgen05.make_umma_smem_desc(parts.iterator, parts.layout, major)

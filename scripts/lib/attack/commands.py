@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shlex
 import unicodedata
 from functools import cache
@@ -73,7 +74,8 @@ def commands(program: str) -> dict[str, click.Command]:
 @cache
 def examples(program: str, name: str) -> list[list[str]]:
     """The command lines in the help of a command."""
-    lines = (commands(program)[name].help or "").replace("\b", "").split("\n")
+    joined = re.sub(r"\\\n\s*", "", commands(program)[name].help or "")  # a line goes on after a backslash
+    lines = joined.replace("\b", "").split("\n")
     split = [shlex.split(line) for line in lines if line.strip().startswith(f"{program} {name}") and "`" not in line]
     return [words[1:] for words in split]
 

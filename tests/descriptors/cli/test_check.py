@@ -73,3 +73,10 @@ def test_where_the_dsl_breaks_the_status_is_3_too(
 def test_a_check_goes_with_the_whole_story_alone(other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LINE, "--check", *other]) == 2
     assert "--check goes with the whole story or --json" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not oracle.available(), reason="the CuTe DSL is not installed")
+def test_a_word_with_an_absolute_line_is_compared_too(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "derive --dtype e2m1 --major K --swizzle 128B --tile 128x768 --mma 128x96 --legality off --check"
+    assert main(line.split()) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"CuTe DSL {oracle.version()}: the same word"

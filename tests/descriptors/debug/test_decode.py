@@ -104,3 +104,15 @@ def test_a_word_is_one_of_sm100_unless_another_architecture_is_named() -> None:
     assert decode(0x4000404000010000) == decode(0x4000404000010000, "sm100")
     found = diff(0x4000404000010000, "S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", major="K")
     assert (found.arch, found.ok) == ("sm100", True)
+
+
+def test_an_absolute_leading_address_is_told_as_one_and_whether_it_is_read() -> None:
+    known: dict[str, Any] = {"dtype": "e2m1", "major": "K", "shape": (128, 96)}
+    crosses, stays = decode(0x4010404004000006, "sm100", **known), decode(0x4010404004000401, "sm100", **known)
+    assert crosses["leading_byte_offset"] == stays["leading_byte_offset"] == 16384
+    assert (crosses.dont_care, stays.dont_care) == ((), ("leading_byte_offset",))
+    told = [one.fields[1].meaning for one in (crosses, stays)]
+    assert told[0] == "absolute address of the line of 128 bytes in which K goes on"
+    assert told[1] == told[0] + "; K ends in its own line, so that it is not read"
+    assert decode(0x4010404004000006).dont_care == ()
+    assert decode(0x4010404008000805, **known).dont_care == ("leading_byte_offset",)  # it ends where its line does

@@ -181,3 +181,31 @@ def test_an_operand_that_no_instruction_reads_is_a_warning() -> None:
 def test_a_read_beyond_shared_memory_is_a_warning() -> None:
     assert kinds(decode(sm90(start=232448), "sm90")) == ["memory"]
     assert kinds(decode(sm90(start=231424), "sm90", dtype="bf16", major="K", shape=(64, 16))) == ["memory"]
+
+
+#: The third word of a tile with K = 96 across atoms: it begins at piece 6 and goes on at 16384.
+ACROSS = 0x4010404004000006
+
+
+def test_an_absolute_line_is_a_note_where_ptx_allows_it() -> None:
+    found = decode(ACROSS, "sm100", dtype="e2m1", major="K", shape=(128, 96))
+    assert not found.warnings
+    assert [one.kind for one in found.notes] == ["inside-an-atom", "absolute-leading"]
+    assert "must move with the tile" in str(found.notes[1])
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "text"),
+    [
+        (ACROSS ^ 6 << 61, {}, "swizzle must be 128B, is 64B"),
+        (ACROSS, {"major": "MN"}, "major must be K, is MN"),
+        (ACROSS | 1 << 49, {}, "base_offset must be 0, is 1"),
+        (ACROSS | 1 << 16, {}, "must be a multiple of 128, where a line begins, is 16400"),
+        (ACROSS, {"dtype": "bf16"}, "dtype must be e2m1, is bf16"),
+    ],
+)
+def test_what_ptx_does_not_allow_beside_an_absolute_line_is_a_warning(
+    word: int, known: dict[str, Any], text: str
+) -> None:
+    found = [one for one in decode(word, "sm100", **known).warnings if one.kind == "absolute-leading"]
+    assert any(text in str(one) for one in found)

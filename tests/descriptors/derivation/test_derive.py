@@ -274,8 +274,3 @@ def test_no_argument_whatever_gives_anything_but_a_derivation_or_a_typed_error(n
 def test_48_bytes_of_k_are_derived_where_they_lie_in_one_swizzled_row(layout: str, word: int, offsets: Any) -> None:
     d = derive(layout=layout, dtype="e2m1", mma=(128, 96), kind="mxf4nvf4", cta_group=2)
     assert hex(d.words()[0][0]) == hex(word) and d.offsets_bytes() == offsets
-
-
-def test_48_bytes_of_k_that_go_on_in_the_next_atom_have_no_relative_step() -> None:
-    with pytest.raises(DescriptorError, match="one ends inside an atom"):
-        derive(tile=(128, 768), dtype="e2m1", major="K", swizzle="128B", mma=(128, 96), kind="mxf4", cta_group=2)

@@ -46,6 +46,16 @@ CASES: dict[str, dict[str, Any]] = {
         "dtype": "u8",
         "mma": (64, 32),
     },
+    "across": {"tile": (128, 768), "major": "K", "swizzle": "128B", "dtype": "e2m1", "mma": (128, 96), **ALGEBRA},
+    "ring": {
+        "tile": (128, 1536, 2),
+        "major": "K",
+        "swizzle": "128B",
+        "dtype": "e2m1",
+        "mma": (64, 96),
+        "order": (1, 0, 2),
+        **ALGEBRA,
+    },
     "thirds": {"layout": Layout(((8, 3, 5), (8, 2)), ((8, 128, 1024), (1, 64))), **BF16, "mma": (8, 16)},
 }
 

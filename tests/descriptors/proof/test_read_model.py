@@ -221,7 +221,28 @@ def test_the_evidence_is_named_for_what_it_is() -> None:
         ({"word": 1 << 64}, "word must be at most"),
         ({"word": 1.5}, "word must be an integer"),
         ({"arch": "sm100"}, "the version of an sm100 word must be 1, found 0"),
-        ({"arch": "sm100", "word": word(0, 0, 0, sm100=0) | 1 << 52}, "must be relative, found bit 52 set"),
+        (
+            {"arch": "sm100", "word": word(0, 0, 0, sm100=0) | 1 << 52},
+            "must have swizzle 128B, found another: rows of 16",
+        ),
+        (
+            {"arch": "sm100", "word": word(0, 0, 0, sm100=1) | 1 << 52},
+            "must have swizzle 128B, found another: rows of 12",
+        ),
+        ({"arch": "sm100", "word": word(0, 0, 0, sm100=2) | 1 << 52, "major": "MN"}, "a K-major operand, found an MN-"),
+        ({"arch": "sm100", "word": word(0, 0, 0, sm100=2, base=1) | 1 << 52}, "must have base offset 0, found 1"),
+        (
+            {"arch": "sm100", "word": word(0, 16, 0, sm100=2) | 1 << 52},
+            "must have a line: a multiple of 128, found LBO 16",
+        ),
+        (
+            {"arch": "sm100", "word": word(0, 0, 0, sm100=2) | 1 << 52, "shape": (64, 25)},
+            "must have an operand of at most 48 bytes of K, found 50 bytes",
+        ),
+        (
+            {"arch": "sm100", "word": [word(0, 0, 0, sm100=2) | mode << 52 for mode in (0, 1)]},
+            "several words must differ in the start address alone, found 2 kinds",
+        ),
         ({"arch": "sm100", "word": word(0, 0, 0, sm100=3)}, "swizzle code must be 0, 1, 2, 4 or 6, found 3"),
     ],
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
-from descriptors.oracle.algebra import Case
-from descriptors.oracle.algebra import evaluate as dsl_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHAINED, drawn
@@ -34,6 +32,8 @@ from layoutalg import (
     tiled_product,
     zipped_product,
 )
+from layoutalg.oracle.algebra import Case
+from layoutalg.oracle.algebra import evaluate as dsl_answers
 
 
 def inner_of(layout):
