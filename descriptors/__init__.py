@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.operands.swizzled import plain
     from descriptors.output.answers import record, tell
     from descriptors.output.explanation import explain
+    from descriptors.pictures.kinds import picture
     from descriptors.proof.mismatch import Mismatch
     from descriptors.proof.read_model import read_addresses
     from descriptors.scales.block_scaled import BlockScaled, block_scaled
@@ -119,6 +120,7 @@ _NAMES = {
     "operands.swizzled": "plain",
     "output.answers": "record tell",
     "output.explanation": "explain",
+    "pictures.kinds": "picture",
     "proof.mismatch": "Mismatch",
     "proof.read_model": "read_addresses",
     "scales.block_scaled": "BlockScaled block_scaled",
@@ -151,15 +153,16 @@ _NAMES = {
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
 }
-#: What tells the answers of a function, loaded with it, so that ``print`` of an answer tells its story.
+#: What tells and draws the answers of a function, loaded with it, so that ``print`` tells an answer's story, and a
+#: notebook shows its picture.
 _WRITERS = {
     "accumulator": "output.tmem.fragment",
     "block_scaled": "output.tmem.block_scaled",
     "check_events": "output.tmem.events",
-    "decode": "output.decoded",
     "check_ptx": "output.report",
-    "derive": "output.derivation",
-    "diff": "output.diff",
+    "decode": "output.decoded pictures.word",
+    "derive": "output.derivation pictures.levels",
+    "diff": "output.diff pictures.difference",
     "explain_ptx": "output.story",
     "match": "output.match",
     "operand_a": "output.tmem.fragment",
@@ -168,10 +171,11 @@ _WRITERS = {
     "scale_factors": "output.tmem.factors",
     "sparse_metadata": "output.tmem.fragment",
     "survey": "output.search",
-    "tma_plan": "output.plan",
+    "tma_plan": "output.plan pictures.boxes",
     "tmem_copied": "output.tmem.copied",
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
+    "verify": "output.proof pictures.proofs",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -269,6 +273,7 @@ __all__ = [
     "match",
     "operand_a",
     "pack_scales",
+    "picture",
     "plain",
     "read",
     "read_addresses",
@@ -299,8 +304,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _WRITERS:
-        import_module(f"{__name__}.{_WRITERS[name]}")
+    for writer in _WRITERS.get(name, "").split():
+        import_module(f"{__name__}.{writer}")
     globals()[name] = found
     return found
 

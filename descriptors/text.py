@@ -1,8 +1,8 @@
 """Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be.
 
 One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands. And the
-two functions by which an answer shows itself, ``tell`` to ``print`` and ``html`` to a notebook: the room of output
-registers its writers with them, so that the values below it need not know them.
+functions by which an answer shows itself, ``tell`` to ``print``, ``html`` and ``image`` to a notebook: the rooms of
+output and of pictures register their writers with them, so that the values below need not know them.
 
 Law: a word shows all its bits, four a digit, and reads back; a column of a table begins at one place in every line.
 
@@ -39,6 +39,12 @@ def html(answer: object) -> str:
     from html import escape
 
     return f"<pre>{escape(str(answer))}</pre>"
+
+
+@singledispatch
+def image(answer: object) -> str:
+    """The picture that a notebook shows above an answer, as an HTML image; nothing for what has none."""
+    return ""
 
 
 def word_text(word: int, bits: int = 64) -> str:

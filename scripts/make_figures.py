@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
+import figures_of_descriptors  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 from layoutalg import Picture, draw, evaluate, fragment  # noqa: E402
@@ -22,8 +23,8 @@ from layoutalg import Picture, draw, evaluate, fragment  # noqa: E402
 SHOWN = ROOT / "docs" / "figures"
 FACES = ROOT / "tests" / "vectors" / "figures"
 
-#: Every figure by the name of its files.
-FIGURES: dict[str, Callable[[], Picture]] = {
+#: The figures of layouts by the name of their files.
+LAYOUTS: dict[str, Callable[[], Picture]] = {
     "nested": lambda: draw(evaluate("((4,2),(2,4)):((1,16),(4,8))"), "block"),
     "swizzled": lambda: draw(
         evaluate("S<3,3,3> o 0 o (8,64):(64,1)"),
@@ -49,6 +50,9 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "slices": lambda: draw(evaluate("(4,4,6):(4,1,16)")),
     "coordinates": lambda: draw(evaluate("make_identity_layout((3,4))")),
 }
+
+#: Every figure.
+FIGURES = {**LAYOUTS, **figures_of_descriptors.FIGURES}
 
 
 def files(name: str) -> dict[Path, Callable[[Picture], str]]:

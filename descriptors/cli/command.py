@@ -18,6 +18,7 @@ from layoutalg.cli.console import Commands, run, say
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
     "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
+    "draw": ("descriptors.cli.draw", "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML."),
     "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
     "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),

@@ -92,6 +92,9 @@ from layoutalg.cli.console import Status, json_text, say
     shell_complete=complete,
     help="Write the code that builds and moves the descriptor: cuda ptx cutedsl python.",
 )
+@click.option(
+    "--draw", "drawn", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
+)
 @click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
 @click.option(
     "--symbolic",
@@ -111,7 +114,7 @@ from layoutalg.cli.console import Status, json_text, say
 def derive(
     context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
     symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
-    compared: bool,
+    compared: bool, drawn: str | None,
     **given: Any,
 ) -> Status:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
@@ -142,6 +145,8 @@ def derive(
     base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)
     report = None if unproved else prove(made, bases=(base,))
+    if drawn is not None:
+        _draw(made, drawn)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     _remark(made, base, given["cta_group"])
     if emit is not None:
@@ -255,6 +260,13 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
     made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})
     return json_text(record(made)) if form == "json" else write_formulas(made, form)
+
+
+def _draw(made: Derivation, path: str) -> None:
+    from descriptors.pictures.levels import LevelsPicture  # nor a picture
+
+    LevelsPicture(made).save(path)
+    note(f"wrote {path}")
 
 
 def _check(made: Derivation) -> tuple[str, dict[str, Any]]:

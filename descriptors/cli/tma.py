@@ -56,13 +56,13 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
-    plan = tma_plan(_derivation(given), rank)
+    plan = tma_plan(filled_tile(given), rank)
     proved = plan.verify()
     say(json_text(record(plan, proved)) if as_json else tell(plan, proved))
 
 
-def _derivation(given: dict[str, Any]) -> Derivation:
-    """The tile; where no instruction is named, cut into single atoms, which every canonical form allows."""
+def filled_tile(given: dict[str, Any]) -> Derivation:
+    """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
     given["tile"] = staged(given["tile"], given.pop("stages"))
     as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if given["tile"] is None and given["layout"] is None:

@@ -76,6 +76,7 @@ class Diff:
         changes: the fields in which the right word differs from the word, those that change nothing left out.
         illegal: why no instruction reads such an operand though a word describes it; "" if one does.
         reason: why there is no such word; "" if there is one.
+        pattern_start: an address where the swizzle pattern starts, in bytes.
     """
 
     word: int
@@ -93,6 +94,7 @@ class Diff:
     changes: tuple[Change, ...]
     illegal: str
     reason: str
+    pattern_start: int = 0
 
     @property
     def ok(self) -> bool:
@@ -188,6 +190,7 @@ def diff(
         changes=_changes(number, right) if right else (),
         illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
         reason=reason,
+        pattern_start=pattern,
     )
 
 

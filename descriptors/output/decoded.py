@@ -52,7 +52,7 @@ def _fields(decoded: Decoded) -> list[tuple[str, ...]]:
 
 @text.html.register(Decoded)
 def _html(decoded: Decoded) -> str:
-    return page(tell(decoded), [("fields", _fields(decoded))])
+    return page(tell(decoded), [("fields", _fields(decoded))], text.image(decoded))
 
 
 def record(decoded: Decoded, expected: Sequence[Expectation] = ()) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def tell(derivation: Derivation, base: int = 0, report: Report | None = None) ->
 
 @text.html.register(Derivation)
 def _html(d: Derivation) -> str:
-    return page(tell(d), [("descriptor of the first subtile", _fields(d, 0))])
+    return page(tell(d), [("descriptor of the first subtile", _fields(d, 0))], text.image(d))
 
 
 def _title(d: Derivation) -> str:

@@ -48,7 +48,7 @@ def _html(diff: Diff) -> str:
         ("element", "stored at", "read at"),
         *((one.coordinate, one.expected, one.found) for one in diff.mismatches),
     ]
-    return page(tell(diff), [("what to change", changes), ("elements read from elsewhere", wrong)])
+    return page(tell(diff), [("what to change", changes), ("elements read from elsewhere", wrong)], text.image(diff))
 
 
 def _transposed(diff: Diff) -> Iterator[str]:

@@ -13,12 +13,13 @@ from html import escape
 _CELL = "padding:2px 8px;border:1px solid #8886;text-align:left;font-family:monospace"
 
 
-def page(story: str, tables: Iterable[tuple[str, Sequence[Sequence[object]]]]) -> str:
-    """Tables, then the whole story below a line to open it.
+def page(story: str, tables: Iterable[tuple[str, Sequence[Sequence[object]]]], image: str = "") -> str:
+    """A picture, tables, then the whole story below a line to open it.
 
     Args:
         story: what ``print`` shows.
         tables: the title and the rows of each, its heading first; one without rows is left out.
+        image: the picture as HTML, where there is one.
 
     >>> page("a < b", [("fields", [("name", "value"), ("sbo", 1024)])]).count("<tr>")
     2
@@ -26,7 +27,7 @@ def page(story: str, tables: Iterable[tuple[str, Sequence[Sequence[object]]]]) -
     shown = "".join(_table(title, rows) for title, rows in tables if len(rows) > 1)
     title, _, _ = story.partition("\n")
     told = f"<details><summary>the whole story</summary><pre>{escape(story)}</pre></details>"
-    return f"<div><code>{escape(title)}</code>{shown}{told}</div>"
+    return f"<div><code>{escape(title)}</code>{image}{shown}{told}</div>"
 
 
 def _table(title: str, rows: Sequence[Sequence[object]]) -> str:

@@ -51,7 +51,7 @@ def tell(plan: TmaPlan, proved: int | None = None) -> str:
 def _html(plan: TmaPlan) -> str:
     rows: list[tuple[object, ...]] = [("stage", *(one.name for one in plan.dimensions), "shared memory")]
     rows += [(box.stage, *box.coordinates, box.offset_bytes) for box in plan.boxes[:_LISTED]]
-    return page(tell(plan), [("boxes", rows)])
+    return page(tell(plan), [("boxes", rows)], text.image(plan))
 
 
 def _boxes(plan: TmaPlan) -> str:

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from descriptors import text
 from descriptors.derivation.verify import Report
+from descriptors.output.pages import page
 
 
 def tell(report: Report) -> str:
@@ -23,6 +25,11 @@ def tell(report: Report) -> str:
     proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
     """
     return f"{report} (read model: {report.evidence})"
+
+
+@text.html.register(Report)
+def _html(report: Report) -> str:
+    return page(tell(report), [], text.image(report))
 
 
 def record(report: Report) -> dict[str, Any]:

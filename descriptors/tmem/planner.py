@@ -129,13 +129,18 @@ def _parts(asked: _Asked) -> Iterator[Part]:
         number = str(i) if asked.stages > 1 else ""
         if asked.a_source == "tmem":
             stored = asked.k // 2 if asked.sparse else asked.k
-            a = operand_a(asked.m, stored, asked.dtype, cta_group=asked.cta_group, sparse=asked.sparse)
+            a = operand_a(asked.m, stored, _as_stored(asked), cta_group=asked.cta_group, sparse=asked.sparse)
             yield Part(f"A{number}", a.columns, fragment=a)
         yield from _scales(asked, number)
         if asked.sparse:
             rows = asked.m // asked.cta_group
-            e = sparse_metadata(rows, asked.k, asked.dtype, ws=asked.ws)
+            e = sparse_metadata(rows, asked.k, _as_stored(asked), ws=asked.ws)
             yield Part(f"E{number}", e.columns, ALIGNED_COLUMNS, fragment=e)
+
+
+def _as_stored(asked: _Asked) -> str:
+    """The type of A as it lies in tensor memory: 4 bits of a kind that has 8-bit types too take a byte."""
+    return "e2m1_unpacksmem" if asked.dtype == "e2m1" and asked.kind.endswith("f8f6f4") else asked.dtype
 
 
 def _accumulators(asked: _Asked) -> Iterator[Part]:
@@ -145,6 +150,9 @@ def _accumulators(asked: _Asked) -> Iterator[Part]:
     )  # fmt: skip
     if as_flag(asked.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
         raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {asked.m}; {d.name}")
+    if asked.interleaved and asked.a_source == "tmem":
+        # A and D of one instruction begin at one lane, so that A would have to be there twice.
+        raise DescriptorError("tmem plan: interleaved accumulators must have A in smem, found tmem")
     for i in range(asked.accumulators):
         name = f"D{i}" if asked.accumulators > 1 else "D"
         yield Part(name, d.columns, lane=16 if asked.interleaved and i % 2 else 0, fragment=d)

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from layoutalg.cli.atoms import record_families, record_fragment, tell_families, tell_fragment
-from layoutalg.cli.console import Status, json_text, say
+from layoutalg.cli.console import Status, json_text, line_width, say, wants_color
 from layoutalg.cli.listing import explained, record_operations, tell_operations
-from layoutalg.cli.options import EXPRESSIONS, json_option, line_width, source, wants_color
+from layoutalg.cli.options import EXPRESSIONS, json_option, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.drawing.text import table
 from layoutalg.errors import LayoutError

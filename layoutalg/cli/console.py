@@ -16,6 +16,7 @@ from importlib import import_module
 from io import UnsupportedOperation
 from itertools import pairwise
 from json import dumps
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -98,6 +99,23 @@ def say(text: str) -> None:
     if sys.stdout is None:
         raise OSError("standard output is closed")
     sys.stdout.write(text + "\n")
+
+
+def line_width() -> int:
+    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
+    return get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 240
+
+
+def wants_color(asked: bool | None = None) -> bool:
+    """Whether an answer is coloured: as asked, else on a terminal, unless ``NO_COLOR`` or its kind forbid it."""
+    if asked is not None:
+        return asked
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def json_text(answer: Mapping[str, Any]) -> str:

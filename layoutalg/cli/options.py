@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -33,23 +31,6 @@ def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
     moved = click.option("--bytes", "width", type=int, help="Bytes that a lane moves at once.  [default: one element]")
     element = click.option("--element-bytes", type=int, required=True, help="Bytes of an element of LAYOUT.")
     return element(moved(function))
-
-
-def line_width() -> int:
-    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
-    return get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 240
-
-
-def wants_color(asked: bool | None = None) -> bool:
-    """Whether an answer is coloured: as asked, else on a terminal, unless ``NO_COLOR`` or its kind forbid it."""
-    if asked is not None:
-        return asked
-    return (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
 
 
 def source(argument: str) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import json_text, say
-from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, line_width, source, wants_color
+from layoutalg.cli.console import json_text, line_width, say, wants_color
+from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
 from layoutalg.fragments.names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
 from layoutalg.pictures.tables import COLOURS, LABELS

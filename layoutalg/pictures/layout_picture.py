@@ -177,8 +177,8 @@ def draw(
         layout, thread_values = Layout(layout.shape), layout
     if isinstance(thread_values, Fragment):
         thread_values = held_by(thread_values, layout)
-    for operand in (layout, before):
-        if operand is not None and (not callable(operand) or not hasattr(operand, "shape")):
+    for operand in (layout, layout if before is None else before):
+        if not callable(operand) or not hasattr(operand, "shape"):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
     by = one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")

@@ -21,6 +21,7 @@ from layoutalg.strokes.files import write_whole
 from layoutalg.strokes.page import image, page
 from layoutalg.strokes.scene import Scene
 from layoutalg.strokes.svg import svg
+from layoutalg.strokes.terminal import painted
 from layoutalg.strokes.tikz import document, tikz
 
 #: What a file is written as, by its suffix.
@@ -38,6 +39,8 @@ class Picture:
     """
 
     __slots__ = ()
+
+    painted = staticmethod(painted)
 
     def scene(self) -> Scene:
         """Its shapes, positioned, with roles instead of colours."""

@@ -29,7 +29,22 @@ def measure_pictures(repeats: int) -> list[dict[str, Any]]:
         theirs = _peer(shape, stride) if both else None
         row["tensor-layouts"] = _timed(theirs, 1) if theirs else None
         found.append(row)
-    return found
+    return [*found, *_of_descriptors(repeats)]
+
+
+def _of_descriptors(repeats: int) -> Iterator[dict[str, Any]]:
+    """The four levels and the banks of the tile of the articles, and the largest tile piece by piece."""
+    from descriptors import derive, picture
+
+    tile = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
+    large = derive((512, 512), "bf16", "K", "128B", (64, 16), capacity=None, verify=False)
+    asked = {
+        "four levels of 128 x 128": lambda: picture(tile, "levels").svg(),
+        "banks of 128 x 128": lambda: picture(tile, "banks").svg(),
+        "512 x 512 in pieces of 16 bytes, by banks": lambda: picture(large, "tile", colour="bank").svg(),
+    }
+    for name, draw in asked.items():
+        yield {"picture": name, **_timed(draw, repeats), "tensor-layouts": None}
 
 
 def _timed(draw: Callable[[], str], repeats: int) -> dict[str, Any]:
@@ -52,12 +67,13 @@ def _peer(shape: Any, stride: Any) -> Callable[[], str] | None:
     matplotlib.use("Agg")
     tile = tl.ComposedLayout(tl.Swizzle(3, 3, 3), tl.Layout(shape, stride))
 
-    def draw() -> str:
+    def draw(layout: Any = tile) -> str:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "tile.svg"
-            draw_layout(tile, filename=str(path), colorize=True)
+            draw_layout(layout, filename=str(path), colorize=True)
             return path.read_text(encoding="utf-8")
 
+    draw(tl.Layout((2, 2), (2, 1)))  # matplotlib reads its fonts for the first picture
     return draw
 
 

@@ -19,6 +19,7 @@ SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
 ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "descriptors": {
         "derive": [*TILE, "--mma", "64x16"],
+        "draw": ["levels", *TILE, "--mma", "64x16"],
         "emit": ["python", f"a: {' '.join([*TILE, '--mma', '64x16'])}"],
         "match": ["(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"],
         "candidates": ["(64,16):(64,1)", "--dtype", "bf16"],

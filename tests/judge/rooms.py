@@ -65,12 +65,16 @@ ROOMS = {
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
         "decoded fetched candidates diff instructions idesc plan search summary report story answers"
     ),
+    "descriptors.pictures": (
+        "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
+        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs gallery kinds"
+    ),
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem "
+        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem draw "
         "search formulas atlas kernels command"
     ),
     "descriptors.__main__": "",

@@ -276,7 +276,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     },
 }
 #: Public names that take any number, values that are answers, and types to annotate with.
-ANSWERS = {"Access", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES"}
+ANSWERS = {"Access", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES", "Scene"}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES
 

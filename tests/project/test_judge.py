@@ -20,8 +20,8 @@ FOLDER = ROOT / "tests" / "judge"
 JUDGE = "points notation judge exact texts fit plans product_plans recasts laws house postconditions".split()
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
-    assembler bounds cases compiled corpus deck demonstrations derived dsl f2 oracle_cases ours places programs rooms
-    seeds strategies tmem_maps
+    assembler bounds cases collisions compiled corpus deck demonstrations derived drawn drawn_operands dsl f2
+    oracle_cases ours places programs rooms seeds strategies tmem_maps
 """.split()
 
 

@@ -11,6 +11,7 @@ ANSWER = "the answers are held beside one another, each as its command prints it
 LANGUAGE = "all languages have to give the same words of the same cases"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
+PARTS = "parts of pictures, read back from the pictures that they stand in"
 TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled"
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
@@ -66,6 +67,11 @@ SHARED = [
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
+    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels chunk_panels"),
+    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
+    ("descriptors.pictures", "descriptors/pictures/test_advance.py", PARTS, "advance_panel"),
+    ("descriptors.pictures", "descriptors/pictures/test_word.py", PARTS, "word_panel"),
+    ("descriptors.pictures", "descriptors/pictures/test_banks.py", "the picture shows every number of it", "accesses"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),

@@ -24,6 +24,7 @@ LINES = {
     ("read", "--swizzle"): [*_TILE, "--major", "K"],
     ("candidates", "--swizzle"): [*_TILE, "--major", "K"],
     ("candidates", "--major"): [*_TILE, "--swizzle", "64B"],
+    ("draw", "--cp"): "levels --dtype u8 --major K --swizzle none --tile 128x64".split(),
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
     ("derive", "--format"): FAMILY,
     ("emit", "--dtype"): ["python", "a: --major K --swizzle 128B --tile 64x64 --mma 64x16"],

@@ -74,6 +74,13 @@ def test_a_pair_with_64_rows_each_is_told_what_its_copies_write() -> None:
     )  # type: ignore[union-attr]
 
 
+def test_4_bit_elements_of_a_kind_with_8_bit_types_take_a_byte() -> None:
+    made = tmem_plan(128, 64, 64, "e2m1", b_dtype="e4m3", a_source="tmem", sparse=False)
+    assert made.part("A").columns == 16
+    packed = tmem_plan(128, 64, 64, "e2m1", scale_dtype="ue8m0", a_source="tmem")
+    assert packed.part("A").columns == 8
+
+
 def test_what_is_only_documented_makes_the_plan_so() -> None:
     assert tmem_plan(128, 64, 32, "e2m3", a_source="tmem").evidence == DOCUMENTED
 
@@ -84,6 +91,10 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
         ({"m": 128, "n": 256, "k": 64, "accumulators": 3}, "need 768; D0 256, D1 256, D2 256 columns"),
         ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs must fit 512 columns, find 256 each"),
         ({"m": 128, "n": 64, "k": 64, "interleaved": True}, "interleaved accumulators must have M 64, found 128"),
+        (
+            {"m": 64, "n": 64, "k": 64, "accumulators": 2, "interleaved": True, "a_source": "tmem"},
+            "interleaved accumulators must have A in smem, found tmem",
+        ),
         ({"m": 64, "n": 64, "k": 64, "sparse": True}, "a CTA must have 128 rows of A, found 64"),
         ({"m": 128, "n": 64, "k": 64, "a_source": "rmem"}, "a_source must be one of smem, tmem"),
         ({"m": 128, "n": 64, "k": 0}, "K must be at least 1"),

@@ -28,8 +28,8 @@ from layoutalg import (
 )
 from layoutalg.drawing import html, text
 
-sys.path.insert(0, str(ROOT / "scripts"))
-from make_figures import FIGURES, files
+sys.path.append(str(ROOT / "scripts"))  # at the end: the package of attacks has the name of a script
+from make_figures import FIGURES, LAYOUTS, files
 
 extents = st.recursive(
     st.integers(1, 4), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=4
@@ -51,9 +51,9 @@ def test_every_file_of_figures_is_of_a_figure() -> None:
     assert {path for folder in {path.parent for path in named} for path in folder.iterdir()} == named
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_a_figure_has_words_for_who_does_not_see_it(name: str) -> None:
-    drawn = read(FIGURES[name]().svg())
+    drawn = read(LAYOUTS[name]().svg())
     assert drawn.title
     assert re.fullmatch(r"(A|[0-9]+) tables? of .+\. A cell .+\.", drawn.description)
 

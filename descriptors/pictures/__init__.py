@@ -1,0 +1,1 @@
+"""Answers as pictures: every number drawn is one that an engine gave."""

@@ -1,0 +1,53 @@
+"""The figures of descriptors: those of two published articles, drawn again from the engine, and the project's own.
+
+Each is named by what it shows; docs/gallery.md lists the articles' figures beside their sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from descriptors import SwizzleMode, derive, diff, picture, tma_plan, verify
+from layoutalg import Picture, evaluate
+
+#: The two worked examples of the article on descriptors, and the operand of the terminal figure.
+K_MAJOR = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
+MN_MAJOR = derive((128, 128), "bf16", "MN", "64B", (64, 16), verify=False)
+NO_SWIZZLE = derive((128, 64), "e4m3", "K", "none", (128, 32), verify=False)
+STAGED = derive((128, 256, 3), "e2m1", "K", "128B", (128, 64), verify=False)
+
+
+def _wrong() -> Picture:
+    """The word of an operand whose SBO is half of what it should be."""
+    word = K_MAJOR.word(0, 0) ^ (64 ^ 32) << 32
+    return picture(diff(word, K_MAJOR.smem_tile, dtype="bf16", major="K", shape=(64, 16)))
+
+
+FIGURES: dict[str, Callable[[], Picture]] = {
+    "descriptor_word": lambda: picture(K_MAJOR, "word"),
+    "levels": lambda: picture(K_MAJOR),
+    "kmajor_tile": lambda: picture(K_MAJOR, "atoms"),
+    "kmajor_subtiles": lambda: picture(K_MAJOR, "tile", colour="subtile"),
+    "kmajor_chunks": lambda: picture(K_MAJOR, "chunks"),
+    "kmajor_advance": lambda: picture(K_MAJOR, "advance"),
+    "mnmajor_tile": lambda: picture(MN_MAJOR, "atoms"),
+    "mnmajor_subtiles": lambda: picture(MN_MAJOR, "tile", colour="subtile"),
+    "mnmajor_chunks": lambda: picture(MN_MAJOR, "chunks"),
+    "mnmajor_advance": lambda: picture(MN_MAJOR, "advance"),
+    "mnmajor_levels": lambda: picture(MN_MAJOR),
+    "no_swizzle_levels": lambda: picture(NO_SWIZZLE),
+    "staged_advance": lambda: picture(STAGED, "advance", stage=1),
+    "bank_view": lambda: picture(K_MAJOR, "banks"),
+    "bank_view_64B": lambda: picture(MN_MAJOR, "banks"),
+    "bank_view_threads": lambda: picture(K_MAJOR, "banks", access=evaluate("(32,8):(1,128)")),
+    "tile_banks": lambda: picture(K_MAJOR, "tile", colour="bank"),
+    "wrong_word": _wrong,
+    "boxes_kmajor": lambda: picture(tma_plan(K_MAJOR)),
+    "boxes_mnmajor": lambda: picture(tma_plan(MN_MAJOR)),
+    "proof": lambda: picture(verify(K_MAJOR)),
+    "swizzle_A_none": lambda: picture(SwizzleMode.NONE),
+    "swizzle_B_32B": lambda: picture(SwizzleMode.B32),
+    "swizzle_C_64B": lambda: picture(SwizzleMode.B64),
+    "swizzle_D_128B": lambda: picture(SwizzleMode.B128),
+    "swizzle_E_128B_BASE32B": lambda: picture(SwizzleMode.B128_BASE32B),
+}
