@@ -3,8 +3,8 @@
 
 Usage: python scripts/make_kernels.py FOLDER      packs the .ptx files of a folder, without their debug data
 
-The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (needs `pip install triton`),
-and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
+The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (after `pip install
+triton`), and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
 """
 
 from __future__ import annotations
