@@ -16,8 +16,10 @@ Law: a breach on one of two paths is found, wherever they meet.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from typing import Any
 
+from descriptors.errors import DescriptorError
 from descriptors.kernels.acts import Values, acts
 from descriptors.protocol import tcgen05, wgmma
 from descriptors.protocol.broken import Broken, broken
@@ -47,6 +49,7 @@ def order(
     told: list[tuple[int, Broken]] = []
     code = function.code
     if any(one.opcode.startswith("wgmma.") for one in code):
+        _bounded(events)
         told += _told(graph, events, _warpgroup_step, wgmma.meet, {})
         told += _divergent(function)
     if any(one.opcode.startswith("tcgen05.") for one in code):
@@ -56,8 +59,23 @@ def order(
     yield from sorted(told, key=lambda one: one[0])
 
 
+#: Registers in flight times fences, commits and waits that are looked at: far more than any kernel has.
+WORK = 300_000_000
+
+
+def _bounded(events: Mapping[int, list[Event]]) -> None:
+    """Refuse what would take for ever: each fence, commit and wait looks at all registers of multiplications."""
+    flat = [event for held in events.values() for event in held]
+    registers = {name for event in flat if isinstance(event, Mma) for name in (*event.accumulators, *event.a)}
+    syncs = sum(isinstance(event, Fence | Commit | Wait) for event in flat)
+    if len(registers) * syncs > WORK:
+        found = f"found {len(registers)} registers and {syncs} fences, commits and waits"
+        raise DescriptorError(f"check: a function must be one that can be followed, {found}")
+
+
 def _warpgroup_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-    return wgmma.step(state, event) if isinstance(event, _WARPGROUP) else (state, [])
+    """In place: what is handed in is the block's own copy."""
+    return state, wgmma.apply(state, event) if isinstance(event, _WARPGROUP) else []
 
 
 def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
@@ -78,6 +96,7 @@ def _told(
     ]
 
     def through(number: int, state: Any) -> Any:
+        state = copy(state) if held[number] else state
         for _, event in held[number]:
             state = step(state, event)[0]
         return state
@@ -86,6 +105,7 @@ def _told(
     for number, state in enumerate(fixed_point(graph, start, through, meet)):
         if state is None:
             continue  # no path leads here
+        state = copy(state)
         for index, event in held[number]:
             state, found = step(state, event)
             told += [(index, one) for one in found]

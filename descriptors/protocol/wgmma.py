@@ -62,19 +62,27 @@ def step(state: State, event: WgmmaEvent) -> tuple[State, list[Broken]]:
     >>> [one.rule.name for one in told]
     ['wgmma-wait']
     """
+    after = dict(state)
+    return after, apply(after, event)
+
+
+def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
+    """Change a state as an event does, and tell the rules that the event breaks; ``step`` leaves the state alone.
+
+    >>> state = {"f0": Register("", age=0)}
+    >>> apply(state, Commit()), state["f0"].age
+    ([], 1)
+    """
     match event:
         case Fence():
-            after = {name: _fenced(one) for name, one in state.items()}
-            return {**after, _FENCED: Register("")}, []
+            state.update({name: _fenced(one) for name, one in state.items() if one.touched or one.shape})
+            state[_FENCED] = Register("")
         case Commit():
-            aged = {name: one for name, one in state.items() if one.age is not None}
-            return {
-                **state,
-                **{name: replace(one, age=min((one.age or 0) + 1, OLDEST)) for name, one in aged.items()},
-            }, []
+            state.update(
+                {n: replace(one, age=min(a + 1, OLDEST)) for n, one in state.items() if (a := one.age) is not None}
+            )
         case Wait(pending):
-            flying = {name: one for name, one in state.items() if one.age is not None}
-            return {**state, **{name: _waited(one, pending) for name, one in flying.items()}}, []
+            state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
         case Mma():
             return _issue(state, event)
         case Touch():
@@ -82,8 +90,9 @@ def step(state: State, event: WgmmaEvent) -> tuple[State, list[Broken]]:
         case Copy():
             return _copy(state, event)
         case Call():
-            flying_now = tuple(name for name, one in state.items() if one.age is not None)
-            return state, [broken("wgmma-call", "found a call", flying_now[:4])] if flying_now else []
+            flying = tuple(name for name, one in state.items() if one.age is not None)
+            return [broken("wgmma-call", "found a call", flying[:4])] if flying else []
+    return []
 
 
 #: A name that no register has: whether a fence was passed, for registers that were not seen before.
@@ -105,7 +114,7 @@ def _waited(one: Register, pending: int) -> Register:
     return replace(one, waited=pending if one.waited is None else min(one.waited, pending))
 
 
-def _issue(state: State, event: Mma) -> tuple[State, list[Broken]]:
+def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
     told: list[Broken] = []
     seen = {name: _seen(state, name) for name in (*event.accumulators, *event.a)}
     unfenced = tuple(name for name, one in seen.items() if one.touched in ("write", "never"))
@@ -123,27 +132,27 @@ def _issue(state: State, event: Mma) -> tuple[State, list[Broken]]:
         told.append(broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other))
     if event.adds and (bare := tuple(n for n in event.accumulators if not seen[n].defined and seen[n].age is None)):
         told.append(broken("wgmma-start", "found nothing that writes it", bare))
-    after = {name: replace(_fenced(seen[name]), age=0, role="A", waited=None) for name in event.a}
+    state.update({name: replace(_fenced(seen[name]), age=0, role="A", waited=None) for name in event.a})
     flying = Register("", age=0, shape=event.shape, defined=True)
-    return {**state, **after, **dict.fromkeys(event.accumulators, flying)}, told
+    state.update(dict.fromkeys(event.accumulators, flying))
+    return told
 
 
-def _touch(state: State, event: Touch) -> tuple[State, list[Broken]]:
+def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
     told: list[Broken] = []
-    after: dict[str, Register] = {}
     for done, names in (("read", event.reads), ("write", event.writes)):
         flying = [name for name in names if name in state and state[name].age is not None]
         told.extend(_early(state, flying, done))
         for name in names:
-            one = after.get(name, _seen(state, name))
-            after[name] = _touched(one, done)
-    return {**state, **after}, told
+            state[name] = _touched(_seen(state, name), done)
+    return told
 
 
 def _touched(one: Register, done: str) -> Register:
     """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
     worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
-    return replace(one, touched=worst if one.age is None else one.touched, defined=one.defined or done == "write")
+    touched, defined = worst if one.age is None else one.touched, one.defined or done == "write"
+    return one if (touched, defined) == (one.touched, one.defined) else replace(one, touched=touched, defined=defined)
 
 
 def _early(state: State, flying: list[str], done: str) -> Iterable[Broken]:
@@ -166,14 +175,15 @@ def _ordinal(number: int) -> str:
     return {1: "1st", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
 
 
-def _copy(state: State, event: Copy) -> tuple[State, list[Broken]]:
+def _copy(state: dict[str, Register], event: Copy) -> list[Broken]:
     source, target = _seen(state, event.source), _seen(state, event.target)
     if source.age is None or source.role == "A":
         return _touch(state, Touch((event.source,), (event.target,)))
     told = [broken("wgmma-copied", "found a mov", (event.source,))]
     if target.age is not None and event.target != event.source and event.target in state:
         told.extend(_early(state, [event.target], "write"))
-    return {**state, event.target: source}, told  # the copy is in flight as its source is
+    state[event.target] = source  # the copy is in flight as its source is
+    return told
 
 
 def meet(one: State, other: State) -> State:
