@@ -4,7 +4,7 @@
 Usage: python scripts/make_kernels.py FOLDER      packs the .ptx files of a folder, without their debug data
 
 The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (after `pip install
-triton`), and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
+triton`), by `compile_dsl.py` beside it, and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def stripped(text: str) -> str:
 def main(folder: str) -> int:
     found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.ptx"))}
     record = {
-        "tool": "triton 3.5.0 (names by kernel and target); nvcc 13.0 (names that begin with nvcc)",
+        "tool": "triton 3.5.0; CuTe DSL 4.8.1 (names that begin with dsl); nvcc 13.0 (names that begin with nvcc)",
         "command": "python scripts/make_kernels.py FOLDER",
         "kernels": {name: stripped(text) for name, text in found.items()},
     }

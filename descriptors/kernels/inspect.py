@@ -12,10 +12,10 @@ Law: a text without a tensor-core instruction has no finding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from descriptors.instructions.uses import complaints
 from descriptors.kernels.acts import Values, asked
+from descriptors.kernels.chains import chains
 from descriptors.kernels.finding import Finding, Report, finding, of_protocol
 from descriptors.kernels.multiplications import Multiplication, multiplications
 from descriptors.kernels.order import order
@@ -93,37 +93,12 @@ def _words(found: list[Multiplication]) -> Iterator[Finding]:
 
 
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
-    """The words of each accumulation: one after the other in a block, into one D, with nothing committed between."""
+    """The words of each accumulation; a sparse A and K = 96 go by other blocks of K."""
     lines = {one.index: one for one in found}
     for chain in chains(function, found, graph):
-        steps = [Step(one.index, one.operands) for one in chain]
-        for index, name, told in advance_findings(steps):
+        plain = [one for one in chain if not one.view.sparse and (one.described is None or one.described.k != 96)]
+        for index, name, told in advance_findings([Step(one.index, one.operands) for one in plain]):
             yield finding(lines[index].line, name, told, lines[index].opcode)
-
-
-def chains(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
-    """The accumulations of a function: multiplications into one D in one block, with nothing committed between them.
-
-    Args:
-        function: the function.
-        found: its multiplications.
-        graph: its basic blocks.
-    """
-    ends = iter([*(block.end for block in graph), 0])
-    end, chain = next(ends), found[:1]
-    while chain and chain[0].index >= end:
-        end = next(ends)
-    for before, after in pairwise(found):
-        between = function.code[before.index + 1 : after.index] if after.index < end else []
-        parted = after.index >= end or any("commit" in one.opcode or "wait" in one.opcode for one in between)
-        if parted or after.result != before.result or after.opcode != before.opcode:
-            yield chain
-            chain = []
-        while after.index >= end:
-            end = next(ends)
-        if not after.view.sparse and not (after.described is not None and after.described.k == 96):
-            chain.append(after)
-    yield chain
 
 
 def _protocol(function: Function, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.kernels.acts import Values, asked, number
-from descriptors.kernels.inspect import chains
+from descriptors.kernels.chains import chains
 from descriptors.kernels.multiplications import Multiplication, multiplications
 from descriptors.kernels.views import Wgmma
 from descriptors.kernels.words import START_FREE, Operand, distance

@@ -129,7 +129,7 @@ def _operand(place: int, delta: int) -> _Change:
 def _all_waits(lines: list[str], number: int) -> Iterator[list[str]]:
     """A kernel without a wait for any mbarrier; made once, at the first."""
     found = [i for i, line in enumerate(lines) if "mbarrier.try_wait" in line]
-    if number == found[0] and any("tcgen05.commit" in line for line in lines):
+    if number == found[0] and any("tcgen05.ld" in line for line in lines):
         gone = {*found, *(i + 1 for i in found if "bra" in lines[i + 1])}
         yield [line for i, line in enumerate(lines) if i not in gone]
 
@@ -138,6 +138,12 @@ def _needed(lines: list[str], number: int) -> Iterator[list[str]]:
     """Without a ``wait::st``, if a multiplication follows before another."""
     after = (line for line in lines[number + 1 :] if "tcgen05.mma" in line or "wait::st" in line)
     if "tcgen05.mma" in next(after, ""):
+        yield from _without(lines, number)
+
+
+def _read_later(lines: list[str], number: int) -> Iterator[list[str]]:
+    """Without a line, in a kernel that reads its results."""
+    if any("tcgen05.ld" in line for line in lines):
         yield from _without(lines, number)
 
 
@@ -193,20 +199,20 @@ _CHANGES: tuple[tuple[str, str, _Change, tuple[str, ...]], ...] = (
     ("stride of no bytes", _MMA, _operand(1, -(64 << 32)), ("word-smem", "word-advance", "word-suspect")),
     ("start moved by half a K block", _MMA + r".*(f16.* 0|e[45]m\d.* 1|tf32.* 1);", _operand(1, 1), ("word-advance",)),
     ("target without tcgen05", r"^\.target sm_100a", _with("sm_100a", "sm_100", "sm_90a", "sm_120a"), ("form-target",)),
-    ("commit removed (tcgen05)", _T + "commit", _without, ("tcgen05-commit",)),
+    ("commit removed (tcgen05)", _T + "commit", _read_later, ("tcgen05-commit",)),
     ("waits removed (tcgen05)", r"mbarrier\.try_wait", _all_waits, ("tcgen05-wait",)),
     ("wait::st removed", _T + "wait::st", _needed, ("tcgen05-wait-st",)),
     ("wait::ld removed", _T + "wait::ld", _without, ("tcgen05-wait-ld",)),
     ("two cta_groups", _T + "(mma|commit|cp|dealloc)", _with("cta_group::1", "cta_group::2"), ("tcgen05-cta-group",)),
     ("no cta_group", _T + "(mma|commit|alloc|dealloc)", _with(r"\.cta_group::1", ""), ("form-qualifier",)),
-    ("alloc of no size", _T + "alloc", _with(r"\d+;", "0;", "16;", "48;", "96;", "1024;"), ("form-immediate",)),
+    ("alloc of no size", _T + "alloc", _with(r", \d+;", ", 0;", ", 16;", ", 48;", ", 96;", ", 1024;"), ("form-immediate",)),
     ("alloc after relinquish", _T + "alloc", _before(
         "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"), ("tcgen05-alloc-relinquished",)),
     ("alloc that increases", _T + "alloc", _before(
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 16;"), ("form-immediate",)),
     ("alloc removed", _T + "alloc", _without, ("tcgen05-unallocated",)),
     ("dealloc removed", _T + "dealloc", _without, ("tcgen05-dealloc-missing",)),
-    ("dealloc of other columns", _T + "dealloc", _with(r"(\d+);", r"\g<1>0;"), ("form-immediate",)),
+    ("dealloc of other columns", _T + "dealloc", _with(r"(, \d+);", r"\g<1>0;"), ("form-immediate",)),
     ("dealloc of half the columns", _T + "dealloc", _with(r"(512|256|128|64);", "32;"), ("tcgen05-dealloc-unknown",)),
     ("register of ld missing", _T + r"ld\..*\{.*,", _with(_VECTOR, ""), ("form-registers",)),
     ("register of st missing", _T + r"st\..*\{.*,", _with(_VECTOR, ""), ("form-registers",)),
@@ -214,7 +220,7 @@ _CHANGES: tuple[tuple[str, str, _Change, tuple[str, ...]], ...] = (
     ("kind of no instruction", _T + "mma", _with(r"kind::\w+", "kind::f64"), ("form-qualifier",)),
     ("ashift of shared memory", _PLAIN + r"[^\]]*\], %rd", _with(r"(kind::\w+)", r"\1.ashift"), ("form-qualifier",)),
     ("sp without metadata", _PLAIN + r"[^\]]*\], %rd", _with(r"mma\.", "mma.sp."), ("form-operands",)),
-    ("mask of wrong size", _PLAIN, _with(r", (!?%p\d+;)", r", {%r1, %r2}, \1"), ("form-registers",)),
+    ("mask of wrong size", _PLAIN, _with(r", (!?%p\d+;)", r", {%r1, %r2}, \1"), ("form-registers", "form-operands")),
     ("scale-input-d 16", _PLAIN, _with(r"(%p\d+);", r"\1, 16;"), ("form-immediate",)),
     ("shift up", _T + "mma", _before("tcgen05.shift.cta_group::1.up [%r0];"), ("form-qualifier",)),
     ("idesc: M 16", _PLAIN, _idesc(_field(24, 5, 1)), ("word-idesc",)),

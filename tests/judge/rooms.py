@@ -55,7 +55,8 @@ ROOMS = {
     "descriptors.ptx": "operands statements module flow known fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
-        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications inspect story"
+        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "
+        "story"
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (
