@@ -205,7 +205,8 @@ _CHANGES: tuple[tuple[str, str, _Change, tuple[str, ...]], ...] = (
     ("wait::ld removed", _T + "wait::ld", _without, ("tcgen05-wait-ld",)),
     ("two cta_groups", _T + "(mma|commit|cp|dealloc)", _with("cta_group::1", "cta_group::2"), ("tcgen05-cta-group",)),
     ("no cta_group", _T + "(mma|commit|alloc|dealloc)", _with(r"\.cta_group::1", ""), ("form-qualifier",)),
-    ("alloc of no size", _T + "alloc", _with(r", \d+;", ", 0;", ", 16;", ", 48;", ", 96;", ", 1024;"), ("form-immediate",)),
+    ("alloc of no size", _T + "alloc", _with(
+        r", \d+;", ", 0;", ", 16;", ", 48;", ", 96;", ", 1024;"), ("form-immediate",)),
     ("alloc after relinquish", _T + "alloc", _before(
         "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"), ("tcgen05-alloc-relinquished",)),
     ("alloc that increases", _T + "alloc", _before(

@@ -23,7 +23,7 @@ CASES = (
 
 
 def compiled(kind: str, name: str, m: int, n: int, pair: int, major: str) -> str:
-    """The PTX of a kernel that allocates tensor memory, multiplies one tile of K, commits, waits, and reads the result."""
+    """The PTX of a kernel that allocates tensor memory, multiplies one tile, commits, waits, and frees it."""
     import cutlass
     from cutlass import cute
     from cutlass.cute.nvgpu import OperandMajorMode, tcgen05
