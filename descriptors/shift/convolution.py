@@ -26,9 +26,10 @@ from descriptors.operands.operand import ElementType, as_element_type
 from descriptors.shift.problem import ShiftProblem, shift_problem
 from descriptors.shift.running import Machine, ShiftProof, direct, numbers, outcome, simulate
 from descriptors.shift.steps import QUARTERS, RANGES, STARTS, STEP_COLUMNS, ShiftStep, tile_steps
+from descriptors.shift.traffic import Traffic, table
 from descriptors.text import counted, html, tell
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
-from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS
+from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, QUARTER
 
 #: The most multiplications, and elements of activations and outputs, that are simulated.
 MOST_SIMULATED, _MOST_ELEMENTS = 10_000, 1 << 22
@@ -36,7 +37,7 @@ MOST_SIMULATED, _MOST_ELEMENTS = 10_000, 1 << 22
 #: How each part is known.
 EVIDENCE = (
     ("direction, lanes that keep their row, masks, order", DOCUMENTED),
-    ("source of a refresh, words 4 to 7 of a pair's mask", BELIEVED),
+    ("source of a refresh; with a pair, that both CTAs do each step, and words 4 to 7 are the second's", BELIEVED),
 )
 
 
@@ -95,8 +96,27 @@ class ShiftConvolution:
     def multiplications(self) -> int:
         """Instructions ``tcgen05.mma``, in all."""
         one = self.problem
-        inside = sum(one.input_row(p, r) is not None for p in range(one.rows) for r in range(one.taps[0]))
+        inside = sum(self._reads(p) for p in range(one.rows))
         return inside * one.taps[1] * (one.channels // self.step_channels) * self.tiles
+
+    @property
+    def copied(self) -> Traffic:
+        """Rows of all output rows, tiles and CTAs.
+
+        >>> shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)).copied
+        Traffic(taps=3, rows=3400, plain=9600)
+        """
+        s, pad = self.problem.taps[1], self.problem.padding[1]
+        each, runs = table((s,))[0], self.multiplications // s * self.cta_group
+        # A tile that begins in the middle loads once more, where it would have refreshed.
+        again = LANES - LANES // QUARTER if self.start == "middle" and pad else 0
+        inside = [p for p in range(self.problem.rows) if self._reads(p)]
+        more = again * len(inside) * self.tiles * self.cta_group
+        return Traffic(s, runs * each.rows + more, runs * each.plain)
+
+    def _reads(self, p: int) -> int:
+        """Filter rows that an output row multiplies with: those inside the image."""
+        return sum(self.problem.input_row(p, r) is not None for r in range(self.problem.taps[0]))
 
     def __str__(self) -> str:
         return tell(self)
