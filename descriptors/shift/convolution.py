@@ -37,7 +37,7 @@ MOST_SIMULATED, _MOST_ELEMENTS = 10_000, 1 << 22
 #: How each part is known.
 EVIDENCE = (
     ("direction, lanes that keep their row, masks, order", DOCUMENTED),
-    ("source of a refresh; with a pair, that both CTAs do each step, and words 4 to 7 are the second's", BELIEVED),
+    ("source of a refresh, what the second CTA of a pair does", BELIEVED),
 )
 
 
@@ -168,7 +168,7 @@ class ShiftConvolution:
             outcome(simulate(one, self.steps, Machine(bits, self.cta_group, moved), *data), wanted)
             for moved in (self.quarters, other)
         ]
-        return ShiftProof(one.outputs, count, *outcomes)
+        return ShiftProof(one.outputs, count, self.quarters, *outcomes)
 
 
 def shift_convolution(

@@ -132,7 +132,7 @@ def shift_problem(
     >>> shift_problem(2, 9, 9, 16, 16, (3, 3), stride=(1, 2))
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: shift: the stride along W must be 1, so that the next output reads the next
-    activation, found 2; give each residue of W as a convolution of its own
+    activation, found 2; cut W by its residues modulo 2: a sum of convolutions of stride 1
     """
     n, h, w, c, k = (
         as_integer(one, f"shift: {what}", minimum=1, maximum=_MOST)
@@ -144,11 +144,12 @@ def shift_problem(
     if stride_w != 1:
         raise DescriptorError(
             "shift: the stride along W must be 1, so that the next output reads the next activation, found "
-            f"{stride_w}; give each residue of W as a convolution of its own"
+            f"{stride_w}; cut W by its residues modulo {stride_w}: a sum of convolutions of stride 1"
         )
     if dilation_w != 1:
         raise DescriptorError(
             f"shift: the dilation along W must be 1, so that the next tap reads the next activation, found {dilation_w}"
+            f"; cut W by its residues modulo {dilation_w}: as many convolutions of dilation 1"
         )
     made = ShiftProblem(n, h, w, c, k, rs, pads, stride_h, dilation_h)
     _check(made)

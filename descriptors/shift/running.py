@@ -67,12 +67,14 @@ class ShiftProof:
     Args:
         outputs: how many there are.
         multiplications: instructions that were simulated.
-        outcome: where one shift moves what the steps take it to move.
-        otherwise: where it moves the other.
+        quarters: what the steps take one shift to move.
+        outcome: where it does.
+        otherwise: where it moves all of them instead of one, or one instead of all.
     """
 
     outputs: int
     multiplications: int
+    quarters: str
     outcome: Outcome
     otherwise: Outcome
 

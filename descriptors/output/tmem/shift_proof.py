@@ -3,9 +3,9 @@
 Law: text and data count the same.
 
 >>> from descriptors.shift.running import Outcome
->>> proof = ShiftProof(8, 2, Outcome(0), Outcome(3, (0, 1, 2, 0, 5, 6)))
+>>> proof = ShiftProof(8, 2, "all", Outcome(0), Outcome(3, (0, 1, 2, 0, 5, 6)))
 >>> print(tell(proof))
-if one shift moves the other: 3 of 8 outputs wrong, the first (n,p,q,filter) = (0,1,2,0): 5, must be 6
+if one tcgen05.shift moves only the quarter of its address: 3 of 8 outputs wrong, the first (n,p,q,filter) = (0,1,2,0): 5, must be 6
 proved: 8 outputs equal those of the definition, by 2 multiplications simulated on whole numbers
 >>> record(proof)["otherwise"]["wrong"]
 3
@@ -24,7 +24,8 @@ from descriptors.text import counted, tuple_text
 def tell(proof: ShiftProof) -> str:
     """A proof for a person."""
     by = f"by {counted(proof.multiplications, 'multiplication')} simulated on whole numbers"
-    told = [f"if one shift moves the other: {_wrong(proof.otherwise, proof.outputs)}"]
+    moved = "only the quarter of its address" if proof.quarters == "all" else "every quarter"
+    told = [f"if one tcgen05.shift moves {moved}: {_wrong(proof.otherwise, proof.outputs)}"]
     if proof.ok:
         told.append(f"proved: {counted(proof.outputs, 'output')} equal those of the definition, {by}")
     else:
@@ -46,6 +47,7 @@ def record(proof: ShiftProof) -> dict[str, Any]:
         "ok": proof.ok,
         "outputs": proof.outputs,
         "multiplications": proof.multiplications,
+        "quarters": proof.quarters,
         "wrong": _outcome(proof.outcome),
         "otherwise": _outcome(proof.otherwise),
     }
