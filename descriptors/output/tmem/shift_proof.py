@@ -5,7 +5,7 @@ Law: text and data count the same.
 >>> from descriptors.shift.running import Outcome
 >>> proof = ShiftProof(8, 2, "all", Outcome(0), Outcome(3, (0, 1, 2, 0, 5, 6)))
 >>> print(tell(proof))
-if one tcgen05.shift moves only the quarter of its address: 3 of 8 outputs wrong, the first (n,p,q,filter) = (0,1,2,0): 5, must be 6
+if one tcgen05.shift moves its own quarter alone: 3 of 8 outputs wrong, the first (n,p,q,filter) = (0,1,2,0): 5 for 6
 proved: 8 outputs equal those of the definition, by 2 multiplications simulated on whole numbers
 >>> record(proof)["otherwise"]["wrong"]
 3
@@ -24,7 +24,7 @@ from descriptors.text import counted, tuple_text
 def tell(proof: ShiftProof) -> str:
     """A proof for a person."""
     by = f"by {counted(proof.multiplications, 'multiplication')} simulated on whole numbers"
-    moved = "only the quarter of its address" if proof.quarters == "all" else "every quarter"
+    moved = "its own quarter alone" if proof.quarters == "all" else "every quarter"
     told = [f"if one tcgen05.shift moves {moved}: {_wrong(proof.otherwise, proof.outputs)}"]
     if proof.ok:
         told.append(f"proved: {counted(proof.outputs, 'output')} equal those of the definition, {by}")
@@ -38,7 +38,7 @@ def _wrong(outcome: Outcome, outputs: int) -> str:
         return f"no output of {outputs} wrong"
     *place, found, wanted = outcome.first
     count = f"{outcome.wrong} of {counted(outputs, 'output')} wrong"
-    return f"{count}, the first (n,p,q,filter) = {tuple_text(place)}: {found}, must be {wanted}"
+    return f"{count}, the first (n,p,q,filter) = {tuple_text(place)}: {found} for {wanted}"
 
 
 def record(proof: ShiftProof) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
 import pytest
+from places import VECTORS
 from seeds import seeds_of
 
 from descriptors import ChoiceError, DescriptorError, IllegalError, shift_convolution
@@ -104,3 +106,15 @@ def test_a_simulation_that_takes_too_long_is_refused_and_the_steps_are_told_all_
         large.verify()
     with pytest.raises(DescriptorError, match="a simulation must have at most 4194304 elements, found"):
         shift_convolution(1, 1 << 16, 64, 16, 16, (1, 3), stride=(60000, 1)).verify()
+
+
+def test_masks_have_as_many_words_as_the_assembler_takes() -> None:
+    rows = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["shifts"]
+    taken = {row["asked"] for row in rows if row["accepted"]}
+    assert {"shift", "shift, a pair"} <= taken and not {"shift without .down", "shift .up"} & taken
+    for dtype in ("bf16", "tf32", "e4m3", "s8"):
+        for pair in (1, 2):
+            made = shift_convolution(**{**EXAMPLE, "channels": 32, "filters": 32}, dtype=dtype, cta_group=pair)
+            counts = {len(step.masks) for step in made.steps() if step.kind == "multiply"}
+            about = f"mma kind::{made.kind}, cta_group {pair}, A in tensor memory, {{}} mask words"
+            assert counts == {count for count in (4, 8) if about.format(count) in taken}
