@@ -168,7 +168,7 @@ _WRITERS = {
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.tmem.factors",
     "sparse_metadata": "output.tmem.fragment",
-    "shift_convolution": "output.tmem.shifted",
+    "shift_convolution": "output.tmem.shifted pictures.shifted",
     "survey": "output.search",
     "tma_plan": "output.plan pictures.boxes",
     "tmem_copied": "output.tmem.copied",

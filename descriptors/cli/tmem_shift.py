@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import complete, json_option, legality_option, numbers
+from descriptors.cli.options import complete, json_option, legality_option, note, noted, numbers
 from descriptors.cli.tmem_layouts import pair_option
 from descriptors.output.tmem import shifted
 from descriptors.shift.convolution import shift_convolution
@@ -41,10 +41,11 @@ from layoutalg.cli.console import json_text, say
 )
 @click.option("--row", default=0, show_default=True, type=int, help="The output row whose steps are shown.")
 @click.option("--tile", default=0, show_default=True, type=int, help="The tile of that row.")
+@click.option("--draw", "drawn", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html.")
 @click.option("--no-verify", is_flag=True, help="Simulate nothing.")
 @legality_option
 @json_option("Write steps, masks, traffic and the proof as JSON.")
-def shift(as_json: bool, no_verify: bool, row: int, tile: int, **asked: Any) -> None:
+def shift(as_json: bool, no_verify: bool, row: int, tile: int, drawn: str | None, **asked: Any) -> None:
     """Show a convolution whose activations move a lane for the next tap (tcgen05.shift), step by step; proved.
 
     \b
@@ -56,8 +57,13 @@ def shift(as_json: bool, no_verify: bool, row: int, tile: int, **asked: Any) -> 
     made = shift_convolution(**asked)
     made.steps(row, tile)
     report = None if no_verify else made.verify()
+    if drawn is not None:
+        from descriptors.pictures.shifted import ShiftPicture  # a picture is not needed otherwise
+
+        ShiftPicture(made, row, tile).save(drawn)
+        note(f"wrote {drawn}")
     shown = (made, report, row, tile)
-    say(json_text(shifted.record(*shown)) if as_json else shifted.tell(*shown))
+    say(json_text(shifted.record(*shown)) if as_json else noted(shifted.tell(*shown)))
 
 
 #: The commands that the group registers.

@@ -63,7 +63,7 @@ ROOMS = {
     ),
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
-        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs gallery kinds"
+        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"
     ),
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
