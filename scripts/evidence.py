@@ -43,6 +43,10 @@ def measurements(gpu: str) -> list[str]:
     d = record(gpu, "bank_wavefronts")
     differ = d["patterns_that_differ_from_the_model"]
     lines.append(f"bank model: {d['patterns']:,} access patterns under ncu; {differ} differ")
+    if (VECTORS / "hopper" / gpu / "matrix_wavefronts.json").exists():
+        d = record(gpu, "matrix_wavefronts")
+        differ = d["patterns_that_differ_from_the_model"]
+        lines.append(f"bank model of ldmatrix and stmatrix: {d['patterns']:,} patterns under ncu; {differ} differ")
     return lines
 
 

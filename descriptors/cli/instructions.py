@@ -72,21 +72,29 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 @click.option("--k", type=int, help="K; only 96 need be said.")
 @click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
 @click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
-@click.option("--a-major", type=_MAJOR, default="K", show_default=True)
-@click.option("--b-major", type=_MAJOR, default="K", show_default=True)
+@click.option("--a-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of A.")
+@click.option("--b-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of B.")
 @click.option("--a-source", type=_SOURCE, default="smem", show_default=True, help="Where A lies.")
-@click.option("--negate-a", is_flag=True)
-@click.option("--negate-b", is_flag=True)
+@click.option("--negate-a", is_flag=True, help="Multiply with -A.")
+@click.option("--negate-b", is_flag=True, help="Multiply with -B.")
 @click.option("--saturate", is_flag=True, help="Clamp integer results.")
 @click.option("--sparse", is_flag=True, help="A is stored without its zeros.")
-@click.option("--sparsity-selector", type=int, default=0, show_default=True)
+@click.option(
+    "--sparsity-selector", type=int, default=0, show_default=True, help="Which metadata columns a sparse one reads."
+)
 @click.option("--ws", is_flag=True, help="The weight-stationary form.")
 @click.option("--max-shift", type=int, default=0, show_default=True, help="0, 8, 16 or 32, with --ws.")
 @click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
 @click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
 @click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data id of A.")
 @click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data id of B.")
-@click.option("--legality", type=_LEGALITY, default="strict", show_default=True)
+@click.option(
+    "--legality",
+    type=_LEGALITY,
+    default="strict",
+    show_default=True,
+    help="strict: what all sources allow; lenient: what any does; off: whatever fits the fields.",
+)
 @json_option("Write the word and its fields as JSON.")
 def idesc(as_json: bool, **options: Any) -> None:
     """Build the instruction descriptor of a tcgen05.mma (sm100), checked to be a legal instruction.

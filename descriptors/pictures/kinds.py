@@ -11,7 +11,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from descriptors.debug.decode import Decoded
@@ -20,7 +20,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode
-from descriptors.pictures.accesses import ROWS, Lanes
+from descriptors.pictures.accesses import Lanes
 from descriptors.pictures.advance import AdvancePicture
 from descriptors.pictures.anatomy import Anatomy, Pair
 from descriptors.pictures.atoms import AtomsPicture
@@ -48,7 +48,7 @@ class Options:
     subtile: Pair = (0, 0)
     base: int = 0
     colour: str = "order"
-    lanes: Lanes = ROWS
+    lanes: Lanes = field(default_factory=Lanes)
 
 
 #: The kinds of pictures of a derivation, and how each is made.
