@@ -62,6 +62,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.scales.codes import decode_scale, encode_scale
     from descriptors.scales.factors import ScaleFactors, scale_factors
     from descriptors.scales.product import block_scaled_product, pack_scales, unpack_scales
+    from descriptors.shift.convolution import ShiftConvolution, shift_convolution
+    from descriptors.shift.running import ShiftProof
     from descriptors.sweeps.atlas import Summary, atlas
     from descriptors.sweeps.finding import Finding, Refusal, Survey
     from descriptors.sweeps.formulas import FormulaRow, formulas
@@ -127,6 +129,8 @@ _NAMES = {
     "scales.codes": "decode_scale encode_scale",
     "scales.factors": "ScaleFactors scale_factors",
     "scales.product": "block_scaled_product pack_scales unpack_scales",
+    "shift.convolution": "ShiftConvolution shift_convolution",
+    "shift.running": "ShiftProof",
     "sweeps.atlas": "Summary atlas",
     "sweeps.finding": "Finding Refusal Survey",
     "sweeps.formulas": "FormulaRow formulas",
@@ -170,6 +174,7 @@ _WRITERS = {
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.tmem.factors",
     "sparse_metadata": "output.tmem.fragment",
+    "shift_convolution": "output.tmem.shifted pictures.shifted",
     "survey": "output.search",
     "tma_plan": "output.plan pictures.boxes",
     "tmem_copied": "output.tmem.copied",
@@ -227,6 +232,8 @@ __all__ = [
     "Report",
     "ScaleFactors",
     "Selection",
+    "ShiftConvolution",
+    "ShiftProof",
     "SmemDescriptor",
     "Story",
     "Summary",
@@ -284,6 +291,7 @@ __all__ = [
     "scale_factors",
     "search",
     "select_rows",
+    "shift_convolution",
     "sparse_metadata",
     "survey",
     "tell",

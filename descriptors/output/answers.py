@@ -62,9 +62,13 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    shift_proof,
+    shifted,
 )
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
+from descriptors.shift.convolution import ShiftConvolution
+from descriptors.shift.running import ShiftProof
 from descriptors.sweeps.atlas import Summary
 from descriptors.sweeps.finding import Survey
 from descriptors.sweeps.formulas import FormulaRow
@@ -99,6 +103,8 @@ ANSWERS: Mapping[type, ModuleType] = {
     Report: proof,
     ScaleFactors: factors,
     Selection: instructions,
+    ShiftConvolution: shifted,
+    ShiftProof: shift_proof,
     Summary: summary,
     Story: story,
     Survey: search,

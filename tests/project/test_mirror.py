@@ -12,7 +12,7 @@ LANGUAGE = "all languages have to give the same words of the same cases"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled"
+TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled shift_proof shifted"
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -90,7 +90,7 @@ SHARED = [
     ),
     ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
     ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words tiles"),
-    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data"),
+    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data tmem_shift"),
     ("descriptors.debug", "descriptors/cli/test_debug.py", "a word is compared as it is asked about", "expectation"),
 ]
 COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}

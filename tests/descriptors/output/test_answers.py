@@ -26,6 +26,7 @@ from descriptors import (
     readouts,
     record,
     scale_factors,
+    shift_convolution,
     tell,
     tma_plan,
     tmem_copied,
@@ -89,6 +90,10 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
         "report",
     ),
     "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "tmem shift --height 3 --width 9 --channels 16 --filters 16 --taps 3x3": (
+        lambda: shift_convolution(1, 3, 9, 16, 16, (3, 3)),
+        "report",
+    ),
     "tmem block-scaled --a e4m3 --m 128 --n 8 --k 64": (lambda: block_scaled(128, 8, 64, "e4m3"), "reports"),
 }
 
@@ -99,6 +104,7 @@ PARTS: list[Any] = [
     tma_plan(D),
     check_ptx(PIPELINE.read_text(encoding="utf-8")),  # the command names the file as well
     scale_factors(128, 64, 16).verify(),
+    shift_convolution(1, 3, 9, 16, 16, (3, 3)).verify(),
     *(make() for make, _ in PROVED.values()),
     Summary({"proved": 4}, skipped=1, elements=1000, seconds=0.5),
 ]
