@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from descriptors.ptx.counters import counters
 from descriptors.ptx.flow import Block, blocks
 from descriptors.ptx.known import (
     NOTHING,
@@ -58,8 +59,9 @@ def fold(
         known: its basic blocks, if they are at hand.
     """
     wanted = sorted(set(asked))
-    needed, defining = _slice(function, wanted)
+    needed, defining, where = _slice(function, wanted)
     folder = _Folder(function, {**variables, **function.variables}, needed)
+    folder.rounds = {name: _one_of(values) for name, values in counters(function.code, where).items()}
     runs = _runs(blocks(function) if known is None else known, sorted({*defining, *wanted}))
     for round_ in range(ROUNDS):
         folder.changed = False
@@ -81,8 +83,16 @@ def fold(
     return found
 
 
-def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int]]:
-    """The registers on which the instructions depend, and the instructions that define them."""
+def _one_of(values: tuple[int, ...]) -> Known:
+    """What is known of a register that has one of these values."""
+    made = exactly(values[0])
+    for value in values[1:]:
+        made = meet(made, exactly(value))
+    return made
+
+
+def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int], dict[str, list[int]]]:
+    """The registers on which the instructions depend, the instructions that define them, and those of each register."""
     where: dict[str, list[int]] = {}
     for index, one in enumerate(function.code):
         for name in targets(one):
@@ -99,7 +109,7 @@ def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int]]:
             defining.add(index)
             if foldable(function.code[index]):
                 waiting.extend(_reads_all(function.code[index]))
-    return needed, sorted(defining)
+    return needed, sorted(defining), {name: where[name] for name in needed if name in where}
 
 
 def _reads_all(one: Instruction) -> list[str]:
@@ -128,7 +138,7 @@ def foldable(one: Instruction) -> bool:
     return name in _FOLDED or one.opcode.startswith(("ld.shared", "shfl"))
 
 
-_FOLDED = frozenset("mov and or xor add sub not shl shr cvt cvta bfe mul mad selp".split())
+_FOLDED = frozenset("mov and or xor add sub not shl shr cvt cvta bfe mul mad selp setp".split())
 
 
 def _runs(known: list[Block], order: list[int]) -> list[list[int]]:
@@ -154,6 +164,7 @@ class _Folder:
         self.made: dict[int, Known] = {}
         self.allocated: set[tuple[str, int]] = set()
         self.origins: dict[str, Known] = {}
+        self.rounds: dict[str, Known] = {}
         self.changed = False
 
     def value(self, operand: Operand) -> Known:
@@ -180,7 +191,7 @@ class _Folder:
         for number, name in enumerate(targets(one)):
             if name not in self.needed:
                 continue
-            made = self.result(index, one, number)
+            made = self.rounds.get(name) or self.result(index, one, number)
             if made.base:
                 made = self._refined(made)
             elif made.constant(64) is None:
