@@ -53,7 +53,7 @@ ROOMS = {
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
-    "descriptors.ptx": "operands statements module flow known counters fold",
+    "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
         "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "

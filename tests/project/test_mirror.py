@@ -55,6 +55,7 @@ SHARED = [
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
+    ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
     ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
     ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
