@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.operands import check_copy, check_major, check_operand
     from descriptors.instructions.rules import IllegalError
     from descriptors.instructions.selection import Selection, select_rows
+    from descriptors.kernels.inspect import check_ptx
+    from descriptors.kernels.story import Story, explain_ptx
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
     from descriptors.operands.canonical import Match
     from descriptors.operands.forms import Form, form
@@ -110,6 +112,8 @@ _NAMES = {
     "instructions.operands": "check_copy check_major check_operand",
     "instructions.rules": "IllegalError",
     "instructions.selection": "Selection select_rows",
+    "kernels.inspect": "check_ptx",
+    "kernels.story": "Story explain_ptx",
     "operands.atoms": "ATOMS Atom canonical_atom",
     "operands.canonical": "Match",
     "operands.forms": "Form form",
@@ -159,9 +163,11 @@ _WRITERS = {
     "accumulator": "output.tmem.fragment",
     "block_scaled": "output.tmem.block_scaled",
     "check_events": "output.tmem.events",
+    "check_ptx": "output.report",
     "decode": "output.decoded pictures.word",
     "derive": "output.derivation pictures.levels",
     "diff": "output.diff pictures.difference",
+    "explain_ptx": "output.story",
     "match": "output.match",
     "operand_a": "output.tmem.fragment",
     "readout": "output.tmem.readout",
@@ -229,6 +235,7 @@ __all__ = [
     "ShiftConvolution",
     "ShiftProof",
     "SmemDescriptor",
+    "Story",
     "Summary",
     "Survey",
     "SwizzleMode",
@@ -251,6 +258,7 @@ __all__ = [
     "check_events",
     "check_major",
     "check_operand",
+    "check_ptx",
     "check_scale",
     "check_shape",
     "check_transposed_b",
@@ -264,6 +272,7 @@ __all__ = [
     "emit",
     "encode_scale",
     "explain",
+    "explain_ptx",
     "form",
     "formulas",
     "idesc",

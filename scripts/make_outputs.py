@@ -124,6 +124,17 @@ decode 0x4000404000010000 --expect 128B --expect stride_byte_offset=1024
 decode 0x4000404000010000 --expect 64B --json
 diff 0x4000404000010000 "S<9,9,9> o 0 o (64,16):(64,1)" {BF16_K}
 shapes
+check docs/kernels/pipeline.ptx
+check docs/kernels/no_commit.ptx
+check docs/kernels/too_early.ptx --errors
+check docs/kernels/no_commit.ptx --json
+check docs/kernels/no_commit.ptx --sarif
+check docs/kernels/none.ptx
+check README.md
+check docs/kernels/pipeline.ptx --gpu-arch sm_1
+explain docs/kernels/pipeline.ptx
+explain docs/kernels/pipeline.ptx --json
+explain README.md --json
 shapes --json
 shapes --arch sm90
 shapes --arch sm90 --kind f16

@@ -28,6 +28,8 @@ from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.instructions.selection import Selection
+from descriptors.kernels.finding import Report as Checked
+from descriptors.kernels.story import Story
 from descriptors.operands.canonical import Match
 from descriptors.output import (
     advance,
@@ -43,7 +45,9 @@ from descriptors.output import (
     match,
     plan,
     proof,
+    report,
     search,
+    story,
     summary,
 )
 from descriptors.output.tmem import (
@@ -93,6 +97,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     TmemFragment: fragment,
     Landing: landing,
     Match: match,
+    Checked: report,
     TmemMove: moves,
     Readout: readout,
     Report: proof,
@@ -101,6 +106,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     ShiftConvolution: shifted,
     ShiftProof: shift_proof,
     Summary: summary,
+    Story: story,
     Survey: search,
     SymbolicDerivation: closed_forms,
     TmaPlan: plan,

@@ -9,6 +9,7 @@ from rooms import ROOMS
 COMMAND = "a command is tried from its program, as a person calls it"
 ANSWER = "the answers are held beside one another, each as its command prints it"
 LANGUAGE = "all languages have to give the same words of the same cases"
+KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
 TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled shift_proof shifted"
@@ -53,6 +54,16 @@ SHARED = [
     ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
+    ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
+    ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
+    ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
+    ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
+    (
+        "descriptors.protocol",
+        "descriptors/protocol/test_sequence.py",
+        "rules and events, as sequences",
+        "broken events",
+    ),
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
