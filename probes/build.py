@@ -117,6 +117,11 @@ def build(*names: str, jobs: int | None = None) -> dict[str, Path]:
     return paths
 
 
+def compiler_says(name: str) -> str:
+    """What the compiler and the assembler print of a unit, which :func:`build` compiled."""
+    return cubin_path(name, units()[name]).with_suffix(".log").read_text()
+
+
 def _compile(cubin: Path, source: str) -> None:
     for old in cubin.parent.glob(f"{cubin.stem[:-17]}-*"):
         old.unlink()
@@ -127,6 +132,7 @@ def _compile(cubin: Path, source: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"build: {cubin.stem} must compile, found:\n{done.stderr[-4000:]}")
+    cubin.with_suffix(".log").write_text(done.stdout + done.stderr)
     made.replace(cubin)
 
 

@@ -31,7 +31,7 @@ from descriptors.text import counted, html, tell
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
 from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, QUARTER
 
-#: The most multiplications, and elements of activations and outputs, that are simulated.
+#: The most multiplications that a tile has or that are simulated, and elements of activations and outputs there.
 MOST_SIMULATED, _MOST_ELEMENTS = 10_000, 1 << 22
 
 #: How each part is known.
@@ -116,7 +116,10 @@ class ShiftConvolution:
 
     def _reads(self, p: int) -> int:
         """Filter rows that an output row multiplies with: those inside the image."""
-        return sum(self.problem.input_row(p, r) is not None for r in range(self.problem.taps[0]))
+        one = self.problem
+        top = p * one.stride_h - one.padding[0]
+        first = max(0, -(top // one.dilation_h))
+        return max(0, min(one.taps[0], (one.height - 1 - top) // one.dilation_h + 1) - first)
 
     def __str__(self) -> str:
         return tell(self)
@@ -224,4 +227,10 @@ def shift_convolution(
     step = DENSE_K["sm100", kind]
     if one.channels % step:
         raise DescriptorError(f"shift: C must be a multiple of {step}, found {one.channels}; dtype = {element}")
+    found = one.taps[0] * one.taps[1] * (one.channels // step)
+    if found > MOST_SIMULATED:
+        raise DescriptorError(
+            f"shift: a tile must have at most {MOST_SIMULATED} multiplications, found {found}; R = {one.taps[0]}, "
+            f"S = {one.taps[1]}, C = {one.channels}"
+        )
     return ShiftConvolution(one, element, pair, quarters, start)

@@ -76,6 +76,7 @@ def test_the_columns_are_those_of_the_plan() -> None:
         ({"dtype": "f17"}, "dtype must be one of"),
         ({"cta_group": 3}, "cta_group must be at most 2, found 3"),
         ({"stride": (1, 2)}, "the stride along W must be 1"),
+        ({"height": 1 << 16, "taps": (1 << 16, 3)}, "a tile must have at most 10000 multiplications, found 196608; R"),
         ({"filters": 512, "legality": "off"}, "filters must be at most 496, the columns beside A, found 512"),
     ],
 )
@@ -118,3 +119,17 @@ def test_masks_have_as_many_words_as_the_assembler_takes() -> None:
             counts = {len(step.masks) for step in made.steps() if step.kind == "multiply"}
             about = f"mma kind::{made.kind}, cta_group {pair}, A in tensor memory, {{}} mask words"
             assert counts == {count for count in (4, 8) if about.format(count) in taken}
+
+
+@pytest.mark.parametrize("seed", seeds_of("test_multiplications_are_counted_as_the_steps_are"))
+def test_multiplications_are_counted_as_the_steps_are(seed: int) -> None:
+    source = random.Random(seed)
+    for _ in range(40):
+        made = shift_convolution(**drawn(source))
+        tiles = [(p, tile) for p in range(made.problem.rows) for tile in range(made.tiles)]
+        assert made.multiplications == sum(step.kind == "multiply" for where in tiles for step in made.steps(*where))
+
+
+def test_the_largest_convolution_is_told_in_no_time() -> None:
+    made = shift_convolution(1 << 16, 1 << 16, 1 << 16, 16, 16, (99, 101), (7, 50), dilation=(600, 1))
+    assert made.copied.rows < made.copied.plain and "tap 0" in str(made)
