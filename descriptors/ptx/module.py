@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, brief
@@ -46,7 +45,7 @@ class Instruction(NamedTuple):
         return tuple(self.opcode.split("."))
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Function:
     """A kernel or a device function.
 
@@ -69,7 +68,7 @@ class Function:
     variables: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Module:
     """What a PTX text holds.
 
@@ -85,7 +84,7 @@ class Module:
     functions: list[Function]
     variables: dict[str, int]
 
-    @cached_property
+    @property
     def arch(self) -> str:
         """``sm90``, ``sm100`` (which stands for all that have tcgen05), or "" for any other target."""
         number = re.match(r"sm_(\d+)", self.target)
