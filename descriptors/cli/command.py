@@ -29,6 +29,7 @@ COMMANDS = {
     "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
     "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
     "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
     "tmem": ("descriptors.cli.tmem", "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors."),
     "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
     "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),

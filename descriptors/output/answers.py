@@ -40,6 +40,7 @@ from descriptors.output import (
     formulas,
     idesc,
     instructions,
+    main_loop,
     match,
     plan,
     proof,
@@ -59,6 +60,7 @@ from descriptors.output.tmem import (
     readout,
     readouts,
 )
+from descriptors.plans.plan import Plan
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
 from descriptors.sweeps.atlas import Summary
@@ -97,6 +99,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Summary: summary,
     Survey: search,
     SymbolicDerivation: closed_forms,
+    Plan: main_loop,
     TmaPlan: plan,
 }
 

@@ -30,6 +30,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "idesc": ["--a", "bf16", "--m", "128", "--n", "256"],
         "decode-idesc": ["0x08410490", "--kind", "f16"],
         "tma": TILE,
+        "plan": ["m64n16k16", "bf16", "--tile", "64x16x32", "--stages", "2"],
         "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],
         "formulas": ["--bits", "16", "--swizzle", "128B"],

@@ -41,7 +41,7 @@ ROOMS = {
         "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
-    "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
+    "descriptors.proof": "read_model copy_model landing_model accumulator_model scale_model addresses mismatch picture",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
     "descriptors.derivation": (
         "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
@@ -51,6 +51,9 @@ ROOMS = {
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
     "descriptors.transfer": "moves readout copies landing copied events findings guardrails",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
+    "descriptors.plans": (
+        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner"
+    ),
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (
@@ -58,7 +61,7 @@ ROOMS = {
     ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan search summary answers"
+        "decoded fetched candidates diff instructions idesc plan main_loop search summary answers"
     ),
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
@@ -69,8 +72,8 @@ ROOMS = {
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem draw "
-        "search formulas atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma plan tmem_layouts tmem_data tmem "
+        "draw search formulas atlas command"
     ),
     "descriptors.__main__": "",
 }

@@ -21,6 +21,7 @@ from descriptors import (
     diff,
     idesc,
     match,
+    plan,
     readout,
     readouts,
     record,
@@ -84,6 +85,10 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
         "report",
     ),
     "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2": (
+        lambda: plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2),
+        "proof",
+    ),
     "tmem block-scaled --a e4m3 --m 128 --n 8 --k 64": (lambda: block_scaled(128, 8, 64, "e4m3"), "reports"),
 }
 
