@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.plans.plan import Plan
     from descriptors.plans.planner import plan
     from descriptors.plans.product import Product
+    from descriptors.plans.proposals import Proposals, propose
     from descriptors.proof.mismatch import Mismatch
     from descriptors.proof.read_model import read_addresses
     from descriptors.scales.block_scaled import BlockScaled, block_scaled
@@ -124,6 +125,7 @@ _NAMES = {
     "plans.plan": "Plan",
     "plans.planner": "plan",
     "plans.product": "Product",
+    "plans.proposals": "Proposals propose",
     "proof.mismatch": "Mismatch",
     "proof.read_model": "read_addresses",
     "scales.block_scaled": "BlockScaled block_scaled",
@@ -168,6 +170,7 @@ _WRITERS = {
     "match": "output.match",
     "operand_a": "output.tmem.fragment",
     "plan": "output.main_loop",
+    "propose": "output.proposals output.main_loop",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.tmem.factors",
@@ -225,6 +228,7 @@ __all__ = [
     "Plan",
     "Product",
     "ProofError",
+    "Proposals",
     "Readout",
     "Refusal",
     "Remark",
@@ -277,6 +281,7 @@ __all__ = [
     "picture",
     "plain",
     "plan",
+    "propose",
     "read",
     "read_addresses",
     "readout",

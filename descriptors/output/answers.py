@@ -44,6 +44,7 @@ from descriptors.output import (
     match,
     plan,
     proof,
+    proposals,
     search,
     summary,
 )
@@ -61,6 +62,7 @@ from descriptors.output.tmem import (
     readouts,
 )
 from descriptors.plans.plan import Plan
+from descriptors.plans.proposals import Proposals
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
 from descriptors.sweeps.atlas import Summary
@@ -100,6 +102,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Survey: search,
     SymbolicDerivation: closed_forms,
     Plan: main_loop,
+    Proposals: proposals,
     TmaPlan: plan,
 }
 

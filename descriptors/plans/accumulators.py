@@ -17,6 +17,8 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.instructions.rules import type_name
 from descriptors.plans.asked import MainLoop
 from descriptors.text import counted
+from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.plan import ColumnPlan
 from descriptors.tmem.planner import tmem_plan
 from descriptors.transfer.readout import Readout, readout
@@ -126,6 +128,13 @@ def columns_of(one: MainLoop) -> TensorColumns:
     """
     (m, n, _), count = one.extents, one.blocks[0] * one.blocks[1]
     scale_dtype, vector = one.scale or (None, None)
+    each = accumulator(m, n, one.d, cta_group=one.cta_group, kind=one.kind, legality=one.legality).columns
+    if each * count > COLUMNS:
+        raise DescriptorError(
+            f"plan: accumulators must fit {COLUMNS} columns, need {each * count}, {each * count - COLUMNS} too many; "
+            f"{counted(count, 'accumulator')} of {counted(each, 'column')}; a smaller M or N of the tile"
+            + ("" if m == 128 else ", or M 128 of the instruction")
+        )
     plan = tmem_plan(
         m, n, one.tile[2], type_name(one.a), one.d, b_dtype=type_name(one.b), kind=one.kind, cta_group=one.cta_group,
         scale_dtype=scale_dtype, scale_vector=vector, accumulators=count, legality=one.legality,

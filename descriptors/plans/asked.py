@@ -87,11 +87,19 @@ def extents_of(instruction: object) -> tuple[int, int, int]:
             m, n, k = map(int, found.groups())
             return m, n, k
     if isinstance(instruction, (tuple, list)):
-        return _three(instruction, "the instruction")
+        return three(instruction, "the instruction")
     raise DescriptorError(f"plan: an instruction must be named like m64n128k16, found {brief(instruction)}")
 
 
-def _three(value: object, what: str) -> tuple[int, int, int]:
+def three(value: object, what: str) -> tuple[int, int, int]:
+    """Three extents that somebody typed.
+
+    Raises:
+        DescriptorError: if they are something else.
+
+    >>> three([128, 128, 64], "the tile")
+    (128, 128, 64)
+    """
     if not isinstance(value, (tuple, list)) or len(value) != 3:
         near = "; N x K alone is an operand, which descriptors derive takes" if what == "the tile" else ""
         raise DescriptorError(f"plan: {what} must be M x N x K, found {brief(value)}{near}")
@@ -131,14 +139,14 @@ def asked(
     K 16; nearest are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register fragments and
     shared-memory layout))
     """
-    extents, whole = extents_of(instruction), _three(tile, "the tile")
+    extents, whole = extents_of(instruction), three(tile, "the tile")
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
     scaled = (scale_dtype or scale_vector) is not None
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
     of = architecture(arch or ("sm100" if extents[0] != 64 or pair == 2 or kind or scaled else "sm90"))
     mode = choose("plan: legality", legality, MODES)
-    named = _kind(of, a, b, kind, scale_dtype, scale_vector)
+    named = kind_asked(of, a, b, kind, scale_dtype, scale_vector)
     d = d_dtype or ("s32" if named == "i8" else "f32")
     majors = as_major(a_major), as_major(b_major)
     check_types(of, named, a, b, d, legality=mode)
@@ -160,9 +168,20 @@ def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
     return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
 
 
-def _kind(
+def kind_asked(
     arch: str, a: ElementType, b: ElementType, kind: str | None, scale_dtype: str | None, vector: int | None
 ) -> str:
+    """The kind that was named, or the one that types and scale factors mean.
+
+    Raises:
+        IllegalError: if no kind takes the types.
+        DescriptorError: if there is no such kind.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> e2m1 = as_element_type("e2m1")
+    >>> kind_asked("sm100", e2m1, e2m1, None, None, 16)
+    'mxf4nvf4'
+    """
     if arch == "sm90":
         found = kind_of("sm90", a, b)
         if kind not in (None, found) or scale_dtype is not None or vector is not None:

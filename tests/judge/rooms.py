@@ -52,7 +52,7 @@ ROOMS = {
     "descriptors.transfer": "moves readout copies landing copied events findings guardrails",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.plans": (
-        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner"
+        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
     ),
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
@@ -61,7 +61,7 @@ ROOMS = {
     ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan main_loop search summary answers"
+        "decoded fetched candidates diff instructions idesc plan main_loop proposals search summary answers"
     ),
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "

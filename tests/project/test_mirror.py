@@ -13,7 +13,7 @@ WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
 TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled"
 PROVED = "whatever a plan is simulated from"
-SMALL = "fields advance proof match fetched candidates diff idesc summary main_loop"
+SMALL = "fields advance proof match fetched candidates diff idesc summary main_loop proposals"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
 SHARED = [

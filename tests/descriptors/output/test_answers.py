@@ -22,6 +22,7 @@ from descriptors import (
     idesc,
     match,
     plan,
+    propose,
     readout,
     readouts,
     record,
@@ -68,6 +69,7 @@ SAME: dict[str, Callable[[], Any]] = {
         ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
     ),
     "formulas": formulas,
+    "plan bf16 --tile 64x16x32 --arch sm90": lambda: propose("bf16", tile=(64, 16, 32), arch="sm90"),
     "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
     "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),

@@ -105,7 +105,9 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "wgmma has transpose bits for 16-bit types only" in refused(
         instruction="m64n128k32", dtype="e4m3", b_major="MN"
     )
-    assert "the parts must fit 512 columns, need 1024" in refused(instruction="m128n256k16", tile=(256, 512, 16))
+    assert "accumulators must fit 512 columns, need 1024, 512 too many; 4 accumulators of 256 columns" in refused(
+        instruction="m128n256k16", tile=(256, 512, 16)
+    )
     assert "a tile must be one instruction along M and N, found 1x2: give 256x128x64" in refused(
         instruction="m256n128k16", tile=(256, 256, 64), cta_group=2
     )
