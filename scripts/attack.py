@@ -8,7 +8,7 @@
 ``algebra`` holds each operation against its definition, ``derivations`` walks the words of derived tiles, ``commands``
 calls both programs with hostile arguments, ``api`` every public callable with garbage. A line on standard output for
 each finding, with what to paste to see it again; progress goes to standard error. Exit status 1 if something was found
-that ``scripts/lib/attack/known.json`` does not know.
+that ``scripts/lib/attacks/known.json`` does not know.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
-from attack.findings import attack, known_findings  # noqa: E402
+from attacks.findings import attack, known_findings  # noqa: E402
 
 FUZZERS = ("algebra", "derivations", "commands", "api")
 
 
 def run(name: str, options: argparse.Namespace) -> int:
     """Run one fuzzer and return how many new findings it has; the same kind of finding is told three times."""
-    fuzzer = import_module(f"attack.{name}")
+    fuzzer = import_module(f"attacks.{name}")
     told: dict[str, int] = {}
     new = known = cases = 0
     for cases, finding in enumerate(

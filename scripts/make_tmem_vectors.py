@@ -65,7 +65,7 @@ SCALES = """
 16 4 2 false 256: 1
 32 1 2 false 256: 4
 """
-TWICE = "16 4 256 1, 16 4 128 1, 32 1 256 4"
+TWICE = "16 4 256 1, 16 4 128 1, 32 1 256 4, 16 4 256 2, 16 4 128 2, 32 2 256 6"
 METADATA = """
 tmem_e_frg tfloat32_t 128 16 2 1
 tmem_e_frg half_t 128 32 1 1
@@ -77,6 +77,12 @@ tmem_e_frg_ws half_t 64 32 1 1
 tmem_e_frg_ws half_t 32 32 1 1
 """
 MEMORY = "16 128 64, 32 128 128, 16 256 128, 32 256 256, 16 384 256"
+SHARED = """
+16 4 2 SM100_MMA_MXF4_2x1SM_SS 128 256 64
+16 4 2 SM100_MMA_MXF4_2x1SM_SS 128 256 256
+32 2 2 SM100_MMA_MXF4_2x1SM_SS 128 256 256
+16 4 1 SM100_MMA_MXF4_SS 128 192 128
+"""
 COPIES = "128dp256bit 128dp128bit 4dp256bit 4x32dp128bit 2x64dp128bitlw0213 2x64dp128bitlw0123"
 
 
@@ -103,6 +109,8 @@ def cases() -> Iterator[str]:
         yield f"METADATA({', '.join(line.split())})"
     for one in MEMORY.split(", "):
         yield f"MEMORY({', '.join(one.split())})"
+    for line in SHARED.strip().splitlines():
+        yield f"SHARED({', '.join(line.split())})"
     yield from (f'copy<SM100_UTCCP_{one}_{n}cta>("{one} cta_group{n}");' for one in COPIES.split() for n in (1, 2))
     for name in moves():
         yield f'move<SM100_TMEM_{name}>("{name}");'

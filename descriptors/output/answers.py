@@ -28,6 +28,8 @@ from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.instructions.selection import Selection
+from descriptors.kernels.finding import Report as Checked
+from descriptors.kernels.story import Story
 from descriptors.operands.canonical import Match
 from descriptors.output import (
     advance,
@@ -45,7 +47,9 @@ from descriptors.output import (
     plan,
     proof,
     proposals,
+    report,
     search,
+    story,
     summary,
 )
 from descriptors.output.tmem import (
@@ -60,11 +64,15 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    shift_proof,
+    shifted,
 )
 from descriptors.plans.plan import Plan
 from descriptors.plans.proposals import Proposals
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
+from descriptors.shift.convolution import ShiftConvolution
+from descriptors.shift.running import ShiftProof
 from descriptors.sweeps.atlas import Summary
 from descriptors.sweeps.finding import Survey
 from descriptors.sweeps.formulas import FormulaRow
@@ -93,12 +101,16 @@ ANSWERS: Mapping[type, ModuleType] = {
     TmemFragment: fragment,
     Landing: landing,
     Match: match,
+    Checked: report,
     TmemMove: moves,
     Readout: readout,
     Report: proof,
     ScaleFactors: factors,
     Selection: instructions,
+    ShiftConvolution: shifted,
+    ShiftProof: shift_proof,
     Summary: summary,
+    Story: story,
     Survey: search,
     SymbolicDerivation: closed_forms,
     Plan: main_loop,

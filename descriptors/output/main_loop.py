@@ -18,7 +18,7 @@ from descriptors import text
 from descriptors.output.pages import page
 from descriptors.plans.accumulators import THREAD_REGISTERS, Registers
 from descriptors.plans.budget import BARRIER_BYTES
-from descriptors.plans.operands import Operand
+from descriptors.plans.operands import StagedOperand
 from descriptors.plans.order import order
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
@@ -85,7 +85,7 @@ def _instruction(made: Plan) -> Iterator[str]:
         yield from _wrapped("           by ", one.row.source.split(" "), " ")
 
 
-def _operand(made: Plan, side: Operand) -> Iterator[str]:
+def _operand(made: Plan, side: StagedOperand) -> Iterator[str]:
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
     if made.asked.cta_group == 2:
@@ -220,7 +220,7 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
     }
 
 
-def _operand_record(side: Operand) -> dict[str, Any]:
+def _operand_record(side: StagedOperand) -> dict[str, Any]:
     d = side.derivation
     return {
         "dtype": d.element.name,

@@ -43,10 +43,6 @@ class Lanes:
     number: int = 0
 
 
-#: The rows of one chunk, each asked for by a lane.
-ROWS = Lanes()
-
-
 @dataclass(frozen=True, slots=True)
 class View:
     """One access and the lines of shared memory that it touches.
@@ -87,7 +83,7 @@ class View:
         return tuple(sum(word % BANKS == bank for word in asked) for bank in range(BANKS))
 
 
-def views(d: Derivation, stage: int = 0, subtile: Pair = (0, 0), lanes: Lanes = ROWS) -> tuple[View, ...]:
+def views(d: Derivation, stage: int = 0, subtile: Pair = (0, 0), lanes: Lanes | None = None) -> tuple[View, ...]:
     """The access to the tile without its swizzle and with it; one view where there is no swizzle.
 
     Raises:
@@ -95,7 +91,7 @@ def views(d: Derivation, stage: int = 0, subtile: Pair = (0, 0), lanes: Lanes = 
             made.
         LayoutError: as ``layoutalg.accesses``.
     """
-    a = Anatomy(d, stage)
+    a, lanes = Anatomy(d, stage), lanes or Lanes()
     shown = (False, True) if swizzle_of(d) is not None else (False,)
     found = [_asked(a, subtile, lanes, swizzled) for swizzled in shown]
     # What the lanes are called, and which phase is drawn, is that of the first: the same lanes in both.

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import LINE_BYTES
 from descriptors.output.explanation import names
-from descriptors.pictures.accesses import BANKS, ROWS, WORD_BYTES, Lanes, View, views
+from descriptors.pictures.accesses import BANKS, WORD_BYTES, Lanes, View, views
 from descriptors.pictures.anatomy import Pair
 from descriptors.pictures.bank_panel import GAP, LEFT, WIDE, bank_panel
 from descriptors.pictures.panels import told
@@ -38,7 +38,7 @@ class BanksPicture(Picture):
     derivation: Derivation
     stage: int = 0
     subtile: Pair = (0, 0)
-    lanes: Lanes = ROWS
+    lanes: Lanes = field(default_factory=Lanes)
     title: str = ""
 
     def views(self) -> tuple[View, ...]:

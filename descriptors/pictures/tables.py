@@ -65,7 +65,7 @@ def story(lines: Iterable[str], width: int | None) -> str:
     >>> print(story(["64 \u00d7 16 of it", "   a table that is long"], 12))
     64 x 16 of
     it
-       a tab...
+       a tabl...
     """
     made: list[str] = []
     for line in lines:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.operands.operand import Major
-from descriptors.plans.operands import Operand
+from descriptors.plans.operands import StagedOperand
 from descriptors.plans.scales import Scales
 from descriptors.proof.addresses import address_bits, fetched_addresses
 from descriptors.proof.landing_model import landing
@@ -43,7 +43,7 @@ def empty() -> NDArray[Any]:
     return np.zeros(WINDOW_BYTES * 8 // _PLACE_BITS, dtype=np.int64)
 
 
-def fill(memory: NDArray[Any], one: Operand, numbers: NDArray[Any]) -> None:
+def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any]) -> None:
     """Let the copies of an operand land: every stage, by the copy model.
 
     Args:
@@ -55,7 +55,7 @@ def fill(memory: NDArray[Any], one: Operand, numbers: NDArray[Any]) -> None:
     memory[landed // _PLACE_BITS] = numbers[stage, mn, k]
 
 
-def fetch(memory: NDArray[Any], one: Operand, transposed: Sequence[int]) -> NDArray[Any]:
+def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     """What the words of an operand make the tensor core read, by the read model: axes (stage, MN, K).
 
     Args:
@@ -71,7 +71,7 @@ def fetch(memory: NDArray[Any], one: Operand, transposed: Sequence[int]) -> NDAr
     return found
 
 
-def addresses(one: Operand, transposed: Sequence[int]) -> NDArray[Any]:
+def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     """The place that each element is read from, in 4 bits: axes (stage, MN, K)."""
     import numpy as np
 

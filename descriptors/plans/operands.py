@@ -30,7 +30,7 @@ _WIDEST = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleM
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class StagedOperand:
     """An operand in the shared memory of one CTA, all stages of it.
 
     Args:
@@ -87,7 +87,7 @@ class Operand:
 
 def operand(
     one: MainLoop, matrix: Matrix, stages: int, *, swizzle: SwizzleMode | SwizzleName | None = None, base: int = 0
-) -> Operand:
+) -> StagedOperand:
     """Derive an operand, and plan its copies.
 
     Args:
@@ -115,7 +115,9 @@ def operand(
     raise refused[-1]
 
 
-def _laid_out(one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName, base: int) -> Operand:
+def _laid_out(
+    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName, base: int
+) -> StagedOperand:
     index = "AB".index(matrix)
     element, major = ((one.a, one.a_major), (one.b, one.b_major))[index]
     pair = one.cta_group
@@ -126,7 +128,7 @@ def _laid_out(one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode |
         legality=one.legality, capacity=None, verify=False,
     )  # fmt: skip
     blocks = one.blocks[index]
-    return Operand(
+    return StagedOperand(
         matrix=matrix,
         derivation=made,
         tma=tma_plan(made),

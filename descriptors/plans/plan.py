@@ -18,7 +18,7 @@ from descriptors.plans.accumulators import Registers, TensorColumns
 from descriptors.plans.asked import MainLoop
 from descriptors.plans.budget import Budget
 from descriptors.plans.instruction import PtxLine
-from descriptors.plans.operands import Operand
+from descriptors.plans.operands import StagedOperand
 from descriptors.plans.product import Parts, Product, multiply
 from descriptors.plans.scales import Scales
 from descriptors.text import counted, extents_text, html, tell
@@ -39,8 +39,8 @@ class Plan:
     """
 
     asked: MainLoop
-    a: Operand
-    b: Operand
+    a: StagedOperand
+    b: StagedOperand
     line: PtxLine
     accumulators: Registers | TensorColumns
     scales: Scales | None

@@ -22,7 +22,7 @@ from descriptors.plans import memory
 from descriptors.plans.accumulators import Registers, TensorColumns
 from descriptors.plans.asked import MainLoop
 from descriptors.plans.instruction import PtxLine
-from descriptors.plans.operands import Operand
+from descriptors.plans.operands import StagedOperand
 from descriptors.plans.scales import Scales
 from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
 from descriptors.text import counted, extents_text, html
@@ -77,8 +77,8 @@ class Parts:
     """What is simulated: the parts of a plan, from which nothing else is taken."""
 
     asked: MainLoop
-    a: Operand
-    b: Operand
+    a: StagedOperand
+    b: StagedOperand
     line: PtxLine
     held: Registers | TensorColumns
     scales: Scales | None
@@ -147,7 +147,7 @@ def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
 
 
 def _read(
-    parts: Parts, side: Operand, index: int, cta: int, numbers: list[NDArray[Any]]
+    parts: Parts, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
 ) -> tuple[NDArray[Any], list[str]]:
     """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
     import numpy as np

@@ -15,7 +15,7 @@ Law: the box is that of the plan of copies, and the contiguous extent comes firs
 from __future__ import annotations
 
 from descriptors.operands.operand import Matrix
-from descriptors.plans.operands import Operand
+from descriptors.plans.operands import StagedOperand
 from descriptors.tma.plan import Dimension
 
 
@@ -28,7 +28,7 @@ def dimension_name(matrix: Matrix, dimension: Dimension) -> str:
     return "K" if dimension.mode else {"A": "M", "B": "N"}[matrix]
 
 
-def encode_arguments(one: Operand) -> tuple[tuple[str, str], ...]:
+def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
     """Name and value of every argument after the tensor map itself, in their order.
 
     Args:

@@ -120,7 +120,8 @@ def scale_factors(
         vector: elements that share a factor: 16 or 32.
         step: K of one instruction; four factors' worth if left out.
         of_64: whether they are those of A where a CTA of a pair has 64 rows, of which the 2x2 arrangement reads 64.
-        halves: whether they are those of B in that arrangement, whose halves lie apart.
+        halves: whether they are those of B in that arrangement, whose halves lie apart; shared memory then has the
+            blocks of one K side by side, as CUTLASS has it.
         base: their address in shared memory, in bytes.
 
     Raises:
@@ -129,17 +130,16 @@ def scale_factors(
     >>> print(scale_factors(128, 64, 16).headline)
     scale factors of 128 rows, K 64 by 16: 512 bytes, 4 columns
     """
-    memory, vector = scale_memory(mn, k, vector), as_vector(vector)
-    rows = (
-        64
-        if as_flag(of_64, "scale factors: of_64")
-        else padded_rows(mn, halves=as_flag(halves, "scale factors: halves"))
-    )
+    halves = as_flag(halves, "scale factors: halves")
+    memory, vector = scale_memory(mn, k, vector, rows_first=halves), as_vector(vector)
+    rows = 64 if as_flag(of_64, "scale factors: of_64") else padded_rows(mn, halves=halves)
     if of_64 and mn != 64:
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
     if halves and mn != 256:
-        # The halves of 128 rows would begin inside a block: which memory and columns they then have is not settled.
-        raise DescriptorError(f"scale factors: N must be 256 where its halves lie apart, found {mn}")
+        # Row n is word n%128 / 32 of its 16 bytes, and a word goes to one column in all lanes: no copy brings words 0
+        # and N/64 to the same column, unless both are word 0 of their blocks.
+        rule = "scale factors: N must be 256 where its halves lie apart, for a copy takes whole blocks of 128 rows"
+        raise DescriptorError(f"{rule}, found {mn}")
     depth = FACTORS * vector if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
     if depth % vector or FACTORS * vector % depth:
         rule = f"scale factors: K of a step must be 1, 2 or 4 times {vector}"

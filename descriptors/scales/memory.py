@@ -3,7 +3,8 @@
     byte = ((x/128) nk + q/4) 512 + (x%32) 16 + ((x%128)/32) 4 + q%4
 
 for row x and factor q = k / vector, with nk blocks along K: the block ``((32,4),(vec,4)):((16,4),(0,1))``, stacked
-along K first. Rows are padded to 128, factors to 4. A block goes to tensor memory by one
+along K first. Rows are padded to 128, factors to 4. In shared memory CUTLASS stacks them along MN first, the CuTe DSL
+along K, as in global memory; both are here. A block goes to tensor memory by one
 ``tcgen05.cp.32x128b.warpx4``, whose descriptor is that of 32 rows of 16 bytes without a swizzle, derived here as any
 other is. Source: CUTLASS ``include/cutlass/detail/sm100_blockscaled_layout.hpp``; CuTe DSL
 ``utils/blockscaled_layout.py`` (NVIDIA's code); cuBLAS documentation, "1D Block Scaling Factors Layout".
@@ -21,7 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from descriptors.derivation.derive import derive
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import as_flag, as_integer
 from descriptors.tmem.scale_cells import BLOCK_ROWS, FACTORS, as_vector, padded_rows
 from descriptors.transfer.landing import Step
 from layoutalg import Layout, tile_to_shape
@@ -34,25 +35,29 @@ COPY = "32x128b.warpx4"
 COPY_OF_HALVES = "64x128b.warpx2::01_23"
 
 
-def scale_memory(mn: int, k: int, vector: int) -> Layout:
+def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> Layout:
     """The scale factors of an operand in memory, as a layout (mn, k) -> byte, padded to whole blocks.
 
     Args:
         mn: rows.
         k: elements along K; ``vector`` of them share a factor.
         vector: 16 or 32.
+        rows_first: whether blocks are stacked along MN first, as CUTLASS has it in shared memory; else along K.
 
     Raises:
         DescriptorError: if a number is malformed.
 
     >>> print(scale_memory(128, 64, 16), scale_memory(256, 128, 16))
     ((32,4),(16,4)):((16,4),(0,1)) (((32,4),2),((16,4),2)):(((16,4),1024),((0,1),512))
+    >>> print(scale_memory(256, 128, 16, rows_first=True))
+    (((32,4),2),((16,4),2)):(((16,4),512),((0,1),1024))
     """
     size, rows, blocks = _blocks(mn, k, vector)
     block = Layout(((32, 4), (size, FACTORS)), ((16, 4), (0, 1)))
     if (rows, blocks) == (1, 1):
         return block
-    made = tile_to_shape(block, (rows * BLOCK_ROWS, blocks * FACTORS * size), (2, 1))
+    order = (1, 2) if as_flag(rows_first, "scale factors: rows_first") else (2, 1)
+    made = tile_to_shape(block, (rows * BLOCK_ROWS, blocks * FACTORS * size), order)
     assert isinstance(made, Layout)
     return made
 
@@ -74,7 +79,8 @@ def copy_steps(mn: int, k: int, vector: int, *, rows: int, base: int = 0, halves
         mn, k, vector: as for ``scale_memory``.
         rows: rows that a column of blocks stands for in tensor memory, as in ``scale_cells``.
         base: their address in shared memory, in bytes.
-        halves: whether the halves of N go to lanes 64 apart; then a copy takes two blocks along N.
+        halves: whether the halves of N go to lanes 64 apart; then a copy takes two blocks along N, which lie side by
+            side: memory is that of ``rows_first``.
 
     Raises:
         DescriptorError: if the address is no multiple of 16, or out of reach.
@@ -84,15 +90,12 @@ def copy_steps(mn: int, k: int, vector: int, *, rows: int, base: int = 0, halves
     """
     _, groups, blocks = _blocks(mn, k, vector)
     base = as_integer(base, "scale factors: the address")
-    if halves and blocks > 1:
-        # The 64 rows that one copy reads are two blocks, which lie apart then by more than 4 steps of 8 rows.
-        rule = "scale factors: K must be one block of 4 factors where the halves of N are copied apart"
-        raise DescriptorError(f"{rule}, found {blocks} blocks; K = {k}, vector = {vector}")
     wide = rows // (64 if halves else 32)
     steps = []
     for j in range(blocks):
         for i in range(groups // 2 if halves else groups):
-            first = (2 * i if halves else i) * blocks + j
+            # The 64 rows of a copy have one step from 8 rows to the next, so that their two blocks must touch.
+            first = j * groups + 2 * i if halves else i * blocks + j
             word = _descriptor(base + first * BLOCK_BYTES, halves)
             steps.append(Step(word, wide * j + 4 * i))
     return tuple(steps)

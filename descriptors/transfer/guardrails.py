@@ -17,7 +17,6 @@ Law: what is clean stays clean when an event that touches nothing new is said tw
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, quarter_of
@@ -30,15 +29,17 @@ from descriptors.transfer.moves import tmem_move
 MOST_EVENTS = 10_000
 
 
-@dataclass(slots=True)
 class _State:
-    """What is allocated: the first column and how many, by name; what was given back."""
+    """What is allocated: the first column and how many, by name; what was given back. It changes with every event."""
 
-    held: dict[str, tuple[int, int]] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    relinquished: bool = False
-    last: int = COLUMNS
-    most: int = 0
+    __slots__ = ("gone", "held", "last", "most", "relinquished")
+
+    def __init__(self) -> None:
+        self.held: dict[str, tuple[int, int]] = {}
+        self.gone: set[str] = set()
+        self.relinquished = False
+        self.last = COLUMNS
+        self.most = 0
 
     def room(self, columns: int) -> int | None:
         """The first column of so many free ones, at a multiple of their number; None if there are none."""

@@ -114,7 +114,8 @@ def values() -> list[type]:
             and ".oracle.dsl" not in name
         ):
             module = import_module(name)
-            found += [one for one in vars(module).values() if is_dataclass(one) and one.__module__ == name]
+            classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name]
+            found += filter(is_dataclass, classes)
     return found  # type: ignore[return-value]
 
 

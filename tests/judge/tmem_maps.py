@@ -14,7 +14,7 @@ RECORD = json.loads((VECTORS / "tmem.json").read_text(encoding="utf-8"))
 
 
 def rows(kind: str) -> list[dict[str, Any]]:
-    """The rows of a kind: D, SF, E, SFG, LDST, CP."""
+    """The rows of a kind: D, SF, E, SFG, SFS, LDST, CP."""
     return [row for row in RECORD["rows"] if row["kind"] == kind]
 
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from attack import algebra, api, commands, derivations, isolated, walk
-from attack.findings import Fuzzer, Known, attack, examine, known_findings
+from attacks import algebra, api, commands, derivations, isolated, walk
+from attacks.findings import Fuzzer, Known, attack, examine, known_findings
 from places import ROOT
 
 import descriptors
@@ -39,8 +39,8 @@ def test_nothing_new_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("known", known_findings(), ids=lambda known: f"{known.fuzzer}: {known.why}")
 def test_a_known_finding_still_shows(known: Known) -> None:
-    """Where one is mended this fails: take its entry out of ``scripts/lib/attack/known.json``."""
-    assert known.reproduced(FUZZERS[known.fuzzer]), "it is mended: take it out of scripts/lib/attack/known.json"
+    """Where one is mended this fails: take its entry out of ``scripts/lib/attacks/known.json``."""
+    assert known.reproduced(FUZZERS[known.fuzzer]), "it is mended: take it out of scripts/lib/attacks/known.json"
 
 
 @pytest.mark.parametrize("name", FUZZERS)

@@ -37,6 +37,12 @@ auto shape(TM = {}, TN = {}) { return make_shape(make_shape(Int<M>{}, Int<N>{}),
 #define MEMORY(VEC, MN, K) \
   say("SFG", #VEC " " #MN "x" #K, tile_to_shape(typename cutlass::detail::Sm1xxBlockScaledBasicChunk<VEC>::SfAtom{}, \
                                                 make_shape(Int<MN>{}, Int<K>{}), Step<_2, _1>{}), 8);
+// Scale factors of B in shared memory, where CUTLASS has the blocks of one K side by side.
+#define SHARED(VEC, COUNT, PAIR, OP, M, N, DEPTH) \
+  say("SFS", #VEC " " #COUNT " cta_group" #PAIR " " #M "x" #N "x" #DEPTH, \
+      cutlass::detail::Sm1xxBlockScaledConfig<VEC>::deduce_smem_layoutSFB( \
+        make_tiled_mma(OP<float_e2m1_t, float_e2m1_t, float, float_ue8m0_t, M, N, VEC, UMMA::Major::K, UMMA::Major::K>{}), \
+        Shape<_##M, Int<N>, Int<DEPTH>>{}), 8);
 
 // Where 16 bits of each register of each thread lie, the thread fastest, then halves, then registers.
 template <class Op>

@@ -27,6 +27,15 @@ def test_the_layout_is_that_of_cutlass(row: dict[str, Any]) -> None:
     assert size(made) == row["count"]
 
 
+@pytest.mark.parametrize("row", rows("SFS"), ids=lambda row: row["name"])
+def test_in_shared_memory_cutlass_has_the_blocks_of_one_k_side_by_side(row: dict[str, Any]) -> None:
+    vector, _, _, extents = row["name"].split()
+    _, n, k = map(int, extents.split("x"))
+    made = scale_memory(n, k, int(vector), rows_first=True)
+    assert digest(offsets(made).T.reshape(-1, 1)) == row["sha256"]
+    assert (made == scale_memory(n, k, int(vector))) == (k == 4 * int(vector)), "of one block along K both are one"
+
+
 def test_the_layout_is_the_published_formula() -> None:
     for mn, k, vector in ((128, 64, 16), (300, 200, 32), (8, 1024, 16)):
         made, blocks = scale_memory(mn, k, vector), -(-k // (4 * vector))
@@ -48,6 +57,12 @@ def test_blocks_are_copied_to_the_columns_of_their_rows_and_factors() -> None:
     assert starts == [1024, 2048, 1536, 2560] and [step.column for step in steps] == [0, 4, 8, 12]
 
 
+def test_a_copy_of_two_halves_takes_two_blocks_that_touch() -> None:
+    steps = copy_steps(256, 128, 16, rows=256, halves=True)
+    assert [((step.word & 0x3FFF) * 16, step.column) for step in steps] == [(0, 0), (1024, 4)]
+    assert {step.word >> 32 & 0x3FFF for step in steps} == {8}  # 128 bytes from 8 rows to the next
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
@@ -55,7 +70,7 @@ def test_blocks_are_copied_to_the_columns_of_their_rows_and_factors() -> None:
         (lambda: scale_memory(128, 64, 64), "the vector must be one of 16, 32"),
         (lambda: copy_steps(128, 64, 16, rows=128, base=8), "must be a multiple of 16"),
         (lambda: copy_steps(128, 64, 16, rows=128, base=-16), "the address must be at least 0"),
-        (lambda: copy_steps(256, 128, 16, rows=256, halves=True), "K must be one block of 4 factors"),
+        (lambda: scale_memory(128, 64, 16, rows_first=1), "rows_first must be True or False"),
     ],
 )
 def test_what_has_no_layout_is_refused(call: Any, told: str) -> None:

@@ -28,7 +28,7 @@ from layoutalg import (
 )
 from layoutalg.drawing import html, text
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.append(str(ROOT / "scripts"))  # at the end: the package of attacks has the name of a script
 from make_figures import FIGURES, LAYOUTS, files
 
 extents = st.recursive(

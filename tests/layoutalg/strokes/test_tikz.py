@@ -14,7 +14,7 @@ from places import ROOT
 from layoutalg import Figure, Picture, Scene
 from layoutalg.strokes.tikz import document, tikz
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.append(str(ROOT / "scripts"))  # at the end: the package of attacks has the name of a script
 from make_figures import FIGURES
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import descriptors
 import layoutalg
-from attack import isolated
-from attack.algebra import composed, layout, swizzle
-from attack.commands import warm
+from attacks import isolated
+from attacks.algebra import composed, layout, swizzle
+from attacks.commands import warm
 
 NAME = "api"
 _GARBAGE = [

@@ -18,9 +18,9 @@ from typing import Any
 
 import click
 
-from attack import isolated
-from attack.algebra import draw as draw_expression
-from attack.algebra import layout as draw_layout
+from attacks import isolated
+from attacks.algebra import draw as draw_expression
+from attacks.algebra import layout as draw_layout
 from layoutalg.expression import OPERATIONS
 
 NAME = "commands"

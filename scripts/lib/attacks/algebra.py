@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 import layoutalg
-from attack import judge, plain
-from attack.laws import Broken, need
+from attacks import judge, plain
+from attacks.laws import Broken, need
 from layoutalg.cli.values import record
 
 NAME = "algebra"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from attack.plain import Layout, ScaledBasis, at, image, innermost, leaves, mode, plus, rank, size
+from attacks.plain import Layout, ScaledBasis, at, image, innermost, leaves, mode, plus, rank, size
 
 MOST = 4096  # indices that are looked at; operands are drawn smaller
 

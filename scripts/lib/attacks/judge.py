@@ -6,10 +6,10 @@ from collections.abc import Callable
 from itertools import product as every
 from typing import Any
 
-from attack import laws, tiles
-from attack.laws import need
-from attack.plain import ComposedLayout, Layout, at, image, size
-from attack.tiles import filled, injective
+from attacks import laws, tiles
+from attacks.laws import need
+from attacks.plain import ComposedLayout, Layout, at, image, size
+from attacks.tiles import filled, injective
 
 
 def judge(name: str, result: Any, *operands: Any, **named: Any) -> None:

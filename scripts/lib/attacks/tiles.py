@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import product as every
 from typing import Any
 
-from attack.laws import join, need, same_function, zero
-from attack.plain import Layout, at, image, mode, rank, size
+from attacks.laws import join, need, same_function, zero
+from attacks.plain import Layout, at, image, mode, rank, size
 
 
 def injective(layout: Layout) -> bool:

@@ -14,9 +14,9 @@ from typing import Any
 
 import descriptors
 import layoutalg
-from attack import plain, walk
-from attack.algebra import TooLong, timed
-from attack.laws import Broken, need
+from attacks import plain, walk
+from attacks.algebra import TooLong, timed
+from attacks.laws import Broken, need
 
 NAME = "derivations"
 _MOST = 1 << 14  # elements that are walked in a case
