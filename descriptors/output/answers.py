@@ -42,9 +42,11 @@ from descriptors.output import (
     formulas,
     idesc,
     instructions,
+    main_loop,
     match,
     plan,
     proof,
+    proposals,
     report,
     search,
     story,
@@ -65,6 +67,8 @@ from descriptors.output.tmem import (
     shift_proof,
     shifted,
 )
+from descriptors.plans.plan import Plan
+from descriptors.plans.proposals import Proposals
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
 from descriptors.shift.convolution import ShiftConvolution
@@ -109,6 +113,8 @@ ANSWERS: Mapping[type, ModuleType] = {
     Story: story,
     Survey: search,
     SymbolicDerivation: closed_forms,
+    Plan: main_loop,
+    Proposals: proposals,
     TmaPlan: plan,
 }
 

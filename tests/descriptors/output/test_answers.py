@@ -22,6 +22,8 @@ from descriptors import (
     diff,
     idesc,
     match,
+    plan,
+    propose,
     readout,
     readouts,
     record,
@@ -72,6 +74,7 @@ SAME: dict[str, Callable[[], Any]] = {
         ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
     ),
     "formulas": formulas,
+    "plan bf16 --tile 64x16x32 --arch sm90": lambda: propose("bf16", tile=(64, 16, 32), arch="sm90"),
     "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
     "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),
@@ -90,6 +93,10 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
         "report",
     ),
     "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2": (
+        lambda: plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2),
+        "proof",
+    ),
     "tmem shift --height 3 --width 9 --channels 16 --filters 16 --taps 3x3": (
         lambda: shift_convolution(1, 3, 9, 16, 16, (3, 3)),
         "report",
