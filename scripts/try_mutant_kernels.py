@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Try the checker on mutants of all kernels of tests/vectors/kernels.json.xz, and print what was told by the right rule.
+"""Try the checker on mutants of all kernels of tests/vectors/kernels.json.xz, and print what the right rule told.
 
-Usage: python scripts/try_mutant_kernels.py [MOST [PART_OF_A_NAME]]      MOST mutants of a sort and a kernel, 3 unless said
+Usage: python scripts/try_mutant_kernels.py [MOST [PART_OF_A_NAME]]
+
+MOST mutants of a sort and a kernel are tried, 3 unless it is said.
 """
 
 from __future__ import annotations

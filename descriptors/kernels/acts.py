@@ -132,7 +132,7 @@ def _touched(one: Instruction, tracked: set[str]) -> list[Event]:
     named = [name for operand in one.operands[bool(written) :] for name in names(operand)]
     reads = tuple(name for name in dict.fromkeys(named) if name in tracked)
     writes = tuple(name for name in written if name in tracked)
-    return [Touch(reads, writes)] if reads or writes else []
+    return [Touch(reads, writes, moves=one.opcode.startswith("mov."))] if reads or writes else []
 
 
 def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:

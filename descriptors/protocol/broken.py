@@ -78,6 +78,13 @@ _ROWS = (
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE,
     ),
     Rule(
+        "wgmma-fence-moved",
+        _A,
+        "a wgmma.fence must stand between a mov into a register and the mma_async that uses it",
+        "move the wgmma.fence behind the mov, or tie the registers to the fence (an empty asm with \"+f\" of each)",
+        "PTX ISA 9.1, wgmma.fence; nvcc 13.0 puts such movs there, and ptxas places them again without a word",
+    ),
+    Rule(
         "wgmma-fence-read", _A,
         "a wgmma.fence must stand between a read of an accumulator and the mma_async that uses it",
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE,

@@ -52,10 +52,17 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An ordinary instruction that reads and writes registers."""
+    """An ordinary instruction that reads and writes registers.
+
+    Args:
+        reads: the registers that it reads.
+        writes: those that it writes.
+        moves: whether it only moves a constant or another register into what it writes.
+    """
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True)

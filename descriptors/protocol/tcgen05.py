@@ -2,8 +2,8 @@
 
 Operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves, complete by a commit to an
 mbarrier and a wait on it; ``st`` by ``wait::st``; of ``ld`` the registers by ``wait::ld``, which compilers leave out,
-since the dependency on the registers is respected. Where two paths meet, what may be outstanding is, and a wait that
-stands on some path is believed: the branch around it is usually that around the operation.
+since the dependency on the registers is respected. Where two paths meet, what may be outstanding is, and a commit or
+a wait that stands on some path is believed: the branch around it is usually that around the operation.
 Source: PTX ISA 9.1, tcgen05, memory consistency model; tcgen05.alloc.
 
 Law: where a state meets itself it stays, and the order of the two does not matter.
@@ -50,6 +50,7 @@ class TensorState:
         last: columns of the last allocation; None if there was none, or its size is not known.
         relinquished: whether the permit was given back on every path.
         issued: operations that no commit followed, by name.
+        committed: those for which some path has a commit since they were issued: one thread is elected for either.
         barriers: mbarriers of commits; "" for one of unknown address.
         waited: those of them for which some path has a wait since the commit, or one that may have been for them.
         fenced: whether tcgen05.fence::after_thread_sync followed the last wait, or there was none.
@@ -61,6 +62,7 @@ class TensorState:
     last: int | None = None
     relinquished: bool = False
     issued: frozenset[str] = frozenset()
+    committed: frozenset[str] = frozenset()
     barriers: frozenset[str] = frozenset()
     waited: frozenset[str] = frozenset()
     fenced: bool = True
@@ -79,12 +81,14 @@ def step(state: TensorState, event: TensorEvent) -> tuple[TensorState, list[Brok
             return _memory(state, event)
         case Issue(operation):
             told = [*_unstored(state), *_unfenced(state)]
-            return replace(state, issued=state.issued | {operation}, fenced=True, stored=frozenset()), told
+            issued, left = state.issued | {operation}, state.committed - {operation}
+            return replace(state, issued=issued, committed=left, fenced=True, stored=frozenset()), told
         case TensorCommit(barrier):
             if not state.issued:
                 return state, []
             left = state.waited - {barrier}
-            return replace(state, issued=frozenset(), barriers=state.barriers | {barrier}, waited=left), []
+            done, barriers = state.committed | state.issued, state.barriers | {barrier}
+            return replace(state, issued=frozenset(), committed=done, barriers=barriers, waited=left), []
         case BarrierWait(barrier):
             return _wait(state, barrier), []
         case Load(registers, place):
@@ -150,8 +154,8 @@ def _wait(state: TensorState, barrier: str) -> TensorState:
 
 
 def _uncommitted(state: TensorState) -> Iterable[Broken]:
-    if state.issued:
-        yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {', '.join(sorted(state.issued))}")
+    if open_ := state.issued - state.committed:
+        yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {', '.join(sorted(open_))}")
     elif state.barriers - state.waited:
         yield broken("tcgen05-wait", "found a tcgen05.ld with no wait since the commit")
 
@@ -185,6 +189,7 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
         last=one.last if one.last == other.last else None,
         relinquished=one.relinquished and other.relinquished,
         issued=one.issued | other.issued,
+        committed=one.committed | other.committed,
         barriers=one.barriers | other.barriers,
         waited=one.waited | other.waited,
         fenced=one.fenced and other.fenced,

@@ -32,7 +32,8 @@ class Register:
     """What is known of a register.
 
     Args:
-        touched: what ordinary code did since the last fence: "" nothing, "read", "write", or "never": no fence yet.
+        touched: what ordinary code did since the last fence: "" nothing, "read", "move" (a mov into it), "write", or
+            "never": no fence yet.
         age: of the group in which it is in flight; None if it is not.
         role: "D" for an accumulator, "A" for an operand in flight.
         shape: of the mma_async that last had it as an accumulator since the last fence; "" for any.
@@ -50,7 +51,7 @@ class Register:
 
 _UNKNOWN = Register()
 State: TypeAlias = Mapping[str, Register]
-_WORSE = ("", "read", "write", "never")
+_WORSE = ("", "read", "move", "write", "never")
 
 
 def step(state: State, event: WgmmaEvent) -> tuple[State, list[Broken]]:
@@ -120,12 +121,15 @@ def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
     unfenced = tuple(name for name, one in seen.items() if one.touched in ("write", "never"))
     # An operand A that only was read needs no fence: reads do not disturb each other.
     read = tuple(name for name in event.accumulators if seen[name].touched == "read")
+    moved = tuple(name for name, one in seen.items() if one.touched == "move")
     other = tuple(n for n in event.accumulators if seen[n].shape not in ("", event.shape) and not seen[n].touched)
     if unfenced:
         since = (
             "no fence before" if any(seen[n].touched == "never" for n in unfenced) else "a write since the last fence"
         )
         told.append(broken("wgmma-fence", f"found {since}", unfenced))
+    elif moved:
+        told.append(broken("wgmma-fence-moved", "found a mov since the last fence", moved))
     elif read:
         told.append(broken("wgmma-fence-read", "found a read since the last fence", read))
     if other:
@@ -140,7 +144,7 @@ def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
 
 def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
     told: list[Broken] = []
-    for done, names in (("read", event.reads), ("write", event.writes)):
+    for done, names in (("read", event.reads), ("move" if event.moves else "write", event.writes)):
         flying = [name for name in names if name in state and state[name].age is not None]
         told.extend(_early(state, flying, done))
         for name in names:
@@ -151,7 +155,7 @@ def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
 def _touched(one: Register, done: str) -> Register:
     """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
     worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
-    touched, defined = worst if one.age is None else one.touched, one.defined or done == "write"
+    touched, defined = worst if one.age is None else one.touched, one.defined or done != "read"
     return one if (touched, defined) == (one.touched, one.defined) else replace(one, touched=touched, defined=defined)
 
 
@@ -160,7 +164,7 @@ def _early(state: State, flying: list[str], done: str) -> Iterable[Broken]:
     for name in flying[:1]:
         one, names = state[name], tuple(flying)
         if one.role == "A":
-            rule = "wgmma-a-changed" if done == "write" else "wgmma-a-read"
+            rule = "wgmma-a-read" if done == "read" else "wgmma-a-changed"
             yield broken(rule, f"found a {done} with its group in flight", names)
         elif one.waited is None:
             yield broken("wgmma-wait", f"found a {done} with no wait since its mma_async", names)
@@ -178,7 +182,8 @@ def _ordinal(number: int) -> str:
 def _copy(state: dict[str, Register], event: Copy) -> list[Broken]:
     source, target = _seen(state, event.source), _seen(state, event.target)
     if source.age is None or source.role == "A":
-        return _touch(state, Touch((event.source,), (event.target,)))
+        # What is moved after it was computed is as good as computed.
+        return _touch(state, Touch((event.source,), (event.target,), moves=source.touched != "write"))
     told = [broken("wgmma-copied", "found a mov", (event.source,))]
     if target.age is not None and event.target != event.source and event.target in state:
         told.extend(_early(state, [event.target], "write"))

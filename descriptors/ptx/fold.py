@@ -19,31 +19,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from descriptors.ptx.counters import counters
 from descriptors.ptx.flow import Block, blocks
 from descriptors.ptx.known import (
     NOTHING,
     Known,
     add,
-    both,
-    differ,
-    either,
     exactly,
     meet,
-    modulo,
     narrow,
     shift_left,
     shift_right,
-    subtract,
 )
 from descriptors.ptx.module import Function, Instruction
 from descriptors.ptx.operands import Address, Operand, Vector, names
+from descriptors.ptx.results import computed
 from descriptors.tmem.geometry import ADDRESS_MASK
 
 #: Rounds over the definitions before what still changes is taken as not known.
 ROUNDS = 12
 
 _ALL, _HALF = (1 << 64) - 1, 1 << 31
-_LOGIC = {"and": both, "or": either, "xor": differ, "add": add, "sub": subtract}
 
 
 def fold(
@@ -58,8 +54,9 @@ def fold(
         known: its basic blocks, if they are at hand.
     """
     wanted = sorted(set(asked))
-    needed, defining = _slice(function, wanted)
+    needed, defining, where = _slice(function, wanted)
     folder = _Folder(function, {**variables, **function.variables}, needed)
+    folder.rounds = {name: _one_of(values) for name, values in counters(function.code, where).items()}
     runs = _runs(blocks(function) if known is None else known, sorted({*defining, *wanted}))
     for round_ in range(ROUNDS):
         folder.changed = False
@@ -81,8 +78,16 @@ def fold(
     return found
 
 
-def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int]]:
-    """The registers on which the instructions depend, and the instructions that define them."""
+def _one_of(values: tuple[int, ...]) -> Known:
+    """What is known of a register that has one of these values."""
+    made = exactly(values[0])
+    for value in values[1:]:
+        made = meet(made, exactly(value))
+    return made
+
+
+def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int], dict[str, list[int]]]:
+    """The registers on which the instructions depend, the instructions that define them, and those of each register."""
     where: dict[str, list[int]] = {}
     for index, one in enumerate(function.code):
         for name in targets(one):
@@ -99,7 +104,7 @@ def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int]]:
             defining.add(index)
             if foldable(function.code[index]):
                 waiting.extend(_reads_all(function.code[index]))
-    return needed, sorted(defining)
+    return needed, sorted(defining), {name: where[name] for name in needed if name in where}
 
 
 def _reads_all(one: Instruction) -> list[str]:
@@ -128,7 +133,7 @@ def foldable(one: Instruction) -> bool:
     return name in _FOLDED or one.opcode.startswith(("ld.shared", "shfl"))
 
 
-_FOLDED = frozenset("mov and or xor add sub not shl shr cvt cvta bfe mul mad selp".split())
+_FOLDED = frozenset("mov and or xor add sub not shl shr cvt cvta bfe mul mad selp setp".split())
 
 
 def _runs(known: list[Block], order: list[int]) -> list[list[int]]:
@@ -154,6 +159,7 @@ class _Folder:
         self.made: dict[int, Known] = {}
         self.allocated: set[tuple[str, int]] = set()
         self.origins: dict[str, Known] = {}
+        self.rounds: dict[str, Known] = {}
         self.changed = False
 
     def value(self, operand: Operand) -> Known:
@@ -180,7 +186,7 @@ class _Folder:
         for number, name in enumerate(targets(one)):
             if name not in self.needed:
                 continue
-            made = self.result(index, one, number)
+            made = self.rounds.get(name) or self.result(index, one, number)
             if made.base:
                 made = self._refined(made)
             elif made.constant(64) is None:
@@ -235,7 +241,7 @@ class _Folder:
         if name == "mov" and isinstance(read[0], Vector):
             part = bits // max(1, len(read[0].items))
             return narrow(shift_right(self.value(read[1]), number * part, bits), part)
-        return self._computed(name, one, bits)
+        return computed(one, [self.value(operand) for operand in read[1:]], bits)
 
     def _joined(self, parts: Vector, bits: int) -> Known:
         """A value put together from parts, the lowest first."""
@@ -243,54 +249,6 @@ class _Folder:
         for number, item in enumerate(parts.items):
             made = add(made, _lifted(narrow(self.value(item), part), number * part, bits), bits)
         return made
-
-    def _computed(self, name: str, one: Instruction, bits: int) -> Known:
-        read = [self.value(operand) for operand in one.operands[1:]]
-        wide = ".wide" in one.opcode
-        if name in ("mov", "cvta"):
-            return narrow(read[0], bits)
-        if name == "cvt":
-            return self._converted(one, read[0])
-        if name == "not":
-            return differ(read[0], exactly(-1, bits), bits)
-        if name == "selp":
-            return meet(narrow(read[0], bits), narrow(read[1], bits)) if len(read) > 1 else NOTHING
-        if name in _LOGIC and len(read) == 2:
-            return _LOGIC[name](narrow(read[0], bits), narrow(read[1], bits), bits)
-        by = read[1].constant(32) if len(read) > 1 else None
-        if by is not None and name == "shl":
-            return shift_left(read[0], by, bits)
-        if by is not None and name == "shr" and (".s" not in one.opcode or self._positive(read[0], bits)):
-            return shift_right(narrow(read[0], bits), by, bits)
-        if name == "bfe" and by is not None and len(read) > 2 and (length := read[2].constant(32)) is not None:
-            return modulo(shift_right(read[0], by, bits), min(length, bits)) if ".u" in one.opcode else NOTHING
-        if name in ("mul", "mad") and by is not None and (".lo" in one.opcode or wide):
-            return self._product(read, by, bits * (2 if wide else 1), name == "mad")
-        return NOTHING
-
-    def _product(self, read: list[Known], by: int, bits: int, more: bool) -> Known:
-        whole = read[0].constant(bits)
-        if whole is not None:
-            made = exactly(whole * by, bits)
-        elif by & (by - 1) == 0 and by:
-            made = shift_left(read[0], by.bit_length() - 1, bits)
-        else:
-            return NOTHING
-        return add(made, read[2], bits) if more and len(read) > 2 else made
-
-    def _positive(self, one: Known, bits: int) -> bool:
-        return bool(one.mask >> (bits - 1) & 1) and not one.value >> (bits - 1) & 1
-
-    def _converted(self, one: Instruction, read: Known) -> Known:
-        """A conversion between integers; of what is signed only what is known to be positive."""
-        kinds = one.qualifiers[1:]
-        if len(kinds) != 2 or kinds[0][:1] not in "usb" or kinds[1][:1] not in "usb":
-            return NOTHING
-        source = int(kinds[1][1:]) if kinds[1][1:].isdigit() else 64
-        if kinds[1][0] == "s" and not self._positive(read, source):
-            whole = read.constant(source)
-            return NOTHING if whole is None else exactly(whole - (1 << source) if whole >> (source - 1) else whole)
-        return narrow(narrow(read, source), int(kinds[0][1:]) if kinds[0][1:].isdigit() else 64)
 
 
 def _lifted(one: Known, by: int, bits: int) -> Known:

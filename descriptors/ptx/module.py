@@ -116,6 +116,7 @@ _REGISTERS = re.compile(r"\.reg\s+(?:\.v\d\s+)?\.\w+\s+(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\.(?:shared|global|const|local)\b(?:::\w+)?(.*)", re.DOTALL)
 _NAMED = re.compile(r"\.[busf]\d+\s+([\w$%]+)")
 _ALIGN = re.compile(r"\.align\s+(\d+)")
+_OPCODE = re.compile(r"[\w.:]+")
 _GUARD = re.compile(r"@\s*(!?)\s*([\w$%]+)\s+")
 
 
@@ -208,9 +209,9 @@ class _Reader:
         predicate, negated = "", False
         if guard:
             predicate, negated, text = guard[2], bool(guard[1]), text[guard.end() :]
-        words = text.split(None, 1)
-        read = operands(words[1].strip()) if len(words) > 1 else ()
-        done = Instruction(one.line, words[0] if words else "", read, predicate, negated)
+        opcode = _OPCODE.match(text)
+        name, rest = (opcode[0], text[opcode.end() :].strip()) if opcode else ("", text)
+        done = Instruction(one.line, name, operands(rest), predicate, negated)
         if len(self.scopes) > 1:
             # The names that are declared so far; labels further down are filled in where the block ends.
             for scope in reversed(self.scopes[1:]):

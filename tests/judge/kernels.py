@@ -141,10 +141,11 @@ def _needed(lines: list[str], number: int) -> Iterator[list[str]]:
         yield from _without(lines, number)
 
 
-def _read_later(lines: list[str], number: int) -> Iterator[list[str]]:
-    """Without a line, in a kernel that reads its results."""
-    if any("tcgen05.ld" in line for line in lines):
-        yield from _without(lines, number)
+def _all_commits(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A kernel that reads its results, without any commit; made once, at the first."""
+    found = [i for i, line in enumerate(lines) if "tcgen05.commit" in line]
+    if number == found[0] and any("tcgen05.ld" in line for line in lines):
+        yield [line for i, line in enumerate(lines) if i not in found]
 
 
 def _idesc(change: Callable[[int], int]) -> _Change:
@@ -199,7 +200,7 @@ _CHANGES: tuple[tuple[str, str, _Change, tuple[str, ...]], ...] = (
     ("stride of no bytes", _MMA, _operand(1, -(64 << 32)), ("word-smem", "word-advance", "word-suspect")),
     ("start moved by half a K block", _MMA + r".*(f16.* 0|e[45]m\d.* 1|tf32.* 1);", _operand(1, 1), ("word-advance",)),
     ("target without tcgen05", r"^\.target sm_100a", _with("sm_100a", "sm_100", "sm_90a", "sm_120a"), ("form-target",)),
-    ("commit removed (tcgen05)", _T + "commit", _read_later, ("tcgen05-commit",)),
+    ("commits removed (tcgen05)", _T + "commit", _all_commits, ("tcgen05-commit",)),
     ("waits removed (tcgen05)", r"mbarrier\.try_wait", _all_waits, ("tcgen05-wait",)),
     ("wait::st removed", _T + "wait::st", _needed, ("tcgen05-wait-st",)),
     ("wait::ld removed", _T + "wait::ld", _without, ("tcgen05-wait-ld",)),

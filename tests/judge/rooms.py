@@ -58,7 +58,7 @@ ROOMS = {
         "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
     ),
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
-    "descriptors.ptx": "operands statements module flow known fold",
+    "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
         "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "

@@ -58,6 +58,7 @@ SHARED = [
     ("descriptors.plans", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
+    ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
     ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
     ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),

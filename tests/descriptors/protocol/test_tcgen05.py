@@ -65,8 +65,14 @@ def test_columns_are_a_power_of_two_from_32_to_512(columns: int) -> None:
     assert (columns in SIZES) == legal == ("tcgen05-alloc-size" not in told)
 
 
-def test_a_wait_on_one_of_two_paths_is_believed_and_a_missing_commit_is_not() -> None:
+def test_a_wait_on_one_of_two_paths_is_believed_and_a_missing_one_is_not() -> None:
     waited, flying = run([MMA, *DONE])[0], run([MMA, TensorCommit("")])[0]
     assert not run([LD], meet(waited, run([MMA, TensorCommit(""), BarrierWait(""), FenceAfter()])[0]))[1]
     assert run([LD], meet(TensorState(), flying))[1][0].rule.name == "tcgen05-wait"
     assert run([LD], meet(TensorState(), run([MMA])[0]))[1][0].rule.name == "tcgen05-commit"
+
+
+def test_a_commit_on_one_of_two_paths_is_believed_until_the_next_operation() -> None:
+    either = meet(run([MMA])[0], run([MMA, *DONE])[0])
+    assert not run([LD], either)[1]
+    assert run([MMA, LD], either)[1][0].rule.name == "tcgen05-commit"

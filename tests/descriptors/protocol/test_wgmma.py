@@ -15,6 +15,7 @@ ONE = Mma(("f0", "f1"), shape="m64n8k16")
 OTHER_SHAPE = Mma(("f0", "f1"), shape="m64n8k8")
 TWO = Mma(("g0", "g1"), shape="m64n8k16")
 FROM_REGISTERS = Mma(("f0", "f1"), ("a0",), shape="m64n8k16")
+MOVE = Touch((), ("f0",), moves=True)
 READ, WRITE = Touch(("f0",)), Touch((), ("f0",))
 READ_TWO, CHANGE_A = Touch(("g0",)), Touch((), ("a0",))
 
@@ -30,6 +31,10 @@ CASES: dict[str, tuple[list[WgmmaEvent], list[str]]] = {
     "written between two mma": ([F, ONE, WRITE, ONE], ["wgmma-wait"]),
     "written after the wait, then a fence": ([F, ONE, C, W, WRITE, F, ONE], []),
     "written after the wait, no fence": ([F, ONE, C, W, WRITE, ONE], ["wgmma-fence"]),
+    "a mov after the wait, no fence": ([F, ONE, C, W, MOVE, ONE], ["wgmma-fence-moved"]),
+    "a mov after the fence": ([F, MOVE, ONE], ["wgmma-fence-moved"]),
+    "a mov of what was computed after the fence": ([F, Touch((), ("h0",)), Copy("f0", "h0"), ONE], ["wgmma-fence"]),
+    "a mov in flight": ([F, ONE, MOVE], ["wgmma-wait"]),
     "read after the wait, no fence": ([F, ONE, C, W, READ, ONE], ["wgmma-fence-read"]),
     "A changed in flight": ([F, FROM_REGISTERS, C, CHANGE_A, F], ["wgmma-a-changed"]),
     "A read in flight": ([F, FROM_REGISTERS, C, Touch(("a0",))], ["wgmma-a-read"]),
