@@ -82,6 +82,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.transfer.landing import Landing
     from descriptors.transfer.moves import TmemMove, tmem_move
     from descriptors.transfer.readout import Readout, readout, readouts
+    from descriptors.transfer.reductions import TmemReduction, tmem_reduction
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -145,6 +146,7 @@ _NAMES = {
     "transfer.landing": "Landing",
     "transfer.moves": "TmemMove tmem_move",
     "transfer.readout": "Readout readout readouts",
+    "transfer.reductions": "TmemReduction tmem_reduction",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
@@ -169,6 +171,7 @@ _WRITERS = {
     "tmem_copied": "output.tmem.copied",
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
+    "tmem_reduction": "output.tmem.reductions",
     "verify": "output.proof pictures.proofs",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -232,6 +235,7 @@ __all__ = [
     "TmemCopy",
     "TmemFragment",
     "TmemMove",
+    "TmemReduction",
     "UnknownCode",
     "Word",
     "accumulator",
@@ -284,6 +288,7 @@ __all__ = [
     "tmem_copy",
     "tmem_move",
     "tmem_plan",
+    "tmem_reduction",
     "unpack_scales",
     "verify",
 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/tmem_ptxas.json: which forms of tcgen05.ld, st, cp and alloc NVIDIA's assembler takes.
+"""Write tests/vectors/tmem_ptxas.json: which forms of tcgen05.ld, ld.red, st, cp and alloc NVIDIA's assembler takes.
 
 Usage: python scripts/make_tmem_ptxas.py PTXAS
 
@@ -20,12 +20,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "vectors" / "tmem_ptxas.json"
-FRAME = """.version 8.8
-.target sm_100a
+FRAME = """.version 9.0
+.target {target}
 .address_size 64
 .visible .entry probe(.param .u64 p) {{
 .shared .align 16 .b8 memory[16];
 .reg .b32 %r<400>;
+.reg .f32 %f<400>;
 .reg .b64 %d<4>;
 ld.param.u64 %d0, [p];
 mov.u64 %d1, %d0;
@@ -38,6 +39,9 @@ ret;
 SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 MULTICASTS = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
+QUALIFIERS = ("", ".abs", ".NaN", ".abs.NaN", ".pack::16b")
+TYPES = ("f32", "u32", "s32", "b32", "f16")
+TARGETS = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_120a")
 ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r9], {};"
 RELINQUISH = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
 SEQUENCES = {
@@ -48,11 +52,11 @@ SEQUENCES = {
 }
 
 
-def accepted(ptxas: str, body: str) -> bool:
+def accepted(ptxas: str, body: str, target: str = "sm_100a") -> bool:
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "probe.ptx"
-        source.write_text(FRAME.format(body=body))
-        command = [ptxas, "-arch=sm_100a", str(source), "-o", f"{scratch}/probe.cubin"]
+        source.write_text(FRAME.format(body=body, target=target))
+        command = [ptxas, f"-arch={target}", str(source), "-o", f"{scratch}/probe.cubin"]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -72,6 +76,21 @@ def moves(ptxas: str) -> list[dict[str, Any]]:
         taken = [c for c in counts if accepted(ptxas, move(direction, shape, num, packed, c))]
         qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
         found.append({"asked": f"{direction} {shape}.x{num}{qualifier}", "registers": taken})
+    return found
+
+
+def reductions(ptxas: str) -> list[dict[str, Any]]:
+    found = []
+    asked = [(shape, num, "max", "", "f32", "sm_103a") for shape, num in product(SHAPES, (1, 2, 4, 128))]
+    asked += [("32x32b", 4, *how, "sm_103a") for how in product(("min", "max", "add"), QUALIFIERS, TYPES)]
+    asked += [("32x32b", 4, "max", "", "f32", target) for target in TARGETS]
+    for shape, num, operation, qualifiers, dtype, target in dict.fromkeys(asked):
+        name = f"{shape}.x{num}.{operation}{qualifiers}.{dtype}"
+        bank = "%f" if dtype.startswith("f") else "%r"
+        held = "{" + ", ".join(f"{bank}{i + 20}" for i in range(num)) + "}"
+        offset = f", {num}" if shape == "16x32bx2" else ""
+        body = f"tcgen05.ld.red.sync.aligned.{name} {held}, {bank}5, [%r1]{offset};"
+        found.append({"asked": name, "target": target, "accepted": accepted(ptxas, body, target)})
     return found
 
 
@@ -95,7 +114,13 @@ def main(arguments: list[str]) -> int:
         "target": "sm_100a",
         "command": "python scripts/make_tmem_ptxas.py PTXAS",
     }
-    parts = {"moves": moves(ptxas), "copies": copies, "allocations": allocations, "sequences": sequences}
+    parts = {
+        "moves": moves(ptxas),
+        "reductions": reductions(ptxas),
+        "copies": copies,
+        "allocations": allocations,
+        "sequences": sequences,
+    }
     lines = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in parts.items()]
     FILE.write_text(json.dumps(head)[:-1] + ",\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"wrote {FILE.relative_to(ROOT)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -25,14 +26,17 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    reductions,
 )
 from descriptors.scales.block_scaled import block_scaled as block_scaled_of
 from descriptors.scales.factors import scale_factors as scale_factors_of
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.transfer.copied import tmem_copied
 from descriptors.transfer.copies import tmem_copies, tmem_copy
 from descriptors.transfer.moves import tmem_move
 from descriptors.transfer.readout import readout as readout_of
 from descriptors.transfer.readout import readouts as readouts_of
+from descriptors.transfer.reductions import tmem_reduction
 from layoutalg.cli.console import json_text, say
 
 
@@ -40,29 +44,43 @@ from layoutalg.cli.console import json_text, say
 @click.argument("shape", required=False)
 @click.option("--st", "store", is_flag=True, help="The store instead of the load.")
 @click.option("--offset", type=int, help="Columns between the halves of 16x32bx2.")
+@click.option("--target", help="Refuse a reduction that this architecture has not, such as sm_100a.")
 @shape_options(required=False)
 @json_option("Write the map, or what the registers hold, as JSON.")
-def ld(shape: str | None, store: bool, offset: int | None, as_json: bool, **asked: Any) -> None:
+def ld(shape: str | None, store: bool, offset: int | None, target: str | None, as_json: bool, **asked: Any) -> None:
     """Show what registers a tcgen05.ld (or st) of a SHAPE fills, and what they hold of an accumulator.
 
     \b
     descriptors tmem ld 16x256b.x8
     descriptors tmem ld --m 128 --n 64
     descriptors tmem ld 16x256b --m 128 --n 64 --cta-group 1
+    descriptors tmem ld 32x32b.x8.max.abs.f32
 
     Without an accumulator the answer is the map (thread, register, bit) -> lane, column, bit. With one it is what each
-    register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each.
+    register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each. A
+    SHAPE with an operation and a type is tcgen05.ld.red, which has a register more.
     """
     d = asked_accumulator(asked)
     if d is None and shape is None:
         raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
-    if d is not None and (store or offset is not None):
-        raise click.UsageError("--st and --offset go only with a SHAPE alone")
-    made: Any = tmem_move(shape or "", "st" if store else "ld", offset=offset) if d is None else None
-    writer: Any = moves
-    if d is not None:
-        made, writer = (readouts_of(d), readouts) if shape is None else (readout_of(d, shape), readout)
+    if d is not None and (store or offset is not None or target is not None):
+        raise click.UsageError("--st, --offset and --target go only with a SHAPE alone")
+    made, writer = _load(shape or "", store, offset, target) if d is None else _read(d, shape)
     say(json_text(writer.record(made)) if as_json else writer.tell(made))
+
+
+def _load(shape: str, store: bool, offset: int | None, target: str | None) -> tuple[Any, Any]:
+    """A load, a store or a reduction, and what writes it."""
+    if target is None and not re.search(r"\.(min|max|[fus]32)\b", shape):
+        return tmem_move(shape, "st" if store else "ld", offset=offset), moves
+    if store:
+        raise click.UsageError("--st goes with no reduction, and --target with nothing else")
+    return tmem_reduction(shape, offset=offset, target=target), reductions
+
+
+def _read(d: TmemFragment, shape: str | None) -> tuple[Any, Any]:
+    """How an accumulator is read, by every shape or one, and what writes it."""
+    return (readouts_of(d), readouts) if shape is None else (readout_of(d, shape), readout)
 
 
 @click.command()

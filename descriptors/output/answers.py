@@ -58,6 +58,7 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    reductions,
 )
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
@@ -73,6 +74,7 @@ from descriptors.transfer.findings import EventReport
 from descriptors.transfer.landing import Landing
 from descriptors.transfer.moves import TmemMove
 from descriptors.transfer.readout import Readout
+from descriptors.transfer.reductions import TmemReduction
 
 #: The module of each answer.
 ANSWERS: Mapping[type, ModuleType] = {
@@ -90,6 +92,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Landing: landing,
     Match: match,
     TmemMove: moves,
+    TmemReduction: reductions,
     Readout: readout,
     Report: proof,
     ScaleFactors: factors,

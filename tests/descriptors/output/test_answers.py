@@ -32,6 +32,7 @@ from descriptors import (
     tmem_copy,
     tmem_move,
     tmem_plan,
+    tmem_reduction,
     verify,
 )
 from descriptors.cli.command import main
@@ -70,6 +71,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
     "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),
+    "tmem ld 16x32bx2.x8.min.abs.f32 --offset 64": lambda: tmem_reduction("16x32bx2.x8.min.abs.f32", offset=64),
     "tmem ld 16x256b.x8 --m 128 --n 64": lambda: readout(accumulator(128, 64), "16x256b.x8"),
     "tmem ld --m 128 --n 64": lambda: readouts(accumulator(128, 64)),
     "tmem cp": tmem_copies,

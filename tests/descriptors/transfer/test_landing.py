@@ -54,7 +54,8 @@ def test_both_sides_have_one_shape() -> None:
 @pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
 @pytest.mark.parametrize("dtype", ["tf32", "bf16", "e4m3", "e2m1"])
 @pytest.mark.parametrize(
-    ("rows", "copy"), [(128, "128x256b"), (128, "128x128b"), (64, "64x128b.warpx2::01_23"), (32, "32x128b.warpx4")]
+    ("rows", "copy"),
+    [(128, "128x256b"), (128, "128x128b"), (64, "64x128b.warpx2::01_23"), (32, "32x128b.warpx4"), (4, "4x256b")],
 )
 def test_a_tile_of_every_kind_lands_as_it_is_said(swizzle: str, dtype: str, rows: int, copy: str) -> None:
     k = {"tf32": 32, "bf16": 64, "e4m3": 128, "e2m1": 256}[dtype]
