@@ -83,6 +83,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.transfer.moves import TmemMove, tmem_move
     from descriptors.transfer.readout import Readout, readout, readouts
     from descriptors.transfer.reductions import TmemReduction, tmem_reduction
+    from descriptors.transfer.widening import WidenedCopy, widened_copy
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -147,6 +148,7 @@ _NAMES = {
     "transfer.moves": "TmemMove tmem_move",
     "transfer.readout": "Readout readout readouts",
     "transfer.reductions": "TmemReduction tmem_reduction",
+    "transfer.widening": "WidenedCopy widened_copy",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
@@ -173,6 +175,7 @@ _WRITERS = {
     "tmem_plan": "output.tmem.columns",
     "tmem_reduction": "output.tmem.reductions",
     "verify": "output.proof pictures.proofs",
+    "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -237,6 +240,7 @@ __all__ = [
     "TmemMove",
     "TmemReduction",
     "UnknownCode",
+    "WidenedCopy",
     "Word",
     "accumulator",
     "atlas",
@@ -291,6 +295,7 @@ __all__ = [
     "tmem_reduction",
     "unpack_scales",
     "verify",
+    "widened_copy",
 ]
 
 

@@ -39,6 +39,7 @@ ret;
 SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 MULTICASTS = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
+WIDENED = (".b8x16.b4x16_p64", ".b8x16.b6x16_p32", ".b8x16")
 QUALIFIERS = ("", ".abs", ".NaN", ".abs.NaN", ".pack::16b")
 TYPES = ("f32", "u32", "s32", "b32", "f16")
 TARGETS = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_120a")
@@ -105,6 +106,10 @@ def main(arguments: list[str]) -> int:
         {"asked": f"{shape}{cast}", "accepted": accepted(ptxas, f"tcgen05.cp.cta_group::1.{shape}{cast} [%r1], %d1;")}
         for shape, cast in product(COPIES, MULTICASTS)
     ]
+    widening = [
+        {"asked": one, "accepted": accepted(ptxas, f"tcgen05.cp.cta_group::1.{one} [%r1], %d1;")}
+        for one in (f"{shape}{cast}{form}" for shape, cast, form in product(COPIES, MULTICASTS, WIDENED))
+    ]
     sizes = (0, 16, 32, 48, 64, 96, 128, 256, 512, 576, 1024)
     allocations = [{"asked": size, "accepted": accepted(ptxas, ALLOC.format(size))} for size in sizes]
     sequences = [{"asked": name, "accepted": accepted(ptxas, "\n".join(body))} for name, body in SEQUENCES.items()]
@@ -118,6 +123,7 @@ def main(arguments: list[str]) -> int:
         "moves": moves(ptxas),
         "reductions": reductions(ptxas),
         "copies": copies,
+        "widening": widening,
         "allocations": allocations,
         "sequences": sequences,
     }

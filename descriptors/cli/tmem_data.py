@@ -9,6 +9,7 @@ import click
 
 from descriptors.cli.options import address, complete, json_option, legality_option, numbers
 from descriptors.cli.tmem_layouts import asked_accumulator, m_option, n_option, pair_option, shape_options
+from descriptors.errors import DescriptorError
 from descriptors.output.tmem import (
     block_scaled as told_block_scaled,
 )
@@ -27,6 +28,7 @@ from descriptors.output.tmem import (
     readout,
     readouts,
     reductions,
+    widened,
 )
 from descriptors.scales.block_scaled import block_scaled as block_scaled_of
 from descriptors.scales.factors import scale_factors as scale_factors_of
@@ -37,6 +39,7 @@ from descriptors.transfer.moves import tmem_move
 from descriptors.transfer.readout import readout as readout_of
 from descriptors.transfer.readout import readouts as readouts_of
 from descriptors.transfer.reductions import tmem_reduction
+from descriptors.transfer.widening import widened_copy
 from layoutalg.cli.console import json_text, say
 
 
@@ -95,6 +98,7 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     \b
     descriptors tmem cp
     descriptors tmem cp 64x128b.warpx2::01_23
+    descriptors tmem cp 128x256b.b8x16.b4x16_p64
     descriptors tmem cp 128x256b --tile 128x64 --dtype bf16 --swizzle 128B
     """
     if (
@@ -106,6 +110,13 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     if shape is None:
         found = tmem_copies()
         say(json_text(told_copies.record(found)) if as_json else told_copies.tell(found))
+    elif ".b8x16" in shape.casefold():
+        if tile is not None:
+            raise DescriptorError(
+                f"tmem cp: a tile must be copied as it is, found {shape}; {widened.OPEN} is not settled"
+            )
+        wide = widened_copy(shape)
+        say(json_text(widened.record(wide)) if as_json else widened.tell(wide))
     elif tile is None or dtype is None:
         cells = tmem_copy(shape).cells
         say(json_text(fragment.record(cells)) if as_json else fragment.tell(cells))

@@ -59,6 +59,7 @@ from descriptors.output.tmem import (
     readout,
     readouts,
     reductions,
+    widened,
 )
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
@@ -75,6 +76,7 @@ from descriptors.transfer.landing import Landing
 from descriptors.transfer.moves import TmemMove
 from descriptors.transfer.readout import Readout
 from descriptors.transfer.reductions import TmemReduction
+from descriptors.transfer.widening import WidenedCopy
 
 #: The module of each answer.
 ANSWERS: Mapping[type, ModuleType] = {
@@ -101,6 +103,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Survey: search,
     SymbolicDerivation: closed_forms,
     TmaPlan: plan,
+    WidenedCopy: widened,
 }
 
 #: The module of each answer that is a sequence, by the type of its items.

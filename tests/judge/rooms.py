@@ -49,12 +49,12 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
-    "descriptors.transfer": "moves reductions readout copies landing copied events findings guardrails",
+    "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (
-        "fragment columns events moves reductions readout readouts copies landing copied factors block_scaled"
+        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled"
     ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "

@@ -11,7 +11,7 @@ ANSWER = "the answers are held beside one another, each as its command prints it
 LANGUAGE = "all languages have to give the same words of the same cases"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = "fragment columns events moves reductions readout readouts copies landing copied factors block_scaled"
+TENSOR = "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled"
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.

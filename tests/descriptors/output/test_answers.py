@@ -34,6 +34,7 @@ from descriptors import (
     tmem_plan,
     tmem_reduction,
     verify,
+    widened_copy,
 )
 from descriptors.cli.command import main
 from descriptors.debug.read import read
@@ -76,6 +77,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "tmem ld --m 128 --n 64": lambda: readouts(accumulator(128, 64)),
     "tmem cp": tmem_copies,
     "tmem cp 4x256b": lambda: tmem_copy("4x256b").cells,
+    "tmem cp 128x256b.b8x16.b4x16_p64": lambda: widened_copy("128x256b.b8x16.b4x16_p64"),
     "tmem check 'alloc d 64' relinquish": lambda: check_events(["alloc d 64", "relinquish"]),
 }
 

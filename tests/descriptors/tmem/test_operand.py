@@ -11,6 +11,7 @@ from tmem_maps import digest, in_order, rows
 from descriptors import DescriptorError
 from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
 from descriptors.tmem.operand import operand_a
+from descriptors.tmem.planner import tmem_plan
 
 _TYPES = {"half_t": "f16", "tfloat32_t": "tf32", "int8_t": "s8", "float_e4m3_t": "e4m3"}
 OPERANDS = [row for row in rows("D") if row["name"].split()[0] == row["name"].split()[1]]
@@ -39,6 +40,17 @@ def test_a_k_step_of_an_instruction_is_8_columns_of_every_type() -> None:
             made = operand_a(m, 3 * k, dtype, cta_group=pair)
             copy = [0] if "copy" in made.modes else []
             assert made.columns == 24 and made.cell(0, 2 * k, *copy) == (0, 16, 0)
+
+
+def test_for_the_ws_form_nothing_says_which_rows_a_lane_holds() -> None:
+    for m in (32, 64, 128):
+        with pytest.raises(
+            DescriptorError, match=r"A of the .ws form must lie in shared memory, .* found tensor memory"
+        ):
+            operand_a(m, 16, "f16", ws=True)
+        with pytest.raises(DescriptorError, match=r"A of the .ws form"):
+            tmem_plan(m, 64, 64, ws=True, a_source="tmem")
+    assert [part.columns for part in tmem_plan(64, 64, 64, ws=True).parts] == [32]
 
 
 def test_narrow_elements_in_bytes_are_only_documented() -> None:
