@@ -24,7 +24,6 @@ from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import html, tell, word_text
-from descriptors.tmem.evidence import weakest
 from descriptors.tmem.fragment import TmemFragment, checked, rescaled
 from descriptors.transfer.copies import TmemCopy, tmem_copy
 from descriptors.transfer.landing import Landing, Step, prove_landing
@@ -63,8 +62,8 @@ class Copied:
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all."""
-        return weakest(self.cells.evidence, self.copy.cells.evidence)
+        """How it is known: as the copy is."""
+        return self.cells.evidence
 
     @property
     def memory(self) -> Layout | ComposedLayout:

@@ -70,3 +70,8 @@ def test_narrow_elements_in_bytes_are_only_documented() -> None:
 def test_what_is_no_operand_is_refused(arguments: Any, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
         operand_a(*arguments)
+
+
+def test_an_operand_of_a_sparse_pair_is_only_documented() -> None:
+    assert operand_a(128, 16, "f16", cta_group=2, sparse=True).evidence == DOCUMENTED
+    assert operand_a(256, 16, "f16", cta_group=2, sparse=True).evidence == NVIDIA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.tmem.evidence import DOCUMENTED
+from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
 from descriptors.tmem.scale_cells import scale_cells
 from descriptors.transfer.copied import tmem_copied
 from descriptors.transfer.landing import Step, prove_landing
@@ -61,3 +61,7 @@ def test_a_tile_of_every_kind_lands_as_it_is_said(swizzle: str, dtype: str, rows
     k = {"tf32": 32, "bf16": 64, "e4m3": 128, "e2m1": 256}[dtype]
     found = tmem_copied((rows, k), dtype, swizzle, copy).verify()
     assert found.ok and found.elements == rows * k
+
+
+def test_a_proof_is_known_no_better_than_what_it_is_about() -> None:
+    assert tmem_copied((4, 64), "bf16", "128B", "4x256b").verify().evidence == BELIEVED
