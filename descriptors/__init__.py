@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.operands import check_copy, check_major, check_operand
     from descriptors.instructions.rules import IllegalError
     from descriptors.instructions.selection import Selection, select_rows
+    from descriptors.kernels.inspect import check_ptx
+    from descriptors.kernels.story import Story, explain_ptx
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
     from descriptors.operands.canonical import Match
     from descriptors.operands.forms import Form, form
@@ -60,6 +62,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.scales.codes import decode_scale, encode_scale
     from descriptors.scales.factors import ScaleFactors, scale_factors
     from descriptors.scales.product import block_scaled_product, pack_scales, unpack_scales
+    from descriptors.shift.convolution import ShiftConvolution, shift_convolution
+    from descriptors.shift.running import ShiftProof
     from descriptors.sweeps.atlas import Summary, atlas
     from descriptors.sweeps.finding import Finding, Refusal, Survey
     from descriptors.sweeps.formulas import FormulaRow, formulas
@@ -110,6 +114,8 @@ _NAMES = {
     "instructions.operands": "check_copy check_major check_operand",
     "instructions.rules": "IllegalError",
     "instructions.selection": "Selection select_rows",
+    "kernels.inspect": "check_ptx",
+    "kernels.story": "Story explain_ptx",
     "operands.atoms": "ATOMS Atom canonical_atom",
     "operands.canonical": "Match",
     "operands.forms": "Form form",
@@ -125,6 +131,8 @@ _NAMES = {
     "scales.codes": "decode_scale encode_scale",
     "scales.factors": "ScaleFactors scale_factors",
     "scales.product": "block_scaled_product pack_scales unpack_scales",
+    "shift.convolution": "ShiftConvolution shift_convolution",
+    "shift.running": "ShiftProof",
     "sweeps.atlas": "Summary atlas",
     "sweeps.finding": "Finding Refusal Survey",
     "sweeps.formulas": "FormulaRow formulas",
@@ -159,15 +167,18 @@ _WRITERS = {
     "accumulator": "output.tmem.fragment",
     "block_scaled": "output.tmem.block_scaled",
     "check_events": "output.tmem.events",
+    "check_ptx": "output.report",
     "decode": "output.decoded pictures.word",
     "derive": "output.derivation pictures.levels",
     "diff": "output.diff pictures.difference",
+    "explain_ptx": "output.story",
     "match": "output.match",
     "operand_a": "output.tmem.fragment",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.tmem.factors",
     "sparse_metadata": "output.tmem.fragment",
+    "shift_convolution": "output.tmem.shifted pictures.shifted",
     "survey": "output.search",
     "tma_plan": "output.plan pictures.boxes",
     "tmem_copied": "output.tmem.copied",
@@ -227,7 +238,10 @@ __all__ = [
     "Report",
     "ScaleFactors",
     "Selection",
+    "ShiftConvolution",
+    "ShiftProof",
     "SmemDescriptor",
+    "Story",
     "Summary",
     "Survey",
     "SwizzleMode",
@@ -252,6 +266,7 @@ __all__ = [
     "check_events",
     "check_major",
     "check_operand",
+    "check_ptx",
     "check_scale",
     "check_shape",
     "check_transposed_b",
@@ -265,6 +280,7 @@ __all__ = [
     "emit",
     "encode_scale",
     "explain",
+    "explain_ptx",
     "form",
     "formulas",
     "idesc",
@@ -283,6 +299,7 @@ __all__ = [
     "scale_factors",
     "search",
     "select_rows",
+    "shift_convolution",
     "sparse_metadata",
     "survey",
     "tell",

@@ -29,8 +29,9 @@ both; `tests/project/test_errata.py` runs or looks up every piece of it. What co
 - *ptxas*: NVIDIA's assembler, {versions}; the PTX and the verdicts are in `tests/vectors/errata_ptxas.json`, and an
   assembler that is installed is asked again.
 - a command of this project, with what it prints or the reason for which it refuses (exit status 2).
-- *run*: the claim done in small beside what is right, in `tests/judge/demonstrations.py`, whose docstrings say what is
-  modelled.
+- *run*: the claim done in small beside what is right, in `tests/judge/demonstrations.py` and `printed.py` there, whose
+  docstrings say what is modelled; a first wrong output is (image, row, column, filter), what was found for what is
+  right.
 
 Nothing about sm100 was measured; there the evidence is NVIDIA's assembler and compiler, and arithmetic.
 """

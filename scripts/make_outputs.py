@@ -124,6 +124,17 @@ decode 0x4000404000010000 --expect 128B --expect stride_byte_offset=1024
 decode 0x4000404000010000 --expect 64B --json
 diff 0x4000404000010000 "S<9,9,9> o 0 o (64,16):(64,1)" {BF16_K}
 shapes
+check docs/kernels/pipeline.ptx
+check docs/kernels/no_commit.ptx
+check docs/kernels/too_early.ptx --errors
+check docs/kernels/no_commit.ptx --json
+check docs/kernels/no_commit.ptx --sarif
+check docs/kernels/none.ptx
+check README.md
+check docs/kernels/pipeline.ptx --gpu-arch sm_1
+explain docs/kernels/pipeline.ptx
+explain docs/kernels/pipeline.ptx --json
+explain README.md --json
 shapes --json
 shapes --arch sm90
 shapes --arch sm90 --kind f16
@@ -169,6 +180,9 @@ tmem scale-factors --mn 128 --k 64 --vector 16 --json
 tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
 tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2 --json
 tmem block-scaled --a bf16 --m 128 --n 8 --k 64
+tmem shift --images 2 --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1
+tmem shift --height 1 --width 300 --channels 16 --filters 32 --taps 1x5 --padding 0x2 --start middle --cta-group 2
+tmem shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x2
 tmem check "alloc d 64" relinquish "mma d 64" "ld d 32x32b.x64 warp 0" "dealloc d 64"
 tmem check "alloc d 48" "ld d@32 32x32b.x8 warp 0" --json
 tmem check "free d"

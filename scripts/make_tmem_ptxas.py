@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/tmem_ptxas.json: which forms of tcgen05.ld, ld.red, st, cp and alloc NVIDIA's assembler takes.
+"""Write tests/vectors/tmem_ptxas.json: the forms of tcgen05.ld, ld.red, st, cp, alloc, shift that ptxas takes.
 
 Usage: python scripts/make_tmem_ptxas.py PTXAS
 
@@ -53,6 +53,16 @@ SEQUENCES = {
 }
 
 
+#: Shifts, and multiplications with A in tensor memory; ``MASK`` stands for so many words of disable-output-lane.
+SHIFTS = {
+    "shift": "tcgen05.shift.cta_group::1.down [%r1];",
+    "shift, a pair": "tcgen05.shift.cta_group::2.down [%r1];",
+    "shift without .down": "tcgen05.shift.cta_group::1 [%r1];",
+    "shift .up": "tcgen05.shift.cta_group::1.up [%r1];",
+}
+PRODUCT = "tcgen05.mma.cta_group::{group}.kind::{kind} [%r1], [%r2], %d1, %r3, {{{words}}}, {enable};"
+
+
 def accepted(ptxas: str, body: str, target: str = "sm_100a") -> bool:
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "probe.ptx"
@@ -95,6 +105,16 @@ def reductions(ptxas: str) -> list[dict[str, Any]]:
     return found
 
 
+def shifts(ptxas: str) -> list[dict[str, Any]]:
+    found = [{"asked": name, "accepted": accepted(ptxas, body)} for name, body in SHIFTS.items()]
+    for kind, group, count in product(("f16", "tf32", "f8f6f4", "i8"), (1, 2), (4, 8)):
+        words = ", ".join(f"%r{10 + i}" for i in range(count))
+        body = PRODUCT.format(group=group, kind=kind, words=words, enable="q")
+        asked = f"mma kind::{kind}, cta_group {group}, A in tensor memory, {count} mask words"
+        found.append({"asked": asked, "accepted": accepted(ptxas, f".reg .pred q;\nsetp.ne.u32 q, %r1, 0;\n{body}")})
+    return found
+
+
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
@@ -126,6 +146,7 @@ def main(arguments: list[str]) -> int:
         "widening": widening,
         "allocations": allocations,
         "sequences": sequences,
+        "shifts": shifts(ptxas),
     }
     lines = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in parts.items()]
     FILE.write_text(json.dumps(head)[:-1] + ",\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -28,6 +28,8 @@ COMMANDS = {
     "shapes": ("descriptors.cli.instructions", "The legal instructions: types, shapes, majors, swizzles."),
     "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
     "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
+    "check": ("descriptors.cli.kernels", "What is wrong with a kernel in PTX: protocol, forms, words; also SARIF."),
+    "explain": ("descriptors.cli.kernels", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
     "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
     "tmem": ("descriptors.cli.tmem", "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors."),
     "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),

@@ -169,6 +169,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.output.closed_forms import WRITERS
     from descriptors.output.formulas import TABLE_WRITERS
+    from descriptors.shift.steps import QUARTERS, STARTS
 
     arch = context.params.get("arch")
     rows = select_rows(arch if arch in ARCHES else "sm100")
@@ -188,6 +189,8 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "cp": (row.shape for row in rows.copies),
         "kind": (row.kind for row in rows.kinds),
         "legality": MODES,
+        "quarters": QUARTERS,
+        "start": STARTS,
         "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
         "emit": LANGUAGES,
         "language": LANGUAGES,

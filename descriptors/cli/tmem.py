@@ -16,6 +16,7 @@ COMMANDS = {
     "cp": ("descriptors.cli.tmem_data", "Where tcgen05.cp writes; of a tile, its words and columns, proved."),
     "scale-factors": ("descriptors.cli.tmem_data", "Scale factors: memory, copies, tensor memory, ids; proved."),
     "block-scaled": ("descriptors.cli.tmem_data", "A block-scaled multiplication whole, every word of it."),
+    "shift": ("descriptors.cli.tmem_shift", "A convolution whose activations move a lane a tap; proved."),
     "check": ("descriptors.cli.tmem_layouts", "What is wrong with a sequence of tensor-memory instructions."),
 }
 

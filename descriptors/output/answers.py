@@ -28,6 +28,8 @@ from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.instructions.selection import Selection
+from descriptors.kernels.finding import Report as Checked
+from descriptors.kernels.story import Story
 from descriptors.operands.canonical import Match
 from descriptors.output import (
     advance,
@@ -43,7 +45,9 @@ from descriptors.output import (
     match,
     plan,
     proof,
+    report,
     search,
+    story,
     summary,
 )
 from descriptors.output.tmem import (
@@ -59,10 +63,14 @@ from descriptors.output.tmem import (
     readout,
     readouts,
     reductions,
+    shift_proof,
+    shifted,
     widened,
 )
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
+from descriptors.shift.convolution import ShiftConvolution
+from descriptors.shift.running import ShiftProof
 from descriptors.sweeps.atlas import Summary
 from descriptors.sweeps.finding import Survey
 from descriptors.sweeps.formulas import FormulaRow
@@ -93,13 +101,17 @@ ANSWERS: Mapping[type, ModuleType] = {
     TmemFragment: fragment,
     Landing: landing,
     Match: match,
+    Checked: report,
     TmemMove: moves,
     TmemReduction: reductions,
     Readout: readout,
     Report: proof,
     ScaleFactors: factors,
     Selection: instructions,
+    ShiftConvolution: shifted,
+    ShiftProof: shift_proof,
     Summary: summary,
+    Story: story,
     Survey: search,
     SymbolicDerivation: closed_forms,
     TmaPlan: plan,

@@ -30,9 +30,11 @@ from descriptors.pictures.chunks import ChunksPicture
 from descriptors.pictures.difference import DifferencePicture
 from descriptors.pictures.levels import LevelsPicture
 from descriptors.pictures.proofs import ProofPicture
+from descriptors.pictures.shifted import ShiftPicture
 from descriptors.pictures.swizzles import SwizzlePicture
 from descriptors.pictures.tiles import TilePicture
 from descriptors.pictures.word import WordPicture, word_of
+from descriptors.shift.convolution import ShiftConvolution
 from descriptors.tma.plan import TmaPlan
 from descriptors.tma.planner import tma_plan
 from layoutalg import Layout, Picture
@@ -68,12 +70,13 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
     Diff: DifferencePicture,
     TmaPlan: BoxesPicture,
     Report: ProofPicture,
+    ShiftConvolution: ShiftPicture,
     SwizzleMode: SwizzlePicture,
 }
 
 
 def picture(
-    answer: Derivation | Decoded | Diff | TmaPlan | Report | SwizzleMode,
+    answer: Derivation | Decoded | Diff | TmaPlan | Report | ShiftConvolution | SwizzleMode,
     kind: str | None = None,
     *,
     stage: int = 0,
@@ -87,8 +90,8 @@ def picture(
     """An answer as a picture: with a text, an SVG, a TikZ picture and a page; it can be saved, and a notebook shows it.
 
     Args:
-        answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a swizzle mode, which
-            have one picture each and take no further arguments.
+        answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a convolution with
+            shifts, a swizzle mode, which have one picture each and take no further arguments.
         kind: of a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
             ``word``, ``boxes`` or ``swizzle``.
         stage: which stage of the tile.

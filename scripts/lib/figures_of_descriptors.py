@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors import SwizzleMode, derive, diff, picture, tma_plan, verify
+from descriptors import SwizzleMode, derive, diff, picture, shift_convolution, tma_plan, verify
 from layoutalg import Picture, evaluate
 
 #: The two worked examples of the article on descriptors, and the operand of the terminal figure.
@@ -45,6 +45,7 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "boxes_kmajor": lambda: picture(tma_plan(K_MAJOR)),
     "boxes_mnmajor": lambda: picture(tma_plan(MN_MAJOR)),
     "proof": lambda: picture(verify(K_MAJOR)),
+    "shifted_taps": lambda: picture(shift_convolution(8, 9, 9, 16, 16, (3, 3), (1, 1))),
     "swizzle_A_none": lambda: picture(SwizzleMode.NONE),
     "swizzle_B_32B": lambda: picture(SwizzleMode.B32),
     "swizzle_C_64B": lambda: picture(SwizzleMode.B64),

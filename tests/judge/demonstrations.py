@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from printed import printed_algorithm_2, printed_algorithm_3, printed_algorithm_3b
 
 from descriptors import DescriptorError, SmemDescriptor, SwizzleMode
 
@@ -203,6 +204,9 @@ DEMONSTRATIONS: dict[str, Callable[[], str]] = {
     one.__name__: one
     for one in (
         direction_of_the_shift,
+        printed_algorithm_2,
+        printed_algorithm_3,
+        printed_algorithm_3b,
         masked_outputs,
         new_rows,
         bound_of_the_loop,

@@ -29,6 +29,8 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "shapes": [],
         "idesc": ["--a", "bf16", "--m", "128", "--n", "256"],
         "decode-idesc": ["0x08410490", "--kind", "f16"],
+        "check": ["docs/kernels/pipeline.ptx"],
+        "explain": ["docs/kernels/pipeline.ptx"],
         "tma": TILE,
         "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],

@@ -41,8 +41,8 @@ ROOMS = {
         "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
-    "descriptors.proof": "read_model copy_model landing_model addresses mismatch picture",
-    "descriptors.instructions": "rows tables rules checks operands instruction idesc selection",
+    "descriptors.proof": "read_model copy_model landing_model shift_model addresses mismatch picture",
+    "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
         "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
     ),
@@ -50,27 +50,35 @@ ROOMS = {
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
+    "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.ptx": "operands statements module flow known fold",
+    "descriptors.protocol": "broken events wgmma tcgen05 sequence",
+    "descriptors.kernels": (
+        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "
+        "story"
+    ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (
-        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled"
+        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
+        "shift_proof shifted"
     ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan search summary answers"
+        "decoded fetched candidates diff instructions idesc plan search summary report story answers"
     ),
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
-        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs gallery kinds"
+        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"
     ),
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data tmem draw "
-        "search formulas atlas command"
+        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data "
+        "tmem_shift tmem draw search formulas atlas kernels command"
     ),
     "descriptors.__main__": "",
 }

@@ -9,9 +9,13 @@ from rooms import ROOMS
 COMMAND = "a command is tried from its program, as a person calls it"
 ANSWER = "the answers are held beside one another, each as its command prints it"
 LANGUAGE = "all languages have to give the same words of the same cases"
+KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled"
+TENSOR = (
+    "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
+    "shift_proof shifted"
+)
 SMALL = "fields advance proof match fetched candidates diff idesc summary"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -53,6 +57,16 @@ SHARED = [
     ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
+    ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
+    ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
+    ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
+    ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
+    (
+        "descriptors.protocol",
+        "descriptors/protocol/test_sequence.py",
+        "rules and events, as sequences",
+        "broken events",
+    ),
     ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
     ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
@@ -79,7 +93,7 @@ SHARED = [
     ),
     ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
     ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words tiles"),
-    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data"),
+    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data tmem_shift"),
     ("descriptors.debug", "descriptors/cli/test_debug.py", "a word is compared as it is asked about", "expectation"),
 ]
 COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}

@@ -27,6 +27,7 @@ from descriptors import (
     match,
     readout,
     scale_factors,
+    shift_convolution,
     tma_plan,
     tmem_copied,
     tmem_copy,
@@ -69,6 +70,9 @@ VALUES: dict[str, Callable[[], Any]] = {
     "events": lambda: check_events(["alloc d 48", "dealloc d"]),
     "scale factors": lambda: scale_factors(128, 64, 16),
     "block-scaled": lambda: block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3"),
+    "shifts": lambda: shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)),
+    "shifts run": lambda: shift_convolution(2, 3, 20, 16, 16, (1, 3), (0, 1)).verify(),
+    "steps": lambda: shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)).steps()[2],
     "lattice": lambda: lattice("64:128:64x64", dtypes="bf16"),
     "survey": lambda: survey((64, 64), "bf16", (64, 16), major="K", producer="rows"),
 }

@@ -20,6 +20,7 @@ ANSWERED = {
     "cp": "128x256b --tile 128x64 --dtype bf16 --swizzle 128B",
     "scale-factors": "--mn 128 --k 256 --vector 32 --step 64",
     "block-scaled": "--a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64",
+    "shift": "--images 2 --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1",
     "check": "'alloc d 64' 'mma d 64'",
 }
 
@@ -110,6 +111,14 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("scale-factors --mn 128 --k 64 --vector 16 --base 8", "must be a multiple of 16"),
         ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle must be one of"),
+        (
+            "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --stride 1x2",
+            "the stride along W must be 1",
+        ),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3", "taps must be two numbers, along H and W"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row must be at most 6"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3xx", "must be numbers like 128x128"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16", "--taps is missing"),
         ("check free", "an event must be one of"),
         ("check", "EVENT... is missing"),
         ("nothing", "No such command 'nothing'"),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from places import ROOT
 
 from descriptors import (
     DescriptorError,
@@ -25,6 +26,7 @@ from descriptors import (
     readouts,
     record,
     scale_factors,
+    shift_convolution,
     tell,
     tma_plan,
     tmem_copied,
@@ -40,6 +42,8 @@ from descriptors.cli.command import main
 from descriptors.debug.read import read
 from descriptors.derivation.symbolic import derive_symbolic
 from descriptors.instructions.selection import select_rows
+from descriptors.kernels.inspect import check_ptx
+from descriptors.kernels.story import explain_ptx
 from descriptors.output.answers import ANSWERS, SEQUENCES
 from descriptors.sweeps.atlas import Summary
 from descriptors.sweeps.formulas import formulas
@@ -48,6 +52,7 @@ from descriptors.sweeps.search import survey
 GOLDEN = 0x4000404000010000
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
 OPERAND = "--dtype bf16 --major K --arch sm100"  # without an architecture a command notes which it assumes
+PIPELINE = ROOT / "docs" / "kernels" / "pipeline.ptx"
 D = derive((128, 128), "bf16", "K", "128B", (64, 16))
 
 #: A command, and the value that it answers with. Its own JSON switch is ``--json`` unless said otherwise.
@@ -78,6 +83,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "tmem cp": tmem_copies,
     "tmem cp 4x256b": lambda: tmem_copy("4x256b").cells,
     "tmem cp 128x256b.b8x16.b4x16_p64": lambda: widened_copy("128x256b.b8x16.b4x16_p64"),
+    f"explain {PIPELINE}": lambda: explain_ptx(PIPELINE.read_text(encoding="utf-8")),
     "tmem check 'alloc d 64' relinquish": lambda: check_events(["alloc d 64", "relinquish"]),
 }
 
@@ -88,6 +94,10 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
         "report",
     ),
     "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "tmem shift --height 3 --width 9 --channels 16 --filters 16 --taps 3x3": (
+        lambda: shift_convolution(1, 3, 9, 16, 16, (3, 3)),
+        "report",
+    ),
     "tmem block-scaled --a e4m3 --m 128 --n 8 --k 64": (lambda: block_scaled(128, 8, 64, "e4m3"), "reports"),
 }
 
@@ -96,7 +106,9 @@ PARTS: list[Any] = [
     verify(D),
     D.advance_report(),
     tma_plan(D),
+    check_ptx(PIPELINE.read_text(encoding="utf-8")),  # the command names the file as well
     scale_factors(128, 64, 16).verify(),
+    shift_convolution(1, 3, 9, 16, 16, (3, 3)).verify(),
     *(make() for make, _ in PROVED.values()),
     Summary({"proved": 4}, skipped=1, elements=1000, seconds=0.5),
 ]

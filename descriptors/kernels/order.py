@@ -1,0 +1,139 @@
+"""The protocol over the control flow of a function: every path, loops as well, and each breach once.
+
+The states of ``protocol`` are carried to a fixed point; then every block is walked once more, and told.
+Source: as the rules of ``protocol.broken``.
+
+Law: a breach on one of two paths is found, wherever they meet.
+
+>>> from descriptors.ptx.module import parse
+>>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
+>>> body = f"wgmma.fence.sync.aligned; {mma} @p bra L; wgmma.wait_group.sync.aligned 0; L: st.global.f32 [q], a; ret;"
+>>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> [(index, one.rule.name) for index, one in order(function, {}, {})]
+[(4, 'wgmma-wait')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.kernels.acts import Values, acts
+from descriptors.protocol import tcgen05, wgmma
+from descriptors.protocol.broken import Broken, broken
+from descriptors.protocol.events import Call, Commit, Copy, Event, Fence, Mma, Touch, Wait
+from descriptors.ptx.flow import Block, blocks, fixed_point
+from descriptors.ptx.module import Function
+
+_WARPGROUP = (Fence, Mma, Commit, Wait, Touch, Copy, Call)
+
+
+def order(
+    function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
+) -> Iterator[tuple[int, Broken]]:
+    """Every breach of the protocol: the index of its instruction, and the rule.
+
+    Args:
+        function: the function.
+        values: what ``fold`` knows of the operands of its tensor-core instructions.
+        variables: variables of the module.
+        known: the basic blocks of the function, if they are at hand.
+
+    Raises:
+        DescriptorError: if a branch leads nowhere.
+    """
+    events = acts(function, values, variables)
+    graph = blocks(function) if known is None else known
+    told: list[tuple[int, Broken]] = []
+    code = function.code
+    if any(one.opcode.startswith("wgmma.") for one in code):
+        _bounded(events)
+        told += _told(graph, events, _warpgroup_step, wgmma.meet, {})
+        told += _divergent(function)
+    if any(one.opcode.startswith("tcgen05.") for one in code):
+        told += _told(graph, events, _tensor_step, tcgen05.meet, tcgen05.TensorState())
+        told += _groups(function)
+        told += _unallocated(function, events)
+    yield from sorted(told, key=lambda one: one[0])
+
+
+#: Registers in flight times fences, commits and waits that are looked at: far more than any kernel has.
+WORK = 300_000_000
+
+
+def _bounded(events: Mapping[int, list[Event]]) -> None:
+    """Refuse what would take for ever: each fence, commit and wait looks at all registers of multiplications."""
+    flat = [event for held in events.values() for event in held]
+    registers = {name for event in flat if isinstance(event, Mma) for name in (*event.accumulators, *event.a)}
+    syncs = sum(isinstance(event, Fence | Commit | Wait) for event in flat)
+    if len(registers) * syncs > WORK:
+        found = f"found {len(registers)} registers and {syncs} fences, commits and waits"
+        raise DescriptorError(f"check: a function must be one that can be followed, {found}")
+
+
+def _warpgroup_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
+    """In place: what is handed in is the block's own copy."""
+    return state, wgmma.apply(state, event) if isinstance(event, _WARPGROUP) else []
+
+
+def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
+    if isinstance(event, Fence | Mma | Commit | Wait | Call):
+        return state, []
+    if isinstance(event, Copy):
+        event = Touch((event.source,), (event.target,))
+    return tcgen05.step(state, event)
+
+
+def _told(
+    graph: list[Block], events: Mapping[int, list[Event]], step: Callable[[Any, Event], tuple[Any, list[Broken]]],
+    meet: Callable[[Any, Any], Any], start: Any,
+) -> list[tuple[int, Broken]]:  # fmt: skip
+    """The breaches of one family."""
+    held = [
+        [(index, event) for index in range(b.start, b.end) if index in events for event in events[index]] for b in graph
+    ]
+
+    def through(number: int, state: Any) -> Any:
+        state = copy(state) if held[number] else state
+        for _, event in held[number]:
+            state = step(state, event)[0]
+        return state
+
+    told = []
+    for number, state in enumerate(fixed_point(graph, start, through, meet)):
+        if state is None:
+            continue  # no path leads here
+        state = copy(state)
+        for index, event in held[number]:
+            state, found = step(state, event)
+            told += [(index, one) for one in found]
+    return told
+
+
+def _divergent(function: Function) -> Iterator[tuple[int, Broken]]:
+    for index, one in enumerate(function.code):
+        if one.opcode.startswith("wgmma.") and one.predicate:
+            yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
+
+
+def _groups(function: Function) -> Iterator[tuple[int, Broken]]:
+    first = ""
+    for index, one in enumerate(function.code):
+        if one.opcode.startswith("tcgen05.") and "cta_group" in one.opcode:
+            group = next(w for w in one.qualifiers if w.startswith("cta_group"))
+            first = first or group
+            if group != first:
+                yield index, broken("tcgen05-cta-group", f"found .{group} after .{first}")
+
+
+def _unallocated(function: Function, events: Mapping[int, list[Event]]) -> Iterator[tuple[int, Broken]]:
+    """Tensor memory that a kernel uses and nobody allocates; one that calls functions may have it from them."""
+    names = [one.opcode for one in function.code]
+    if not function.entry or any(name.startswith(("tcgen05.alloc", "call")) for name in names):
+        return
+    for index, name in enumerate(names):
+        if name.startswith(("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp")):
+            yield index, broken("tcgen05-unallocated", f"found {name.partition('.cta')[0]} in a kernel without alloc")
+            return

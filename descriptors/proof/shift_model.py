@@ -1,0 +1,144 @@
+"""The model of ``tcgen05.shift`` and what a convolution does around it, on the cells of one CTA's tensor memory.
+
+The judge of every sequence, so it shares no code with what plans them. The memory is an array of 128 lanes by 512
+columns of 32-bit words; each function does to it what one instruction does, exactly::
+
+    load       tcgen05.cp.128x256b: row r of 128 goes to lane r, its 8 words to 8 columns
+    refresh    tcgen05.cp.4x256b: row r of 4 goes to lane 32 r from the lane of the address on
+    shift      tcgen05.shift.down: 8 columns; in each quarter of 32 lanes, lane l takes what lane l + 1 had, and the
+               last lane keeps what it has
+    multiply   tcgen05.mma: D = A B^T, or D + A B^T with enable-input-d; lane l of D is left alone where bit l % 32 of
+               word l / 32 of disable-output-lane is 1
+    clear      tcgen05.st of zeros by the four warps
+
+Elements are whole numbers of 8, 16 or 32 bits, two's complement: the moves carry bits and do not ask what they mean,
+and sums of whole numbers are exact. What one shift moves is not settled: the quarter of its address, as PTX's "for a
+warp" can be read, or all four, as the DSL says; it is an argument. Nothing of this was measured on a Blackwell GPU.
+Source: PTX ISA 9.1, tcgen05.shift, tcgen05.cp, tcgen05.mma; CuTe DSL 4.8.1, docstring of ``tcgen05_mma`` (the
+direction, and that the last lane of a quarter keeps its row).
+
+Law: a shift moves every row but four, and never across quarters.
+
+>>> import numpy as np
+>>> cells = np.arange(128, dtype=np.uint32)[:, None].repeat(512, 1)
+>>> shift(cells, 0, 8, quarters="all")
+>>> cells[:, 8].tolist() == [lane if lane % 32 == 31 else lane + 1 for lane in range(128)]
+True
+>>> cells[:, 7].tolist() == cells[:, 16].tolist() == list(range(128))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from descriptors.errors import ChoiceError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.uint32]
+    Numbers = NDArray[np.int64]
+
+# A quarter has 32 lanes; load, refresh and shift move 256 bits of a lane, 8 columns.
+_QUARTER, _COLUMNS = 32, 8
+
+
+def load(cells: Words, column: int, rows: Words) -> None:
+    """128 rows of 8 words to 8 columns.
+
+    >>> import numpy as np
+    >>> cells = np.zeros((128, 512), np.uint32)
+    >>> load(cells, 8, np.arange(1024, dtype=np.uint32).reshape(128, 8))
+    >>> cells[1, 7:17].tolist()
+    [0, 8, 9, 10, 11, 12, 13, 14, 15, 0]
+    """
+    cells[:, column : column + _COLUMNS] = rows
+
+
+def refresh(cells: Words, lane: int, column: int, rows: Words) -> None:
+    """4 rows of 8 words to lanes ``lane``, ``lane + 32``, ``lane + 64``, ``lane + 96``.
+
+    >>> import numpy as np
+    >>> cells = np.zeros((128, 512), np.uint32)
+    >>> refresh(cells, 31, 0, np.ones((4, 8), np.uint32))
+    >>> cells[:, 0].nonzero()[0].tolist()
+    [31, 63, 95, 127]
+    """
+    cells[lane::_QUARTER, column : column + _COLUMNS] = rows
+
+
+def shift(cells: Words, lane: int, column: int, *, quarters: str) -> None:
+    """Each row of 8 columns one lane down, but for the last of a quarter.
+
+    Args:
+        cells: the memory.
+        lane: of the address, a multiple of 32.
+        column: of the address.
+        quarters: ``all`` of them move, or the ``one`` of the address.
+
+    Raises:
+        ChoiceError: if ``quarters`` is neither.
+    """
+    if quarters not in ("all", "one"):
+        raise ChoiceError("shift: quarters", quarters, ("all", "one"))
+    for first in range(0, len(cells), _QUARTER) if quarters == "all" else (lane,):
+        part = cells[first : first + _QUARTER, column : column + _COLUMNS]
+        part[:-1] = part[1:].copy()
+
+
+def multiply(
+    cells: Words, d: int, a: int, b: Numbers, *, bits: int, masks: Sequence[int], enable_input_d: bool
+) -> None:
+    """One K step of A, in the 8 columns from ``a`` on, by B, into 32-bit whole numbers in the columns from ``d`` on.
+
+    Args:
+        cells: the memory.
+        d, a: first columns.
+        b: (n, k), whole numbers.
+        bits: of an element of A: 8, 16 or 32.
+        masks: four words, the lanes of D that are not written.
+        enable_input_d: whether D is added to.
+
+    >>> import numpy as np
+    >>> cells = np.full((128, 512), 7, np.uint32)
+    >>> multiply(cells, 16, 0, np.ones((1, 8), np.int64), bits=32, masks=(1, 0, 0, 0), enable_input_d=False)
+    >>> cells[:3, 16].tolist()
+    [7, 56, 56]
+    """
+    import numpy as np
+
+    held = np.ascontiguousarray(cells[:, a : a + _COLUMNS].astype("<u4")).view(f"<i{bits // 8}").astype(np.int64)
+    found = held @ b.T
+    before = cells[:, d : d + len(b)]
+    if enable_input_d:
+        found = found + before
+    written = [lane for lane in range(len(cells)) if not masks[lane // _QUARTER] >> lane % _QUARTER & 1]
+    before[written] = (found[written] & 0xFFFFFFFF).astype(np.uint32)
+
+
+def clear(cells: Words, column: int, columns: int) -> None:
+    """Zeros in all lanes of some columns.
+
+    >>> import numpy as np
+    >>> cells = np.ones((128, 512), np.uint32)
+    >>> clear(cells, 0, 510)
+    >>> int(cells.sum())
+    256
+    """
+    cells[:, column : column + columns] = 0
+
+
+def read(cells: Words, column: int, columns: int) -> Numbers:
+    """The 32-bit whole numbers of some columns: (lane, column).
+
+    >>> import numpy as np
+    >>> read(np.full((128, 512), 2**32 - 1, np.uint32), 0, 2)[5].tolist()
+    [-1, -1]
+    """
+    import numpy as np
+
+    found: Numbers = cells[:, column : column + columns].astype(np.uint32).view(np.int32).astype(np.int64)
+    return found

@@ -1,0 +1,160 @@
+"""Events: what an instruction does, as far as the emission protocol sees it.
+
+A kernel that was read becomes a sequence of them; so does what a test writes down.
+
+Law: an event is a value: equal by content, written as it is made.
+
+>>> from descriptors.protocol import events
+>>> one = events.Mma(("f0", "f1"), shape="m64n8k16")
+>>> eval(repr(one), vars(events)) == one
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """``wgmma.fence``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mma:
+    """``wgmma.mma_async``.
+
+    Args:
+        accumulators: the registers of D.
+        a: the registers of A; empty where A lies in shared memory.
+        shape: the shape and types, as the qualifiers have them: what must be equal for an order without a fence.
+        adds: whether D is read as well: scale-d 1, or a predicate.
+    """
+
+    accumulators: tuple[str, ...]
+    a: tuple[str, ...] = ()
+    shape: str = ""
+    adds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """``wgmma.commit_group``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """``wgmma.wait_group``: at most ``pending`` groups, the newest, stay in flight."""
+
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An ordinary instruction that reads and writes registers."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A ``mov`` from one register to another."""
+
+    target: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """``tcgen05.alloc``; ``columns`` is None where a register says how many."""
+
+    columns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dealloc:
+    """``tcgen05.dealloc``; ``columns`` is None where a register says how many."""
+
+    columns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Relinquish:
+    """``tcgen05.relinquish_alloc_permit``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An asynchronous tcgen05 operation that a commit completes: ``mma``, ``cp`` or ``shift``."""
+
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorCommit:
+    """``tcgen05.commit`` to the mbarrier at an address; "" where it is not known."""
+
+    barrier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierWait:
+    """A wait for the phase of an mbarrier; "" where its address is not known."""
+
+    barrier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``tcgen05.ld``: registers from tensor memory.
+
+    Args:
+        registers: those that are filled.
+        place: the address, as it is written; "" where it is not known.
+    """
+
+    registers: tuple[str, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``tcgen05.st``: registers into tensor memory; ``place`` is as in ``Load``."""
+
+    registers: tuple[str, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitLoad:
+    """``tcgen05.wait::ld``."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitStore:
+    """``tcgen05.wait::st``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FenceAfter:
+    """``tcgen05.fence::after_thread_sync``."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of the kernel."""
+
+
+WgmmaEvent: TypeAlias = Fence | Mma | Commit | Wait | Touch | Copy | Call
+TensorEvent: TypeAlias = (
+    Alloc | Dealloc | Relinquish | Issue | TensorCommit | BarrierWait | Load | Store | WaitLoad | WaitStore
+    | FenceAfter | Touch | End
+)  # fmt: skip
+Event: TypeAlias = WgmmaEvent | TensorEvent

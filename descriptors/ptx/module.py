@@ -1,0 +1,244 @@
+"""A PTX module: its version and target, its functions, and their instructions with the names of nested blocks resolved.
+
+A block in braces has registers and labels of its own, as inline assembly does; those get a suffix, so that in what is
+returned a name means one thing in all of its function.
+Source: PTX ISA 9.1, Syntax; Kernel and Function Directives; Variable Declarations.
+
+Law: every statement of code is an instruction of some function, with its line.
+
+>>> text = ".version 8.8\\n.target sm_90a\\n.entry k() {\\n.reg .b32 %r<2>;\\nmov.b32 %r0, 1;\\n@%p1 ret;\\n}"
+>>> [(one.opcode, one.line) for one in parse(text).functions[0].code]
+[('mov.b32', 5), ('ret', 6)]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.ptx.operands import Address, Negated, Operand, Other, Pair, Vector, operands
+from descriptors.ptx.statements import Statement, statements
+
+
+class Instruction(NamedTuple):
+    """One instruction.
+
+    Args:
+        line: where it stands, from 1.
+        opcode: with all qualifiers, as ``mov.b32``.
+        operands: in order.
+        predicate: the register of ``@p``; "" without one.
+        negated: whether it is ``@!p``.
+    """
+
+    line: int
+    opcode: str
+    operands: tuple[Operand, ...]
+    predicate: str = ""
+    negated: bool = False
+
+    @property
+    def qualifiers(self) -> tuple[str, ...]:
+        """The parts of the opcode, its name first."""
+        return tuple(self.opcode.split("."))
+
+
+@dataclass
+class Function:
+    """A kernel or a device function.
+
+    Args:
+        name: its name.
+        line: where it begins.
+        entry: whether it is a kernel.
+        code: its instructions.
+        labels: name of a label to the index of the instruction behind it.
+        tables: lists of labels of ``.branchtargets``.
+        variables: variables declared inside, and their alignment in bytes.
+    """
+
+    name: str
+    line: int
+    entry: bool
+    code: list[Instruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    variables: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Module:
+    """What a PTX text holds.
+
+    Args:
+        version: the number of ``.version``.
+        target: the first of ``.target``, as ``sm_90a``.
+        functions: those with a body.
+        variables: variables of the module, and their alignment in bytes.
+    """
+
+    version: str
+    target: str
+    functions: list[Function]
+    variables: dict[str, int]
+
+    @cached_property
+    def arch(self) -> str:
+        """``sm90``, ``sm100`` (which stands for all that have tcgen05), or "" for any other target."""
+        number = re.match(r"sm_(\d+)", self.target)
+        return {9: "sm90", 10: "sm100", 11: "sm100"}.get(int(number[1]) // 10, "") if number else ""
+
+
+def parse(text: str) -> Module:
+    """The module that a PTX text is.
+
+    Raises:
+        DescriptorError: if it is no PTX text, or one that is cut off.
+
+    >>> parse(".version 8.8\\n.target sm_100a\\n").arch
+    'sm100'
+    """
+    if not isinstance(text, str):
+        raise DescriptorError(f"ptx: a text must be a str, found {brief(text)}")
+    reader = _Reader()
+    for statement in statements(text):
+        reader.take(statement)
+    if not reader.version:
+        raise DescriptorError(f"ptx: a text must begin with .version, found {brief(text[:40])}")
+    return Module(reader.version, reader.target, reader.functions, reader.variables)
+
+
+_HEAD = re.compile(r"\.(entry|func)\s*(?:\([^)]*\)\s*)?([\w$%]+)")
+_REGISTERS = re.compile(r"\.reg\s+(?:\.v\d\s+)?\.\w+\s+(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"\.(?:shared|global|const|local)\b(?:::\w+)?(.*)", re.DOTALL)
+_NAMED = re.compile(r"\.[busf]\d+\s+([\w$%]+)")
+_ALIGN = re.compile(r"\.align\s+(\d+)")
+_GUARD = re.compile(r"@\s*(!?)\s*([\w$%]+)\s+")
+
+
+class _Reader:
+    """Statements become functions: what is known of the blocks that are open."""
+
+    def __init__(self) -> None:
+        self.version = self.target = ""
+        self.functions: list[Function] = []
+        self.variables: dict[str, int] = {}
+        self.open: Function | None = None
+        self.scopes: list[dict[str, str]] = []
+        self.blocks = 0
+        self.pending: list[tuple[int, dict[str, str]]] = []  # branches of a block, until its labels are known
+
+    def take(self, one: Statement) -> None:
+        """Read one statement."""
+        match one.kind:
+            case "line":
+                words = one.text.split(None, 1)
+                if words[0] == ".version" and not self.version:
+                    self.version = words[1].strip() if len(words) > 1 else "?"
+                elif words[0] == ".target" and len(words) > 1:
+                    self.target = self.target or words[1].split(",")[0].strip()
+            case "open":
+                self._open(one)
+            case "close":
+                self._close()
+            case "label":
+                self._label(one)
+            case "directive":
+                self._directive(one)
+            case _:
+                self._code(one)
+
+    def _open(self, one: Statement) -> None:
+        if not self.version:
+            raise DescriptorError(f"ptx: a text must begin with .version, found a block; line {one.line}")
+        if self.open is None:
+            head = _HEAD.search(one.text)
+            if head is None:
+                raise DescriptorError(f"ptx: a block must be that of a function, found none; line {one.line}")
+            self.open = Function(head[2], one.line, head[1] == "entry")
+            self.functions.append(self.open)
+        self.scopes.append({})
+
+    def _close(self) -> None:
+        scope = self.scopes.pop()
+        if self.open is not None and scope and self.scopes:
+            code = self.open.code
+            while self.pending and self.pending[-1][1] is scope:
+                index = self.pending.pop()[0]
+                code[index] = _renamed(code[index], scope)
+        if not self.scopes:
+            self.open, self.pending = None, []
+
+    def _own(self, name: str) -> str:
+        """The name that a register or label of the innermost block has in all of its function."""
+        if len(self.scopes) < 2:
+            return name
+        if name not in self.scopes[-1]:
+            self.blocks += 1
+            self.scopes[-1][name] = f"{name}#{self.blocks}"
+        return self.scopes[-1][name]
+
+    def _label(self, one: Statement) -> None:
+        if self.open is None:
+            raise DescriptorError(f"ptx: a label must stand in a function, found {brief(one.text)}; line {one.line}")
+        self.open.labels[self._own(one.text)] = len(self.open.code)
+        self.last_label = one.text
+
+    def _directive(self, one: Statement) -> None:
+        text = one.text
+        if found := _REGISTERS.match(text):
+            if len(self.scopes) > 1:
+                for name in found[1].split(","):
+                    self._own(name.strip().partition("<")[0])
+        elif text.startswith(".branchtargets") and self.open is not None:
+            self.open.tables[self.last_label] = tuple(n.strip() for n in text[14:].split(","))
+        elif (space := _VARIABLE.search(text)) and (named := _NAMED.search(space[1])):
+            align = _ALIGN.search(text)
+            home = self.variables if self.open is None else self.open.variables
+            home[named[1]] = int(align[1]) if align else 1
+
+    def _code(self, one: Statement) -> None:
+        if self.open is None:
+            shown = brief(one.text)
+            raise DescriptorError(f"ptx: an instruction must stand in a function, found {shown}; line {one.line}")
+        text, guard = one.text, _GUARD.match(one.text)
+        predicate, negated = "", False
+        if guard:
+            predicate, negated, text = guard[2], bool(guard[1]), text[guard.end() :]
+        words = text.split(None, 1)
+        read = operands(words[1].strip()) if len(words) > 1 else ()
+        done = Instruction(one.line, words[0] if words else "", read, predicate, negated)
+        if len(self.scopes) > 1:
+            # The names that are declared so far; labels further down are filled in where the block ends.
+            for scope in reversed(self.scopes[1:]):
+                done = _renamed(done, scope) if scope else done
+            if done.opcode.startswith("bra"):
+                self.pending.append((len(self.open.code), self.scopes[-1]))
+        self.open.code.append(done)
+
+
+def _renamed(one: Instruction, scope: dict[str, str]) -> Instruction:
+    known = scope.get(one.predicate, one.predicate)
+    return one._replace(operands=tuple([_in_scope(o, scope) for o in one.operands]), predicate=known)
+
+
+def _in_scope(operand: Operand, scope: dict[str, str]) -> Any:
+    match operand:
+        case str():
+            found = scope.get(operand)
+            if found is None and operand[-1:].isdigit() and (stem := operand.rstrip("0123456789")) in scope:
+                return f"{operand}#{scope[stem].rpartition('#')[2]}"  # of a family like %r<4>
+            return found or operand
+        case Vector(items):
+            return Vector(tuple(_in_scope(item, scope) for item in items))
+        case Address(base, offset, rest):
+            return Address(_in_scope(base, scope) if base else "", offset, tuple(_in_scope(r, scope) for r in rest))
+        case Pair(first, second):
+            return Pair(_in_scope(first, scope), _in_scope(second, scope))
+        case Negated(name):
+            return Negated(_in_scope(name, scope))
+        case Other() | int():
+            return operand

@@ -1,0 +1,169 @@
+"""Operands of a PTX instruction, read from their text: registers and names, numbers, vectors, addresses.
+
+What is none of these is kept as it stands, as ``Other``: nothing is guessed.
+Source: PTX ISA 9.1, Instruction Operands; Constants.
+
+Law: the operands of a text are its commas outside of brackets, plus one.
+
+>>> texts = ["%r1, [%r2+4], {%f0,%f1}, 0x10, %p1", "%r3|%p1, -1", "[%rd1, {%r1, %r2}], [%r3]"]
+>>> [len(operands(text)) for text in texts]
+[5, 2, 2]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Operands in braces."""
+
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``[base+offset]``, or what else stands in brackets: ``rest`` has the operands after the first.
+
+    Args:
+        base: a register or a name; "" where there is only a number.
+        offset: bytes, or columns in tensor memory.
+        rest: further operands, as the coordinates of a tensor copy.
+    """
+
+    base: str
+    offset: int = 0
+    rest: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """``a|b``: two results of one instruction."""
+
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """``!p``: a predicate turned round."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A text that is no operand known here."""
+
+    text: str
+
+
+Operand: TypeAlias = "str | int | Vector | Address | Pair | Negated | Other"
+
+_NAME = re.compile(r"[A-Za-z_$%][\w$%.]*\Z", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?\Z", re.ASCII)
+_FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})\Z", re.ASCII)
+_SUM = re.compile(r"([A-Za-z_$%][\w$%.]*)?\s*(?:([-+])?\s*(-?(?:0[xX][0-9a-fA-F]+|\d+)))?\Z", re.ASCII)
+_PAIR = re.compile(r"([\w$%.]+)\s*\|\s*([\w$%.]+)\Z", re.ASCII)
+_SIMPLE = re.compile(r"[\w$%.,\s+-]*\Z", re.ASCII)
+
+
+def operands(text: str) -> tuple[Operand, ...]:
+    """The operands of an instruction.
+
+    >>> operands("%r1, [%r2+0x10], 0f3f800000")
+    ('%r1', Address(base='%r2', offset=16, rest=()), 1065353216)
+    """
+    if not text:
+        return ()
+    parts = text.split(",") if _SIMPLE.match(text) else list(split(text))
+    return tuple([_operand(part.strip()) for part in parts])
+
+
+def split(text: str) -> list[str]:
+    """A text at its commas outside of brackets.
+
+    >>> split("a, {b, c}, [d, {e}]")
+    ['a', ' {b, c}', ' [d, {e}]']
+    """
+    found, depth, start = [], 0, 0
+    for place in _MARKS.finditer(text):
+        mark = place[0]
+        if mark == ",":
+            if depth == 0:
+                found.append(text[start : place.start()])
+                start = place.end()
+        else:
+            depth += 1 if mark in "{[(" else -1
+    return [*found, text[start:]]
+
+
+_MARKS = re.compile(r"[,{}\[\]()]")
+
+
+def _operand(text: str) -> Operand:
+    if _NAME.match(text):
+        return text
+    if _NUMBER.match(text):
+        return number(text)
+    first = text[:1]
+    if first == "{" and text.endswith("}"):
+        return Vector(operands(text[1:-1].strip()))
+    if first == "[" and text.endswith("]"):
+        return _address(text[1:-1].strip())
+    if first == "!" and _NAME.match(text[1:].strip()):
+        return Negated(text[1:].strip())
+    if found := _FLOAT.match(text):
+        return int(found[1], 16)
+    if found := _PAIR.match(text):
+        return Pair(found[1], found[2])
+    return Other(text)
+
+
+def number(text: str) -> int:
+    """A number as PTX writes it: decimal, hexadecimal, binary or octal, with a sign, and U behind it if unsigned.
+
+    >>> number("0x10U"), number("-1"), number("010")
+    (16, -1, 8)
+    """
+    digits = text.rstrip("U").lstrip("+-")
+    octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit() and not set(digits) & {"8", "9"}
+    value = int(digits, 8) if octal else int(digits, 0) if digits[:1] != "0" or not digits.isdigit() else int(digits)
+    return -value if text.startswith("-") else value
+
+
+def _address(text: str) -> Operand:
+    first, *rest = split(text)
+    found = _SUM.match(first.strip())
+    if found is None:
+        return Other(f"[{text}]")
+    offset = number(found[3]) if found[3] else 0
+    return Address(found[1] or "", -offset if found[2] == "-" else offset, tuple(_operand(one.strip()) for one in rest))
+
+
+def names(operand: Operand) -> tuple[str, ...]:
+    """The registers and names in an operand, in order.
+
+    >>> names(operands("[%rd1, {%r1, %r2}]")[0])
+    ('%rd1', '%r1', '%r2')
+    """
+    match operand:
+        case str():
+            return (operand,)
+        case Vector(items):
+            return tuple(name for item in items for name in names(item))
+        case Address(base, _, rest):
+            return (*((base,) if base else ()), *(name for item in rest for name in names(item)))
+        case Pair(first, second):
+            return (first, second)
+        case Negated(name):
+            return (name,)
+        case Other(text):
+            return tuple(_WORD.findall(text))
+    return ()
+
+
+_WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*", re.ASCII)

@@ -1,0 +1,227 @@
+"""A convolution with shifts, whole: the public door, its steps and columns, and its proof.
+
+The activations are A, 128 rows in tensor memory, the filters B in shared memory, the outputs D. ``clear`` begins D
+with zeros, for a masked lane keeps what it has, and the first tap of a filter row masks lanes; ``middle`` begins with
+the tap that masks none, at the price of one more load a tile.
+Source: PTX ISA 9.1, tcgen05.shift, tcgen05.cp and tcgen05.mma; CuTe DSL 4.8.1, docstring of ``tcgen05_mma``.
+
+Law: the outputs are those of the definition, whatever one shift moves and whatever D begins with.
+
+>>> for quarters in QUARTERS:
+...     for start in STARTS:
+...         made = shift_convolution(5, 3, 30, 16, 16, (2, 5), (1, 2), quarters=quarters, start=start)
+...         assert made.verify().ok and made.verify().otherwise.wrong
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.instructions.checks import check_shape
+from descriptors.instructions.rules import Legality, kind_of
+from descriptors.instructions.tables import DENSE_K
+from descriptors.operands.operand import ElementType, as_element_type
+from descriptors.shift.problem import ShiftProblem, shift_problem
+from descriptors.shift.running import Machine, ShiftProof, direct, numbers, outcome, simulate
+from descriptors.shift.steps import QUARTERS, RANGES, STARTS, STEP_COLUMNS, ShiftStep, tile_steps
+from descriptors.shift.traffic import Traffic, table
+from descriptors.text import counted, html, tell
+from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
+from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, QUARTER
+
+#: The most multiplications, and elements of activations and outputs, that are simulated.
+MOST_SIMULATED, _MOST_ELEMENTS = 10_000, 1 << 22
+
+#: How each part is known.
+EVIDENCE = (
+    ("direction, lanes that keep their row, masks, order", DOCUMENTED),
+    ("source of a refresh, what the second CTA of a pair does", BELIEVED),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftConvolution:
+    """A convolution whose activations move.
+
+    Args:
+        problem: its extents.
+        element: type of the activations.
+        cta_group: 1 or 2 CTAs.
+        quarters: what one ``tcgen05.shift`` is taken to move: ``all`` quarters of 32 lanes, or the ``one`` of its
+            address.
+        start: what D begins with: ``clear`` or ``middle``.
+    """
+
+    problem: ShiftProblem
+    element: ElementType
+    cta_group: int
+    quarters: str
+    start: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of instruction."""
+        return kind_of("sm100", self.element)
+
+    @property
+    def step_channels(self) -> int:
+        """K of one instruction, which is what 8 columns hold."""
+        return DENSE_K["sm100", self.kind]
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of an output row."""
+        return -(-self.problem.places // (LANES * self.cta_group))
+
+    @property
+    def a_columns(self) -> tuple[int, ...]:
+        """First columns of the ranges for A, which take turns."""
+        return tuple(self.problem.filters + STEP_COLUMNS * i for i in range(RANGES))
+
+    @property
+    def allocate(self) -> int:
+        """Columns to allocate: those of D and of A, a power of two."""
+        used = self.problem.filters + STEP_COLUMNS * RANGES
+        return max(LEAST_COLUMNS, 1 << (used - 1).bit_length())
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        one = self.problem
+        return f"{one.rows} output rows of {counted(self.tiles, 'tile')}, {self.multiplications} multiplications"
+
+    @property
+    def multiplications(self) -> int:
+        """Instructions ``tcgen05.mma``, in all."""
+        one = self.problem
+        inside = sum(self._reads(p) for p in range(one.rows))
+        return inside * one.taps[1] * (one.channels // self.step_channels) * self.tiles
+
+    @property
+    def copied(self) -> Traffic:
+        """Rows of all output rows, tiles and CTAs.
+
+        >>> shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)).copied
+        Traffic(taps=3, rows=3400, plain=9600)
+        """
+        s, pad = self.problem.taps[1], self.problem.padding[1]
+        each, runs = table((s,))[0], self.multiplications // s * self.cta_group
+        # A tile that begins in the middle loads once more, where it would have refreshed.
+        again = LANES - LANES // QUARTER if self.start == "middle" and pad else 0
+        inside = [p for p in range(self.problem.rows) if self._reads(p)]
+        more = again * len(inside) * self.tiles * self.cta_group
+        return Traffic(s, runs * each.rows + more, runs * each.plain)
+
+    def _reads(self, p: int) -> int:
+        """Filter rows that an output row multiplies with: those inside the image."""
+        return sum(self.problem.input_row(p, r) is not None for r in range(self.problem.taps[0]))
+
+    def __str__(self) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    def steps(self, p: int = 0, tile: int = 0) -> tuple[ShiftStep, ...]:
+        """The steps of a tile of an output row.
+
+        Raises:
+            DescriptorError: if there is no such row or tile.
+
+        >>> len(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)).steps(1))
+        25
+        """
+        p = as_integer(p, "shift: an output row", maximum=self.problem.rows - 1)
+        tile = as_integer(tile, "shift: a tile", maximum=self.tiles - 1)
+        return tile_steps(
+            self.problem, p, tile, step_channels=self.step_channels, cta_group=self.cta_group,
+            quarters=self.quarters, start=self.start,
+        )  # fmt: skip
+
+    def verify(self, seed: int = 1) -> ShiftProof:
+        """Run all steps on whole numbers, and compare every output with the definition.
+
+        Raises:
+            DescriptorError: if that were too many.
+
+        >>> print(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)).verify().headline)
+        proved: 2592 outputs, by 75 multiplications simulated
+        """
+        one, count = self.problem, self.multiplications
+        elements = max(one.images * one.height * one.width * one.channels, one.outputs)
+        for what, found, most in (
+            ("multiplications", count, MOST_SIMULATED),
+            ("elements", elements, _MOST_ELEMENTS),
+        ):
+            if found > most:
+                raise DescriptorError(
+                    f"shift: a simulation must have at most {most} {what}, found {found}; give fewer images, rows or "
+                    "channels, or ask for no proof"
+                )
+        data = numbers(one, seed)
+        wanted = direct(one, *data)
+        other = QUARTERS[1 - QUARTERS.index(self.quarters)]
+        bits = self.element.bits
+        outcomes = [
+            outcome(simulate(one, self.steps, Machine(bits, self.cta_group, moved), *data), wanted)
+            for moved in (self.quarters, other)
+        ]
+        return ShiftProof(one.outputs, count, self.quarters, *outcomes)
+
+
+def shift_convolution(
+    images: int,
+    height: int,
+    width: int,
+    channels: int,
+    filters: int,
+    taps: Sequence[int],
+    padding: Sequence[int] = (0, 0),
+    dtype: str | ElementType = "bf16",
+    *,
+    stride: Sequence[int] = (1, 1),
+    dilation: Sequence[int] = (1, 1),
+    cta_group: int = 1,
+    quarters: str = "all",
+    start: str = "clear",
+    legality: Legality = "strict",
+) -> ShiftConvolution:
+    """A convolution of NHWC activations whose rows are shifted in tensor memory from tap to tap.
+
+    Args:
+        images, height, width, channels: of the activations.
+        filters: how many; N of the instruction.
+        taps, padding, stride, dilation: along H and W; stride and dilation along W must be 1.
+        dtype: element type of activations and filters, of 8, 16 or 32 bits.
+        cta_group: 1, or 2 for 256 outputs an instruction.
+        quarters: what one ``tcgen05.shift`` is taken to move, which is not settled: ``all`` or ``one``.
+        start: what D begins with: ``clear`` for zeros, ``middle`` for the tap that masks no lane.
+        legality: how the tables of instructions are read.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+        DescriptorError: if an argument is malformed, or the taps cannot be shifted.
+
+    >>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
+    >>> [step.kind for step in made.steps()][:5], made.allocate
+    (['clear', 'load', 'multiply', 'shift', 'refresh'], 32)
+    """
+    one = shift_problem(images, height, width, channels, filters, taps, padding, stride, dilation)
+    pair = as_integer(cta_group, "shift: cta_group", minimum=1, maximum=2)
+    for what, value, known in (("quarters", quarters, QUARTERS), ("start", start, STARTS)):
+        if value not in known:
+            raise ChoiceError(f"shift: {what}", value, known)
+    element = as_element_type(dtype)
+    if element.bits != element.storage_bits or element.bits not in (8, 16, 32):
+        raise DescriptorError(f"shift: elements must have 8, 16 or 32 bits, found {element.bits}; dtype = {element}")
+    kind = kind_of("sm100", element)
+    check_shape("sm100", kind, m=LANES * pair, n=one.filters, cta_group=pair, a_source="tmem", legality=legality)
+    if one.filters + STEP_COLUMNS * RANGES > COLUMNS:  # where legality is off
+        most = COLUMNS - STEP_COLUMNS * RANGES
+        raise DescriptorError(f"shift: filters must be at most {most}, the columns beside A, found {one.filters}")
+    step = DENSE_K["sm100", kind]
+    if one.channels % step:
+        raise DescriptorError(f"shift: C must be a multiple of {step}, found {one.channels}; dtype = {element}")
+    return ShiftConvolution(one, element, pair, quarters, start)

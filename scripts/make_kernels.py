@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Write tests/vectors/kernels.json.xz: PTX that compilers made of the project's own kernels, for the checker.
+
+Usage: python scripts/make_kernels.py FOLDER      packs the .ptx files of a folder, without their debug data
+
+The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (after `pip install
+triton`), by `compile_dsl.py` beside it, and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import sys
+from pathlib import Path
+
+TARGET = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "kernels.json.xz"
+#: Sections of debug data, lines that say where code came from, and comments.
+_DEBUG = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}|^[ \t]*\.(?:loc|file)\b[^\n]*\n|[ \t]*//[^\n]*", re.MULTILINE)
+
+
+def stripped(text: str) -> str:
+    """A PTX text without debug data, comments and empty lines."""
+    lines = (line.rstrip() for line in _DEBUG.sub("", text).split("\n"))
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def main(folder: str) -> int:
+    found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.ptx"))}
+    record = {
+        "tool": "triton 3.5.0; CuTe DSL 4.8.1 (names that begin with dsl); nvcc 13.0 (names that begin with nvcc)",
+        "command": "python scripts/make_kernels.py FOLDER",
+        "kernels": {name: stripped(text) for name, text in found.items()},
+    }
+    TARGET.write_bytes(lzma.compress(json.dumps(record, indent=0).encode(), preset=9))
+    print(f"wrote {TARGET.name}: {len(found)} kernels, {TARGET.stat().st_size} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Bring tests/vectors/protocol_ptxas.json up to date: what versions of NVIDIA's assembler say of its cases.
+
+Usage: python scripts/make_protocol_ptxas.py VERSION=PTXAS...      as 13.0=/usr/local/bin/ptxas; needs no GPU
+
+The cases stay as they are; the verdicts of the versions that are named are asked for again. A case whose PTX is newer
+than an assembler keeps its other verdicts alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+RECORD = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "protocol_ptxas.json"
+#: What stands around the body of a case of tcgen05.
+FRAME = """.version {version}
+.target {target}
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+ .shared .align 1024 .b8 sm[1024];
+ .reg .b32 r<400>; .reg .b64 d<8>; .reg .pred q<4>;
+ ld.param.u64 d0,[p]; mov.u64 d1,d0; mov.u64 d2,d0; cvt.u32.u64 r1,d0; mov.u32 r2,r1; mov.u32 r3,r1; mov.u32 r4,r1;
+ setp.ne.u32 q1,r1,0; mov.u32 r9, sm;
+ {body}
+ ret;
+}}
+"""
+
+
+def verdict(tool: str, text: str) -> dict[str, Any] | None:
+    """What an assembler says of a text; None where it does not know its version of PTX."""
+    target = re.search(r"\.target (\w+)", text)
+    assert target
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "case.ptx"
+        path.write_text(text, encoding="utf-8")
+        line = [tool, f"-arch={target[1]}", str(path), "-o", str(path.with_suffix(".cubin"))]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+    told = done.stdout + done.stderr
+    if "Unsupported .version" in told or "is not defined for option" in told:
+        return None
+    return {"accepted": done.returncode == 0, "codes": sorted(set(re.findall(r"\((C\d+)\)", told)))}
+
+
+def text_of(case: dict[str, Any]) -> str:
+    """The PTX of a case."""
+    return str(case["ptx"]) if "ptx" in case else FRAME.format(**case)
+
+
+def main(tools: list[str]) -> int:
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    for version, tool in (tool.split("=", 1) for tool in tools):
+        for case in [*record["wgmma"], *record["tcgen05"]]:
+            if found := verdict(tool, text_of(case)):
+                case["ptxas"][version] = found
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"wrote {RECORD.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

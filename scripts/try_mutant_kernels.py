@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Try the checker on mutants of all kernels of tests/vectors/kernels.json.xz, and print what was told by the right rule.
+
+Usage: python scripts/try_mutant_kernels.py [MOST [PART_OF_A_NAME]]      MOST mutants of a sort and a kernel, 3 unless said
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge")]
+
+from kernels import Mutant, kernels, mutants  # noqa: E402
+
+from descriptors.kernels.inspect import check_ptx  # noqa: E402
+
+
+def rules(text: str) -> Counter[str]:
+    """How often each rule is told of a text."""
+    return Counter(one.rule.name for one in check_ptx(text).findings)
+
+
+def main(most: str = "3", part: str = "") -> int:
+    draw = random.Random(1)
+    found: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    missed: dict[str, list[str]] = {}
+    for name, text in sorted(kernels().items()):
+        if part not in name:
+            continue
+        before, sorts = rules(text), dict[str, list[Mutant]]()
+        for mutant in mutants(name, text):
+            sorts.setdefault(mutant.sort, []).append(mutant)
+        for sort, held in sorts.items():
+            for mutant in draw.sample(held, min(int(most), len(held))):
+                after = rules(mutant.text)
+                told = any(after[rule] > before[rule] for rule in mutant.rules)
+                tried[sort] += 1
+                found[sort] += told
+                if not told:
+                    missed.setdefault(sort, []).append(name)
+    for sort in tried:
+        print(f"{sort:42} {found[sort]:5} of {tried[sort]:5}  {', '.join(sorted(set(missed.get(sort, []))))}")
+    print(f"{found.total()} of {tried.total()} mutants of {len(tried)} sorts were told by their rule")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

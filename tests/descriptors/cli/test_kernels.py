@@ -1,0 +1,99 @@
+"""The commands check and explain: as a compiler writes, as JSON, as SARIF; what is no PTX is refused in a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from kernels import kernels
+
+from descriptors.cli.command import main
+
+GOOD = "product_f16_128x128x64_nt_sm90"
+HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"
+BAD = HEAD + "wgmma.wait_group.sync.aligned 9;\nret;\n}\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kernel.ptx"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(list(arguments))
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_a_good_kernel_ends_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(kernels()[GOOD])
+    status, out, _ = run(capsys, "check", str(file))
+    assert status == 0
+    assert out.splitlines()[-1] == (
+        f"{file}: 8 MMA instructions of sm_90a: 0 errors and 0 remarks; 16 of 16 descriptor words resolved"
+    )
+
+
+def test_an_error_ends_with_1_and_is_told_as_a_compiler_does(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    status, out, _ = run(capsys, "check", str(file))
+    assert status == 1
+    assert out.splitlines()[0] == (
+        f"{file}:4: error: an immediate must be in its range, found wait_group 9, which must be 0 to 7 [form-immediate]"
+    )
+    assert out.splitlines()[2].startswith("    fix: correct the immediate; source: PTX ISA 9.1")
+
+
+def test_json_and_sarif_have_the_same_findings(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    status, out, _ = run(capsys, "check", str(file), "--json")
+    (finding,) = json.loads(out)["findings"]
+    assert (status, finding["line"], finding["rule"], finding["level"]) == (1, 4, "form-immediate", "error")
+    status, out, _ = run(capsys, "check", str(file), "--sarif")
+    run_ = json.loads(out)["runs"][0]
+    assert run_["results"][0]["ruleId"] == run_["tool"]["driver"]["rules"][0]["id"] == "form-immediate"
+    assert run_["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
+
+
+def test_remarks_can_be_left_out(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(kernels()["attention_64x64x64_sm100"])
+    status, out, _ = run(capsys, "check", str(file), "--errors")
+    assert status == 0 and len(out.splitlines()) == 1
+    assert len(run(capsys, "check", str(file))[1].splitlines()) > 10
+
+
+def test_the_story_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(kernels()[GOOD])
+    status, out, _ = run(capsys, "explain", str(file))
+    assert status == 0
+    assert "64x128x16, together 64x128x64" in out and "at most 2 groups in flight" in out
+    told = json.loads(run(capsys, "explain", str(file), "--json")[1])
+    assert told["kernels"][0]["accumulations"][0]["shape"] == [64, 128, 16]
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\xff\xfe\x00", "found bytes that are no text"),
+        (b"hello", "a statement must end with a semicolon"),
+        (b"", "a text must begin with .version"),
+        (b" " * ((32 << 20) + 1), "a file must have at most 33554432 bytes"),
+    ],
+)
+def test_what_is_no_ptx_is_refused_in_one_line(
+    command: str, content: bytes, told: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_bytes(content)
+    status, out, err = run(capsys, command, str(file))
+    assert status == 2 and not out
+    assert told in err and len(err.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there_and_one_that_does_not_compile(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "check", str(file))[0] == 2
+    source = file.with_suffix(".cu")
+    source.write_text("this is no C++")
+    status, _, err = run(capsys, "check", str(source))
+    assert status in (2, 3) and len(err.splitlines()) == 1
