@@ -91,6 +91,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.transfer.landing import Landing
     from descriptors.transfer.moves import TmemMove, tmem_move
     from descriptors.transfer.readout import Readout, readout, readouts
+    from descriptors.transfer.reductions import TmemReduction, tmem_reduction
+    from descriptors.transfer.widening import WidenedCopy, widened_copy
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -162,6 +164,8 @@ _NAMES = {
     "transfer.landing": "Landing",
     "transfer.moves": "TmemMove tmem_move",
     "transfer.readout": "Readout readout readouts",
+    "transfer.reductions": "TmemReduction tmem_reduction",
+    "transfer.widening": "WidenedCopy widened_copy",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
@@ -191,7 +195,9 @@ _WRITERS = {
     "tmem_copied": "output.tmem.copied",
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
+    "tmem_reduction": "output.tmem.reductions",
     "verify": "output.proof pictures.proofs",
+    "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -260,7 +266,9 @@ __all__ = [
     "TmemCopy",
     "TmemFragment",
     "TmemMove",
+    "TmemReduction",
     "UnknownCode",
+    "WidenedCopy",
     "Word",
     "accumulator",
     "atlas",
@@ -317,8 +325,10 @@ __all__ = [
     "tmem_copy",
     "tmem_move",
     "tmem_plan",
+    "tmem_reduction",
     "unpack_scales",
     "verify",
+    "widened_copy",
 ]
 
 

@@ -64,8 +64,10 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    reductions,
     shift_proof,
     shifted,
+    widened,
 )
 from descriptors.plans.plan import Plan
 from descriptors.plans.proposals import Proposals
@@ -85,6 +87,8 @@ from descriptors.transfer.findings import EventReport
 from descriptors.transfer.landing import Landing
 from descriptors.transfer.moves import TmemMove
 from descriptors.transfer.readout import Readout
+from descriptors.transfer.reductions import TmemReduction
+from descriptors.transfer.widening import WidenedCopy
 
 #: The module of each answer.
 ANSWERS: Mapping[type, ModuleType] = {
@@ -103,6 +107,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Match: match,
     Checked: report,
     TmemMove: moves,
+    TmemReduction: reductions,
     Readout: readout,
     Report: proof,
     ScaleFactors: factors,
@@ -116,6 +121,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Plan: main_loop,
     Proposals: proposals,
     TmaPlan: plan,
+    WidenedCopy: widened,
 }
 
 #: The module of each answer that is a sequence, by the type of its items.

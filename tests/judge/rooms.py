@@ -51,7 +51,7 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
-    "descriptors.transfer": "moves readout copies landing copied events findings guardrails",
+    "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.plans": (
@@ -66,7 +66,8 @@ ROOMS = {
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (
-        "fragment columns events moves readout readouts copies landing copied factors block_scaled shift_proof shifted"
+        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
+        "shift_proof shifted"
     ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "

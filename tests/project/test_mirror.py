@@ -12,7 +12,10 @@ LANGUAGE = "all languages have to give the same words of the same cases"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled shift_proof shifted"
+TENSOR = (
+    "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
+    "shift_proof shifted"
+)
 PROVED = "whatever a plan is simulated from"
 SMALL = "fields advance proof match fetched candidates diff idesc summary main_loop proposals"
 

@@ -36,7 +36,9 @@ from descriptors import (
     tmem_copy,
     tmem_move,
     tmem_plan,
+    tmem_reduction,
     verify,
+    widened_copy,
 )
 from descriptors.cli.command import main
 from descriptors.debug.read import read
@@ -78,10 +80,12 @@ SAME: dict[str, Callable[[], Any]] = {
     "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
     "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),
+    "tmem ld 16x32bx2.x8.min.abs.f32 --offset 64": lambda: tmem_reduction("16x32bx2.x8.min.abs.f32", offset=64),
     "tmem ld 16x256b.x8 --m 128 --n 64": lambda: readout(accumulator(128, 64), "16x256b.x8"),
     "tmem ld --m 128 --n 64": lambda: readouts(accumulator(128, 64)),
     "tmem cp": tmem_copies,
     "tmem cp 4x256b": lambda: tmem_copy("4x256b").cells,
+    "tmem cp 128x256b.b8x16.b4x16_p64": lambda: widened_copy("128x256b.b8x16.b4x16_p64"),
     f"explain {PIPELINE}": lambda: explain_ptx(PIPELINE.read_text(encoding="utf-8")),
     "tmem check 'alloc d 64' relinquish": lambda: check_events(["alloc d 64", "relinquish"]),
 }
