@@ -5,8 +5,9 @@ proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` do
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
 ``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
 ``tmem_copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
-``lattice``, ``atlas`` and ``formulas`` look at many at once. ``tell`` and ``record`` write any of these answers down,
-as text and as plain data.
+``lattice``, ``atlas`` and ``formulas`` look at many at once; ``plan`` puts it together: one instruction
+and its main loop, whole, proved as a product. ``tell`` and ``record`` write any of these answers down, as text and as
+plain data.
 The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")
@@ -56,6 +57,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.output.answers import record, tell
     from descriptors.output.explanation import explain
     from descriptors.pictures.kinds import picture
+    from descriptors.plans.plan import Plan
+    from descriptors.plans.planner import plan
+    from descriptors.plans.product import Product
+    from descriptors.plans.proposals import Proposals, propose
     from descriptors.proof.mismatch import Mismatch
     from descriptors.proof.read_model import read_addresses
     from descriptors.scales.block_scaled import BlockScaled, block_scaled
@@ -86,6 +91,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.transfer.landing import Landing
     from descriptors.transfer.moves import TmemMove, tmem_move
     from descriptors.transfer.readout import Readout, readout, readouts
+    from descriptors.transfer.reductions import TmemReduction, tmem_reduction
+    from descriptors.transfer.widening import WidenedCopy, widened_copy
     from descriptors.words.address import SMEM_BYTES
     from descriptors.words.bitfield import Field, UnknownCode, Word
     from descriptors.words.descriptor import Arch, SmemDescriptor
@@ -123,6 +130,10 @@ _NAMES = {
     "output.answers": "record tell",
     "output.explanation": "explain",
     "pictures.kinds": "picture",
+    "plans.plan": "Plan",
+    "plans.planner": "plan",
+    "plans.product": "Product",
+    "plans.proposals": "Proposals propose",
     "proof.mismatch": "Mismatch",
     "proof.read_model": "read_addresses",
     "scales.block_scaled": "BlockScaled block_scaled",
@@ -153,6 +164,8 @@ _NAMES = {
     "transfer.landing": "Landing",
     "transfer.moves": "TmemMove tmem_move",
     "transfer.readout": "Readout readout readouts",
+    "transfer.reductions": "TmemReduction tmem_reduction",
+    "transfer.widening": "WidenedCopy widened_copy",
     "words.address": "SMEM_BYTES",
     "words.bitfield": "Field UnknownCode Word",
     "words.descriptor": "Arch SmemDescriptor",
@@ -170,6 +183,8 @@ _WRITERS = {
     "explain_ptx": "output.story",
     "match": "output.match",
     "operand_a": "output.tmem.fragment",
+    "plan": "output.main_loop",
+    "propose": "output.proposals output.main_loop",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.tmem.factors",
@@ -180,7 +195,9 @@ _WRITERS = {
     "tmem_copied": "output.tmem.copied",
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
+    "tmem_reduction": "output.tmem.reductions",
     "verify": "output.proof pictures.proofs",
+    "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -225,7 +242,10 @@ __all__ = [
     "Matrix",
     "Mismatch",
     "NotCanonicalError",
+    "Plan",
+    "Product",
     "ProofError",
+    "Proposals",
     "Readout",
     "Refusal",
     "Remark",
@@ -246,7 +266,9 @@ __all__ = [
     "TmemCopy",
     "TmemFragment",
     "TmemMove",
+    "TmemReduction",
     "UnknownCode",
+    "WidenedCopy",
     "Word",
     "accumulator",
     "atlas",
@@ -282,6 +304,8 @@ __all__ = [
     "pack_scales",
     "picture",
     "plain",
+    "plan",
+    "propose",
     "read",
     "read_addresses",
     "readout",
@@ -301,8 +325,10 @@ __all__ = [
     "tmem_copy",
     "tmem_move",
     "tmem_plan",
+    "tmem_reduction",
     "unpack_scales",
     "verify",
+    "widened_copy",
 ]
 
 

@@ -26,8 +26,13 @@ def stripped(text: str) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def main(folder: str) -> int:
-    found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.ptx"))}
+def main(arguments: list[str]) -> int:
+    found = {
+        path.stem: path.read_text(encoding="utf-8") for one in arguments for path in sorted(Path(one).glob("*.ptx"))
+    }
+    if len(arguments) != 1 or not found:
+        print(__doc__, file=sys.stderr)
+        return 2
     record = {
         "tool": "triton 3.5.0; CuTe DSL 4.8.1 (names that begin with dsl); nvcc 13.0 (names that begin with nvcc)",
         "command": "python scripts/make_kernels.py FOLDER",
@@ -39,4 +44,4 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -186,6 +186,19 @@ tmem shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 
 tmem check "alloc d 64" relinquish "mma d 64" "ld d 32x32b.x64 warp 0" "dealloc d 64"
 tmem check "alloc d 48" "ld d@32 32x32b.x8 warp 0" --json
 tmem check "free d"
+plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN
+plan m64n16k16 bf16 --tile 64x16x32 --stages 2 --json
+plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128 --stages 2
+plan m128n64k64 e2m1 --tile 128x64x256 --kind mxf4nvf4 --scale-vector 16 --stages 2
+plan bf16 --tile 128x256x64 --arch sm90
+plan bf16 --tile 128x256x64 --arch sm90 --b-major MN --top 1 --json
+plan e4m3 --tile 256x256x128 --top 1
+plan bf16 --tile 100x256x64
+plan m64n128k16 --tile 128x256x64
+plan m64n100k16 bf16 --tile 64x100x64
+plan m64n128k16 bf16 --tile 128x64x128
+plan m64n128k16 bf16 --tile 128x128x64 --stages 8
+plan m64n128k32 e4m3 --tile 128x128x64 --b-major MN
 search --tile 128x64 --dtype bf16 --mma 64x16
 search --tile 128x64 --dtype bf16 --mma 64x16 --stages 4 --smem 32768 --top 3
 search --tile 128x64 --dtype bf16 --mma 64x16 --stages 4 --top 3 --json

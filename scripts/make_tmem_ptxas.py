@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/tmem_ptxas.json: which forms of tcgen05.ld, st, cp, alloc and shift NVIDIA's assembler takes.
+"""Write tests/vectors/tmem_ptxas.json: the forms of tcgen05.ld, ld.red, st, cp, alloc, shift that ptxas takes.
 
 Usage: python scripts/make_tmem_ptxas.py PTXAS
 
@@ -20,12 +20,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "vectors" / "tmem_ptxas.json"
-FRAME = """.version 8.8
-.target sm_100a
+FRAME = """.version 9.0
+.target {target}
 .address_size 64
 .visible .entry probe(.param .u64 p) {{
 .shared .align 16 .b8 memory[16];
 .reg .b32 %r<400>;
+.reg .f32 %f<400>;
 .reg .b64 %d<4>;
 ld.param.u64 %d0, [p];
 mov.u64 %d1, %d0;
@@ -38,6 +39,10 @@ ret;
 SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 MULTICASTS = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
+WIDENED = (".b8x16.b4x16_p64", ".b8x16.b6x16_p32", ".b8x16")
+QUALIFIERS = ("", ".abs", ".NaN", ".abs.NaN", ".pack::16b")
+TYPES = ("f32", "u32", "s32", "b32", "f16")
+TARGETS = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_120a")
 ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r9], {};"
 RELINQUISH = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
 SEQUENCES = {
@@ -58,11 +63,11 @@ SHIFTS = {
 PRODUCT = "tcgen05.mma.cta_group::{group}.kind::{kind} [%r1], [%r2], %d1, %r3, {{{words}}}, {enable};"
 
 
-def accepted(ptxas: str, body: str) -> bool:
+def accepted(ptxas: str, body: str, target: str = "sm_100a") -> bool:
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "probe.ptx"
-        source.write_text(FRAME.format(body=body))
-        command = [ptxas, "-arch=sm_100a", str(source), "-o", f"{scratch}/probe.cubin"]
+        source.write_text(FRAME.format(body=body, target=target))
+        command = [ptxas, f"-arch={target}", str(source), "-o", f"{scratch}/probe.cubin"]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -82,6 +87,21 @@ def moves(ptxas: str) -> list[dict[str, Any]]:
         taken = [c for c in counts if accepted(ptxas, move(direction, shape, num, packed, c))]
         qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
         found.append({"asked": f"{direction} {shape}.x{num}{qualifier}", "registers": taken})
+    return found
+
+
+def reductions(ptxas: str) -> list[dict[str, Any]]:
+    found = []
+    asked = [(shape, num, "max", "", "f32", "sm_103a") for shape, num in product(SHAPES, (1, 2, 4, 128))]
+    asked += [("32x32b", 4, *how, "sm_103a") for how in product(("min", "max", "add"), QUALIFIERS, TYPES)]
+    asked += [("32x32b", 4, "max", "", "f32", target) for target in TARGETS]
+    for shape, num, operation, qualifiers, dtype, target in dict.fromkeys(asked):
+        name = f"{shape}.x{num}.{operation}{qualifiers}.{dtype}"
+        bank = "%f" if dtype.startswith("f") else "%r"
+        held = "{" + ", ".join(f"{bank}{i + 20}" for i in range(num)) + "}"
+        offset = f", {num}" if shape == "16x32bx2" else ""
+        body = f"tcgen05.ld.red.sync.aligned.{name} {held}, {bank}5, [%r1]{offset};"
+        found.append({"asked": name, "target": target, "accepted": accepted(ptxas, body, target)})
     return found
 
 
@@ -106,6 +126,10 @@ def main(arguments: list[str]) -> int:
         {"asked": f"{shape}{cast}", "accepted": accepted(ptxas, f"tcgen05.cp.cta_group::1.{shape}{cast} [%r1], %d1;")}
         for shape, cast in product(COPIES, MULTICASTS)
     ]
+    widening = [
+        {"asked": one, "accepted": accepted(ptxas, f"tcgen05.cp.cta_group::1.{one} [%r1], %d1;")}
+        for one in (f"{shape}{cast}{form}" for shape, cast, form in product(COPIES, MULTICASTS, WIDENED))
+    ]
     sizes = (0, 16, 32, 48, 64, 96, 128, 256, 512, 576, 1024)
     allocations = [{"asked": size, "accepted": accepted(ptxas, ALLOC.format(size))} for size in sizes]
     sequences = [{"asked": name, "accepted": accepted(ptxas, "\n".join(body))} for name, body in SEQUENCES.items()]
@@ -117,7 +141,9 @@ def main(arguments: list[str]) -> int:
     }
     parts = {
         "moves": moves(ptxas),
+        "reductions": reductions(ptxas),
         "copies": copies,
+        "widening": widening,
         "allocations": allocations,
         "sequences": sequences,
         "shifts": shifts(ptxas),

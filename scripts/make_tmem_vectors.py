@@ -129,7 +129,7 @@ def row(line: str) -> dict[str, Any]:
     """A line that the program printed, as a row of the file."""
     kind, name, layout, bits, numbers = line.split("|")
     unit, addresses = int(bits), [int(number) for number in numbers.split()]
-    if kind == "SFG":
+    if kind in ("SFG", "SFS"):
         entries = [(address,) for address in addresses]
     elif kind == "CP":
         entries = [(*place(to), source) for to, source in zip(addresses[::2], addresses[1::2], strict=True)]

@@ -31,6 +31,7 @@ COMMANDS = {
     "check": ("descriptors.cli.kernels", "What is wrong with a kernel in PTX: protocol, forms, words; also SARIF."),
     "explain": ("descriptors.cli.kernels", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
     "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
     "tmem": ("descriptors.cli.tmem", "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors."),
     "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
     "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
 
 from descriptors.cli.options import address, complete, json_option, legality_option, numbers
 from descriptors.cli.tmem_layouts import asked_accumulator, m_option, n_option, pair_option, shape_options
+from descriptors.errors import DescriptorError
 from descriptors.output.tmem import (
     block_scaled as told_block_scaled,
 )
@@ -25,14 +27,19 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    reductions,
+    widened,
 )
 from descriptors.scales.block_scaled import block_scaled as block_scaled_of
 from descriptors.scales.factors import scale_factors as scale_factors_of
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.transfer.copied import tmem_copied
 from descriptors.transfer.copies import tmem_copies, tmem_copy
 from descriptors.transfer.moves import tmem_move
 from descriptors.transfer.readout import readout as readout_of
 from descriptors.transfer.readout import readouts as readouts_of
+from descriptors.transfer.reductions import tmem_reduction
+from descriptors.transfer.widening import widened_copy
 from layoutalg.cli.console import json_text, say
 
 
@@ -40,29 +47,43 @@ from layoutalg.cli.console import json_text, say
 @click.argument("shape", required=False)
 @click.option("--st", "store", is_flag=True, help="The store instead of the load.")
 @click.option("--offset", type=int, help="Columns between the halves of 16x32bx2.")
+@click.option("--target", help="Refuse a reduction that this architecture has not, such as sm_100a.")
 @shape_options(required=False)
 @json_option("Write the map, or what the registers hold, as JSON.")
-def ld(shape: str | None, store: bool, offset: int | None, as_json: bool, **asked: Any) -> None:
+def ld(shape: str | None, store: bool, offset: int | None, target: str | None, as_json: bool, **asked: Any) -> None:
     """Show what registers a tcgen05.ld (or st) of a SHAPE fills, and what they hold of an accumulator.
 
     \b
     descriptors tmem ld 16x256b.x8
     descriptors tmem ld --m 128 --n 64
     descriptors tmem ld 16x256b --m 128 --n 64 --cta-group 1
+    descriptors tmem ld 32x32b.x8.max.abs.f32
 
     Without an accumulator the answer is the map (thread, register, bit) -> lane, column, bit. With one it is what each
-    register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each.
+    register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each. A
+    SHAPE with an operation and a type is tcgen05.ld.red, which has a register more.
     """
     d = asked_accumulator(asked)
     if d is None and shape is None:
         raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
-    if d is not None and (store or offset is not None):
-        raise click.UsageError("--st and --offset go only with a SHAPE alone")
-    made: Any = tmem_move(shape or "", "st" if store else "ld", offset=offset) if d is None else None
-    writer: Any = moves
-    if d is not None:
-        made, writer = (readouts_of(d), readouts) if shape is None else (readout_of(d, shape), readout)
+    if d is not None and (store or offset is not None or target is not None):
+        raise click.UsageError("--st, --offset and --target go only with a SHAPE alone")
+    made, writer = _load(shape or "", store, offset, target) if d is None else _read(d, shape)
     say(json_text(writer.record(made)) if as_json else writer.tell(made))
+
+
+def _load(shape: str, store: bool, offset: int | None, target: str | None) -> tuple[Any, Any]:
+    """A load, a store or a reduction, and what writes it."""
+    if target is None and not re.search(r"\.(min|max|[fus]32)\b", shape):
+        return tmem_move(shape, "st" if store else "ld", offset=offset), moves
+    if store:
+        raise click.UsageError("--st goes with no reduction, and --target with nothing else")
+    return tmem_reduction(shape, offset=offset, target=target), reductions
+
+
+def _read(d: TmemFragment, shape: str | None) -> tuple[Any, Any]:
+    """How an accumulator is read, by every shape or one, and what writes it."""
+    return (readouts_of(d), readouts) if shape is None else (readout_of(d, shape), readout)
 
 
 @click.command()
@@ -77,6 +98,7 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     \b
     descriptors tmem cp
     descriptors tmem cp 64x128b.warpx2::01_23
+    descriptors tmem cp 128x256b.b8x16.b4x16_p64
     descriptors tmem cp 128x256b --tile 128x64 --dtype bf16 --swizzle 128B
     """
     if (
@@ -88,6 +110,13 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     if shape is None:
         found = tmem_copies()
         say(json_text(told_copies.record(found)) if as_json else told_copies.tell(found))
+    elif ".b8x16" in shape.casefold():
+        if tile is not None:
+            raise DescriptorError(
+                f"tmem cp: a tile must be copied as it is, found {shape}; {widened.OPEN} is not settled"
+            )
+        wide = widened_copy(shape)
+        say(json_text(widened.record(wide)) if as_json else widened.tell(wide))
     elif tile is None or dtype is None:
         cells = tmem_copy(shape).cells
         say(json_text(fragment.record(cells)) if as_json else fragment.tell(cells))

@@ -67,6 +67,7 @@ def accumulator(as_json: bool, apart: bool, **asked: Any) -> None:
 @click.option("--k", required=True, type=int, help="K of the tile, in stored elements.")
 @click.option("--dtype", required=True, shell_complete=complete, help="Element type of A.")
 @pair_option
+@ws_option
 @sparse_option
 @json_option("Write the layout as JSON.")
 def operand(as_json: bool, **asked: Any) -> None:

@@ -42,9 +42,11 @@ from descriptors.output import (
     formulas,
     idesc,
     instructions,
+    main_loop,
     match,
     plan,
     proof,
+    proposals,
     report,
     search,
     story,
@@ -62,9 +64,13 @@ from descriptors.output.tmem import (
     moves,
     readout,
     readouts,
+    reductions,
     shift_proof,
     shifted,
+    widened,
 )
+from descriptors.plans.plan import Plan
+from descriptors.plans.proposals import Proposals
 from descriptors.scales.block_scaled import BlockScaled
 from descriptors.scales.factors import ScaleFactors
 from descriptors.shift.convolution import ShiftConvolution
@@ -81,6 +87,8 @@ from descriptors.transfer.findings import EventReport
 from descriptors.transfer.landing import Landing
 from descriptors.transfer.moves import TmemMove
 from descriptors.transfer.readout import Readout
+from descriptors.transfer.reductions import TmemReduction
+from descriptors.transfer.widening import WidenedCopy
 
 #: The module of each answer.
 ANSWERS: Mapping[type, ModuleType] = {
@@ -99,6 +107,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Match: match,
     Checked: report,
     TmemMove: moves,
+    TmemReduction: reductions,
     Readout: readout,
     Report: proof,
     ScaleFactors: factors,
@@ -109,7 +118,10 @@ ANSWERS: Mapping[type, ModuleType] = {
     Story: story,
     Survey: search,
     SymbolicDerivation: closed_forms,
+    Plan: main_loop,
+    Proposals: proposals,
     TmaPlan: plan,
+    WidenedCopy: widened,
 }
 
 #: The module of each answer that is a sequence, by the type of its items.

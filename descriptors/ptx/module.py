@@ -14,7 +14,8 @@ Law: every statement of code is an instruction of some function, with its line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, brief
@@ -62,10 +63,10 @@ class Function:
     name: str
     line: int
     entry: bool
-    code: list[Instruction] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)
-    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    variables: dict[str, int] = field(default_factory=dict)
+    code: tuple[Instruction, ...]
+    labels: Mapping[str, int]
+    tables: Mapping[str, tuple[str, ...]]
+    variables: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,8 @@ class Module:
 
     version: str
     target: str
-    functions: list[Function]
-    variables: dict[str, int]
+    functions: tuple[Function, ...]
+    variables: Mapping[str, int]
 
     @property
     def arch(self) -> str:
@@ -107,7 +108,7 @@ def parse(text: str) -> Module:
         reader.take(statement)
     if not reader.version:
         raise DescriptorError(f"ptx: a text must begin with .version, found {brief(text[:40])}")
-    return Module(reader.version, reader.target, reader.functions, reader.variables)
+    return Module(reader.version, reader.target, tuple(reader.functions), reader.variables)
 
 
 _HEAD = re.compile(r"\.(entry|func)\s*(?:\([^)]*\)\s*)?([\w$%]+)")
@@ -119,6 +120,21 @@ _OPCODE = re.compile(r"[\w.:]+")
 _GUARD = re.compile(r"@\s*(!?)\s*([\w$%]+)\s+")
 
 
+class _Open:
+    """A function whose block is still open: what a :class:`Function` will hold."""
+
+    def __init__(self, name: str, line: int, *, entry: bool) -> None:
+        self.name, self.line, self.entry = name, line, entry
+        self.code: list[Instruction] = []
+        self.labels: dict[str, int] = {}
+        self.tables: dict[str, tuple[str, ...]] = {}
+        self.variables: dict[str, int] = {}
+
+    def closed(self) -> Function:
+        """The function, when its block has ended."""
+        return Function(self.name, self.line, self.entry, tuple(self.code), self.labels, self.tables, self.variables)
+
+
 class _Reader:
     """Statements become functions: what is known of the blocks that are open."""
 
@@ -126,7 +142,7 @@ class _Reader:
         self.version = self.target = ""
         self.functions: list[Function] = []
         self.variables: dict[str, int] = {}
-        self.open: Function | None = None
+        self.open: _Open | None = None
         self.scopes: list[dict[str, str]] = []
         self.blocks = 0
         self.pending: list[tuple[int, dict[str, str]]] = []  # branches of a block, until its labels are known
@@ -158,8 +174,7 @@ class _Reader:
             head = _HEAD.search(one.text)
             if head is None:
                 raise DescriptorError(f"ptx: a block must be that of a function, found none; line {one.line}")
-            self.open = Function(head[2], one.line, head[1] == "entry")
-            self.functions.append(self.open)
+            self.open = _Open(head[2], one.line, entry=head[1] == "entry")
         self.scopes.append({})
 
     def _close(self) -> None:
@@ -170,6 +185,8 @@ class _Reader:
                 index = self.pending.pop()[0]
                 code[index] = _renamed(code[index], scope)
         if not self.scopes:
+            if self.open is not None:
+                self.functions.append(self.open.closed())
             self.open, self.pending = None, []
 
     def _own(self, name: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm, prod
+from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
@@ -22,6 +23,9 @@ from descriptors.text import extents_text, html, tell
 from descriptors.tma.limits import ALGEBRA, DESTINATION_BYTES, GUIDE, INNER_BYTES, PADDED, PADDED_INNER, TmaError
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
 from layoutalg import ComposedLayout, Layout, offsets, size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: The most elements of a plan that is proved: they are held in memory, a dozen numbers each.
 _MOST_ELEMENTS = 1 << 23
@@ -188,6 +192,34 @@ class TmaPlan:
         """What the tensor's global address and strides must be multiples of (``cuTensorMapEncodeTiled``)."""
         return 32 if self.data_type_code in PADDED else 16
 
+    def copied(self, address: int = 0) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
+        """Where the copy engine puts every element, by the copy model and the coordinates alone.
+
+        Args:
+            address: of the tile in shared memory, in bytes.
+
+        Returns:
+            MN and K of each element, its stage, and the address of its first bit; axes (box, element of the box).
+
+        >>> from descriptors import derive, tma_plan
+        >>> (mn, k), _, landed = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16))).copied()
+        >>> int(mn[1, 64]), int(k[1, 64]), int(landed[1, 64]) // 8
+        (1, 64, 16528)
+        """
+        import numpy as np
+
+        destinations = [address + box.offset_bytes for box in self.boxes]
+        landed = landing_bits(self.box, destinations, bits=self.element.storage_bits, swizzle=self.swizzle_code)
+        # Which element each place of a box holds follows from the coordinates alone, as it does for the engine.
+        count = np.arange(prod(self.box), dtype=np.int64)
+        at = [np.zeros(landed.shape, dtype=np.int64) for _ in range(2)]
+        for i, dimension in enumerate(self.dimensions):
+            start = np.array([box.coordinates[i] for box in self.boxes], dtype=np.int64)[:, None]
+            local = count // prod(self.box[:i]) % dimension.box
+            at[dimension.mode] += (start + local) * dimension.step
+        stage = np.broadcast_to(np.array([box.stage for box in self.boxes])[:, None], landed.shape)
+        return at, stage, landed
+
     def verify(self, address: int = 0) -> int:
         """Prove the plan: follow every element of every copy to shared memory, and compare with the tile's layout.
 
@@ -221,16 +253,7 @@ class TmaPlan:
         wanted = offsets(self.layout).astype(np.int64) * bits + address * 8
         # Stages are numbered along their modes, the first fastest; a tile without stages has one.
         wanted = wanted.reshape(*wanted.shape[:2], -1, order="F")
-        destinations = [address + box.offset_bytes for box in self.boxes]
-        landed = landing_bits(self.box, destinations, bits=bits, swizzle=self.swizzle_code)
-        # Which element each place of a box holds follows from the coordinates alone, as it does for the engine.
-        count = np.arange(prod(self.box), dtype=np.int64)
-        at = [np.zeros(landed.shape, dtype=np.int64) for _ in range(2)]
-        for i, dimension in enumerate(self.dimensions):
-            start = np.array([box.coordinates[i] for box in self.boxes], dtype=np.int64)[:, None]
-            local = count // prod(self.box[:i]) % dimension.box
-            at[dimension.mode] += (start + local) * dimension.step
-        stage = np.broadcast_to(np.array([box.stage for box in self.boxes])[:, None], landed.shape)
+        at, stage, landed = self.copied(address)
         times = np.zeros(wanted.shape, dtype=np.int64)
         np.add.at(times, (at[0], at[1], stage), 1)
         if not (times == 1).all():

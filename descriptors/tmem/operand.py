@@ -4,7 +4,8 @@ One instruction reads 256 bits of each row, 8 columns; the next K step is the ad
 M 128 the rows are there twice: lanes 64 to 127 repeat rows 0 to 63. B never lies in tensor memory.
 Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element as its own store (NVIDIA's code); PTX ISA 9.1
 for elements of 4 and 6 bits of the f8f6f4 kinds, which take a byte each. Where in that byte their bits are is not
-settled.
+settled, nor is how the rows of A lie for the ``.ws`` form: CUTLASS has no such instruction, and its fragment of that
+form is the accumulator's.
 
 Law: a row is as dense as its elements, so that a K step of an instruction is 8 columns whatever the type.
 
@@ -15,7 +16,7 @@ Law: a row is as dense as its elements, so that a K step of an instruction is 8 
 
 from __future__ import annotations
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.rules import kind_of
 from descriptors.instructions.tables import DENSE_K
 from descriptors.operands.operand import as_element_type
@@ -26,7 +27,9 @@ from descriptors.tmem.fragment import TmemFragment, checked, lane_step
 from layoutalg import Layout, append
 
 
-def operand_a(m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = False) -> TmemFragment:
+def operand_a(
+    m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = False, ws: bool = False
+) -> TmemFragment:
     """The A operand of one CTA, as a layout (m, k), or (m, k, copy) where its rows are there twice.
 
     Args:
@@ -35,6 +38,7 @@ def operand_a(m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = 
         dtype: the element type, as ``derive`` names it.
         cta_group: 1 or 2.
         sparse: whether zeros are left out; K then counts what is stored. Their metadata lie elsewhere.
+        ws: whether the weight-stationary form is meant, which is refused.
 
     Raises:
         DescriptorError: if no instruction reads such an operand from tensor memory, or it does not fit.
@@ -44,6 +48,11 @@ def operand_a(m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = 
     """
     element = as_element_type(dtype)
     pair = as_integer(cta_group, "operand_a: cta_group", minimum=1, maximum=2)
+    if as_flag(ws, "operand_a: ws"):
+        rule = (
+            "operand_a: A of the .ws form must lie in shared memory, for no source says which rows a lane of it holds"
+        )
+        raise DescriptorError(f"{rule}, found tensor memory; M = {brief(m)}")
     path, letter = datapath_of(as_integer(m, "operand_a: M", minimum=1, maximum=512), pair, False, sparse)
     step = DENSE_K["sm100", kind_of("sm100", element)]
     depth = as_integer(k, "operand_a: K", minimum=1, maximum=1 << 14)

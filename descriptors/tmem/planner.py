@@ -129,7 +129,9 @@ def _parts(asked: _Asked) -> Iterator[Part]:
         number = str(i) if asked.stages > 1 else ""
         if asked.a_source == "tmem":
             stored = asked.k // 2 if asked.sparse else asked.k
-            a = operand_a(asked.m, stored, _as_stored(asked), cta_group=asked.cta_group, sparse=asked.sparse)
+            a = operand_a(
+                asked.m, stored, _as_stored(asked), cta_group=asked.cta_group, sparse=asked.sparse, ws=asked.ws
+            )
             yield Part(f"A{number}", a.columns, fragment=a)
         yield from _scales(asked, number)
         if asked.sparse:

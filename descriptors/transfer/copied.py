@@ -1,5 +1,8 @@
 """A tile of an operand copied to tensor memory: its descriptor words, the column of each copy, and the proof.
 
+The 4 rows of ``.4x256b`` are the first of 8, which every swizzle atom has: that it reads them as any other copy would
+is believed. It writes one lane of each quarter, the one of its address.
+
 Law: the tile of an A operand lands as ``operand_a`` says that the instruction reads it.
 
 >>> from descriptors.tmem.operand import operand_a
@@ -18,14 +21,16 @@ from dataclasses import dataclass
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import html, tell, word_text
-from descriptors.tmem.evidence import weakest
 from descriptors.tmem.fragment import TmemFragment, checked, rescaled
 from descriptors.transfer.copies import TmemCopy, tmem_copy
 from descriptors.transfer.landing import Landing, Step, prove_landing
-from layoutalg import Layout, make_layout
+from layoutalg import ComposedLayout, Layout, composition, make_layout
+
+#: Rows of every swizzle atom, and of what is stored where a copy reads fewer.
+ATOM_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Copied:
     """Copies of a tile.
 
     Args:
-        derivation: of the tile as the copies read it.
+        derivation: of the tile as the copies read it, of 4 rows padded to 8.
         copy: the instruction.
         cells: from an element (mn, k) and a copy to its place in tensor memory.
         steps: one copy each, in order.
@@ -57,8 +62,22 @@ class Copied:
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all."""
-        return weakest(self.cells.evidence, self.copy.cells.evidence)
+        """How it is known: as the copy is."""
+        return self.cells.evidence
+
+    @property
+    def memory(self) -> Layout | ComposedLayout:
+        """From an element (mn, k) that is copied to its place in shared memory, in elements.
+
+        >>> print(tmem_copied((4, 64), "bf16", "128B", "4x256b").memory)
+        S<3,3,3> o 0 o (4,64):(64,1)
+        """
+        stored = self.derivation.smem_tile
+        if self.copy.rows == self.derivation.tile[0]:
+            return stored
+        made = composition(stored, (Layout(self.copy.rows), Layout(self.derivation.tile[1])))
+        assert isinstance(made, (Layout, ComposedLayout))
+        return made
 
     def verify(self) -> Landing:
         """Prove that each bit of the tile lands where ``cells`` says.
@@ -67,7 +86,7 @@ class Copied:
         proved: 8192 elements, 131072 bits of tensor memory, written by 4 copies
         """
         bits = self.derivation.element.storage_bits
-        return prove_landing(self.derivation.smem_tile, bits, self.cells, self.copy.name, self.steps)
+        return prove_landing(self.memory, bits, self.cells, self.copy.name, self.steps)
 
 
 def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, copy: str) -> Copied:
@@ -76,7 +95,7 @@ def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleN
     The words are those of a tile at address 0 of shared memory.
 
     Args:
-        tile: (MN, K) in elements; MN is the rows of the copy.
+        tile: (MN, K) in elements; MN is the rows of the copy. Of 4 rows there is room for 8 in shared memory.
         dtype: the element type.
         swizzle: the swizzle mode of the tile.
         copy: shape and multicast, as in ``128x256b`` or ``32x128b.warpx4``.
@@ -88,16 +107,19 @@ def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleN
     ['0x400800800000', '0x400800800100']
     """
     made = tmem_copy(copy)
-    d = derive(tile, dtype, "K", swizzle, cp=made.shape, verify=False)
-    if len(d.tile) != 2 or d.tile[0] != made.rows:
-        raise DescriptorError(f"tmem cp: MN of the tile must be {made.rows}, found {d.tile[0]}; tcgen05.cp.{made.name}")
+    if not isinstance(tile, (tuple, list)) or len(tile) != 2:
+        raise DescriptorError(f"tmem cp: a tile must be two extents (MN, K), found {brief(tile)}")
+    mn = as_integer(tile[0], "tmem cp: MN of the tile", minimum=1)
+    if mn != made.rows:
+        raise DescriptorError(f"tmem cp: MN of the tile must be {made.rows}, found {mn}; tcgen05.cp.{made.name}")
+    d = derive((max(mn, ATOM_ROWS), tile[1]), dtype, "K", swizzle, cp=made.shape, verify=False)
     bits = d.element.storage_bits
     rows, copies = (rescaled(made.cells.layout[i], over=bits) for i in (0, 2))
     layout = make_layout(rows, Layout(d.tile[1]), copies)
     cells = TmemFragment(
-        f"{d.tile[0]}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence
+        f"{made.rows}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence
     )
-    (row,) = d.words()
+    row = d.words()[0]
     words = [one for one in row if isinstance(one, int)]
     steps = tuple(Step(word, made.columns * i) for i, word in enumerate(words))
     return Copied(d, made, checked(cells), steps)

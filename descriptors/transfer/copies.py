@@ -2,7 +2,7 @@
 
 The source is K-major and read through a shared-memory descriptor like an operand's; the shape says how many rows and
 bits, the multicast how often they are written. With ``cta_group`` 2 each CTA copies from its own shared memory to its
-own tensor memory. Formats that are widened on the way (``.b8x16.b4x16_p64``, ``.b6x16_p32``) are left out here.
+own tensor memory. Formats that are widened on the way (``.b8x16.b4x16_p64``, ``.b6x16_p32``) are another module's.
 Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.cp.
 
 Law: the layouts say what the landing model of the proof says in plain numbers.

@@ -32,6 +32,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "check": ["docs/kernels/pipeline.ptx"],
         "explain": ["docs/kernels/pipeline.ptx"],
         "tma": TILE,
+        "plan": ["m64n16k16", "bf16", "--tile", "64x16x32", "--stages", "2"],
         "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],
         "formulas": ["--bits", "16", "--swizzle", "128B"],

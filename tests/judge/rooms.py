@@ -41,7 +41,9 @@ ROOMS = {
         "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
-    "descriptors.proof": "read_model copy_model landing_model shift_model addresses mismatch picture",
+    "descriptors.proof": (
+        "read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch picture"
+    ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
         "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
@@ -49,9 +51,12 @@ ROOMS = {
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
-    "descriptors.transfer": "moves readout copies landing copied events findings guardrails",
+    "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
+    "descriptors.plans": (
+        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
+    ),
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
@@ -61,11 +66,13 @@ ROOMS = {
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.tmem": (
-        "fragment columns events moves readout readouts copies landing copied factors block_scaled shift_proof shifted"
+        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
+        "shift_proof shifted"
     ),
     "descriptors.output": (
         "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan search summary report story answers"
+        "decoded fetched candidates diff instructions idesc plan main_loop proposals search summary report story "
+        "answers"
     ),
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
@@ -76,7 +83,7 @@ ROOMS = {
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma tmem_layouts tmem_data "
+        "elsewhere options tiles check derive emit match words debug instructions tma plan tmem_layouts tmem_data "
         "tmem_shift tmem draw search formulas atlas kernels command"
     ),
     "descriptors.__main__": "",

@@ -12,8 +12,12 @@ LANGUAGE = "all languages have to give the same words of the same cases"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = "fragment columns events moves readout readouts copies landing copied factors block_scaled shift_proof shifted"
-SMALL = "fields advance proof match fetched candidates diff idesc summary"
+TENSOR = (
+    "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
+    "shift_proof shifted"
+)
+PROVED = "whatever a plan is simulated from"
+SMALL = "fields advance proof match fetched candidates diff idesc summary main_loop proposals"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
 SHARED = [
@@ -53,6 +57,8 @@ SHARED = [
     ("descriptors.transfer", "descriptors/transfer/test_guardrails.py", "each rule is broken there", "findings"),
     ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
+    ("descriptors.plans", "descriptors/plans/test_product.py", PROVED, "operands memory plan"),
+    ("descriptors.plans", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),

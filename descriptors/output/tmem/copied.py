@@ -33,10 +33,11 @@ def tell(copied: Copied, report: Landing | None = None) -> str:
     tcgen05.cp.cta_group::1.128x256b of a K-major tile of 128x64 bf16, swizzle 128B
     """
     d = copied.derivation
-    what = f"a K-major tile of {d.tile[0]}x{d.tile[1]} {d.element}, swizzle {d.swizzle}"
+    few = "" if copied.copy.rows == d.tile[0] else f", the first {copied.copy.rows} of {d.tile[0]} rows"
+    what = f"a K-major tile of {copied.copy.rows}x{d.tile[1]} {d.element}, swizzle {d.swizzle}{few}"
     _, *cells = fragment.tell(copied.cells).splitlines()
     rows = [("copy", "descriptor", "column"), *((i, word_text(s.word), s.column) for i, s in enumerate(copied.steps))]
-    lines = [f"{copied.copy.ptx()} of {what}", f"   memory   (mn, k) -> {d.smem_tile}, in elements", *cells]
+    lines = [f"{copied.copy.ptx()} of {what}", f"   memory   (mn, k) -> {copied.memory}, in elements", *cells]
     lines += aligned(rows, ">", indent=3)
     return "\n".join([*lines, str(report)] if report is not None else lines)
 
@@ -54,7 +55,7 @@ def record(copied: Copied, report: Landing | None = None) -> dict[str, Any]:
     """
     return {
         "ptx": copied.copy.ptx(),
-        "memory": str(copied.derivation.smem_tile),
+        "memory": str(copied.memory),
         "cells": fragment.record(copied.cells),
         "steps": [{"word": word_text(step.word), "column": step.column} for step in copied.steps],
         "proof": None if report is None else landing.record(report),

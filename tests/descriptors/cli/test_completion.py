@@ -26,6 +26,7 @@ LINES = {
     ("candidates", "--major"): [*_TILE, "--swizzle", "64B"],
     ("draw", "--cp"): "levels --dtype u8 --major K --swizzle none --tile 128x64".split(),
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
+    ("plan", "--kind"): "m128n64k16 bf16 --tile 128x64x16".split(),
     ("derive", "--format"): FAMILY,
     ("emit", "--dtype"): ["python", "a: --major K --swizzle 128B --tile 64x64 --mma 64x16"],
 }

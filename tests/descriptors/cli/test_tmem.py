@@ -102,7 +102,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("ld", "give a SHAPE like 16x256b.x8"),
         ("ld 16x256b.x64", "x must be one of 1, 2, 4, 8, 16, 32, found 64"),
         ("ld --m 128", "an accumulator must have both --m and --n"),
-        ("ld 16x64b.x1 --m 128 --n 64 --st", "--st and --offset go only with a SHAPE alone"),
+        ("ld 16x64b.x1 --m 128 --n 64 --st", "--st, --offset and --target go only with a SHAPE alone"),
         ("cp 64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, found none"),
         ("cp --tile 128x64 --dtype bf16", "--tile and --dtype go together and with a SHAPE"),
         ("cp 128x256b --swizzle 64B", "--tile and --dtype go together and with a SHAPE"),

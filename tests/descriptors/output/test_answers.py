@@ -22,6 +22,8 @@ from descriptors import (
     diff,
     idesc,
     match,
+    plan,
+    propose,
     readout,
     readouts,
     record,
@@ -34,7 +36,9 @@ from descriptors import (
     tmem_copy,
     tmem_move,
     tmem_plan,
+    tmem_reduction,
     verify,
+    widened_copy,
 )
 from descriptors.cli.command import main
 from descriptors.debug.read import read
@@ -72,13 +76,16 @@ SAME: dict[str, Callable[[], Any]] = {
         ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
     ),
     "formulas": formulas,
+    "plan bf16 --tile 64x16x32 --arch sm90": lambda: propose("bf16", tile=(64, 16, 32), arch="sm90"),
     "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
     "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),
+    "tmem ld 16x32bx2.x8.min.abs.f32 --offset 64": lambda: tmem_reduction("16x32bx2.x8.min.abs.f32", offset=64),
     "tmem ld 16x256b.x8 --m 128 --n 64": lambda: readout(accumulator(128, 64), "16x256b.x8"),
     "tmem ld --m 128 --n 64": lambda: readouts(accumulator(128, 64)),
     "tmem cp": tmem_copies,
     "tmem cp 4x256b": lambda: tmem_copy("4x256b").cells,
+    "tmem cp 128x256b.b8x16.b4x16_p64": lambda: widened_copy("128x256b.b8x16.b4x16_p64"),
     f"explain {PIPELINE}": lambda: explain_ptx(PIPELINE.read_text(encoding="utf-8")),
     "tmem check 'alloc d 64' relinquish": lambda: check_events(["alloc d 64", "relinquish"]),
 }
@@ -90,6 +97,10 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
         "report",
     ),
     "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2": (
+        lambda: plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2),
+        "proof",
+    ),
     "tmem shift --height 3 --width 9 --channels 16 --filters 16 --taps 3x3": (
         lambda: shift_convolution(1, 3, 9, 16, 16, (3, 3)),
         "report",

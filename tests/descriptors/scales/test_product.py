@@ -76,3 +76,14 @@ def test_what_is_no_number_stays_none() -> None:
 def test_what_is_no_product_is_refused(call: Any, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
         call()
+
+
+def test_a_code_of_nine_bits_is_no_byte() -> None:
+    with pytest.raises(DescriptorError, match="codes must be a matrix of bytes"):
+        pack_scales([[256]], 16)
+    assert pack_scales([[255]], 16)[0] == 255
+
+
+def test_k_is_a_multiple_of_the_vector() -> None:
+    with pytest.raises(DescriptorError, match="K of A and B must be one multiple of 32, found 48 and 48"):
+        block_scaled_product([[2] * 48], [[2] * 48], [[127]], [[127]])

@@ -11,6 +11,7 @@ from tmem_maps import digest, in_order, rows
 from descriptors import DescriptorError
 from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
 from descriptors.tmem.operand import operand_a
+from descriptors.tmem.planner import tmem_plan
 
 _TYPES = {"half_t": "f16", "tfloat32_t": "tf32", "int8_t": "s8", "float_e4m3_t": "e4m3"}
 OPERANDS = [row for row in rows("D") if row["name"].split()[0] == row["name"].split()[1]]
@@ -41,6 +42,17 @@ def test_a_k_step_of_an_instruction_is_8_columns_of_every_type() -> None:
             assert made.columns == 24 and made.cell(0, 2 * k, *copy) == (0, 16, 0)
 
 
+def test_for_the_ws_form_nothing_says_which_rows_a_lane_holds() -> None:
+    for m in (32, 64, 128):
+        with pytest.raises(
+            DescriptorError, match=r"A of the .ws form must lie in shared memory, .* found tensor memory"
+        ):
+            operand_a(m, 16, "f16", ws=True)
+        with pytest.raises(DescriptorError, match=r"A of the .ws form"):
+            tmem_plan(m, 64, 64, ws=True, a_source="tmem")
+    assert [part.columns for part in tmem_plan(64, 64, 64, ws=True).parts] == [32]
+
+
 def test_narrow_elements_in_bytes_are_only_documented() -> None:
     assert operand_a(128, 32, "e2m1_unpacksmem").evidence == DOCUMENTED
     assert operand_a(128, 32, "e2m3").cell(0, 1) == (0, 0, 8)
@@ -58,3 +70,8 @@ def test_narrow_elements_in_bytes_are_only_documented() -> None:
 def test_what_is_no_operand_is_refused(arguments: Any, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
         operand_a(*arguments)
+
+
+def test_an_operand_of_a_sparse_pair_is_only_documented() -> None:
+    assert operand_a(128, 16, "f16", cta_group=2, sparse=True).evidence == DOCUMENTED
+    assert operand_a(256, 16, "f16", cta_group=2, sparse=True).evidence == NVIDIA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.tmem.evidence import DOCUMENTED
+from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
 from descriptors.tmem.scale_cells import scale_cells
 from descriptors.transfer.copied import tmem_copied
 from descriptors.transfer.landing import Step, prove_landing
@@ -54,9 +54,14 @@ def test_both_sides_have_one_shape() -> None:
 @pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
 @pytest.mark.parametrize("dtype", ["tf32", "bf16", "e4m3", "e2m1"])
 @pytest.mark.parametrize(
-    ("rows", "copy"), [(128, "128x256b"), (128, "128x128b"), (64, "64x128b.warpx2::01_23"), (32, "32x128b.warpx4")]
+    ("rows", "copy"),
+    [(128, "128x256b"), (128, "128x128b"), (64, "64x128b.warpx2::01_23"), (32, "32x128b.warpx4"), (4, "4x256b")],
 )
 def test_a_tile_of_every_kind_lands_as_it_is_said(swizzle: str, dtype: str, rows: int, copy: str) -> None:
     k = {"tf32": 32, "bf16": 64, "e4m3": 128, "e2m1": 256}[dtype]
     found = tmem_copied((rows, k), dtype, swizzle, copy).verify()
     assert found.ok and found.elements == rows * k
+
+
+def test_a_proof_is_known_no_better_than_what_it_is_about() -> None:
+    assert tmem_copied((4, 64), "bf16", "128B", "4x256b").verify().evidence == BELIEVED

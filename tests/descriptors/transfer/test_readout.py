@@ -8,9 +8,10 @@ import pytest
 
 from descriptors import DescriptorError
 from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.operand import operand_a
 from descriptors.transfer.readout import Readout, readout, readouts
-from layoutalg import size
+from layoutalg import Layout, size
 
 ACCUMULATORS = {
     "D": accumulator(128, 32),
@@ -90,3 +91,8 @@ def test_warps_read_the_halves_of_n_where_they_lie_apart() -> None:
 def test_what_does_not_fit_is_refused(fragment: Any, name: Any, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
         readout(fragment, name)
+
+
+def test_a_single_column_has_no_second_half() -> None:
+    column = TmemFragment("a column", ("m", "n"), Layout((128, 1), (65536, 1)), 32, "by hand")
+    assert [one.move.shape for one in readouts(column)] == ["32x32b"]

@@ -1,0 +1,82 @@
+"""The command ``descriptors plan``: one instruction, one main loop, whole, and proved as a product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from descriptors.cli.elsewhere import elsewhere
+from descriptors.cli.options import complete, json_option, legality_option, note, noted, numbers
+from descriptors.output import proposals
+from descriptors.output.main_loop import record, tell
+from descriptors.plans.planner import plan as plan_of
+from descriptors.plans.planner import prove_plan
+from descriptors.plans.proposals import propose
+from descriptors.words.address import SMEM_BYTES
+from layoutalg.cli.console import json_text, say
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
+@click.option("--tile", required=True, callback=numbers("x"), help="MxNxK of one stage, over both CTAs of a pair.")
+@click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
+@click.option("--arch", shell_complete=complete, help="sm90 or sm100.  [default: sm90 for M 64, else sm100]")
+@click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
+@click.option("--d-dtype", help="Type of the accumulators.  [default: f32; s32 of integers]")
+@click.option("--a-major", shell_complete=complete, help="K or MN: the contiguous dimension of A.  [default: K]")
+@click.option("--b-major", shell_complete=complete, help="K or MN: the contiguous dimension of B.  [default: K]")
+@click.option(
+    "--a-swizzle",
+    shell_complete=complete,
+    help="none, 32B, 64B, 128B or 128B_BASE32B.  [default: the widest that fits]",
+)
+@click.option("--b-swizzle", shell_complete=complete, help="Of B, likewise.")
+@click.option("--kind", shell_complete=complete, help="Kind of an sm100 instruction.  [default: found from the types]")
+@click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
+@click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
+@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
+@click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
+@click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
+@click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
+@legality_option
+@json_option("Write the plan and its proof as JSON.")
+def plan(words: tuple[str, ...], top: int | None, as_json: bool, **asked: Any) -> None:
+    """Plan one main loop whole: operands, words, copies, accumulators, budgets, order; proved as a product.
+
+    \b
+    descriptors plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN
+    descriptors plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128
+    descriptors plan m128n128k64 e2m1 --tile 128x128x256 --kind mxf4nvf4 --scale-vector 16
+    descriptors plan bf16 --tile 128x256x64 --arch sm90
+
+    INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
+    by the plan's words, multiplies small integers exactly, and compares every accumulator with A @ B. Without an
+    INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved.
+    """
+    if len(words) > 2 or (len(words) == 1 and elsewhere(words[0]) == elsewhere("m64n8k16")):
+        raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
+    if len(words) == 1:
+        say(_proposed(words[0], top, as_json, asked))
+        return
+    if top is not None:
+        raise click.UsageError("--top goes without an INSTRUCTION")
+    asked = {name: value for name, value in asked.items() if value is not None}
+    made = plan_of(*words, **asked, verify=False)
+    if "arch" not in asked:
+        why = "as M is 64" if made.asked.arch == "sm90" else "by M, the CTAs or the kind"
+        note(f"{made.asked.arch} is assumed, {why}")
+    proof = prove_plan(made)
+    say(json_text(record(made, proof)) if as_json else noted(tell(made, proof)))
+
+
+def _proposed(dtype: str, top: int | None, as_json: bool, asked: dict[str, Any]) -> str:
+    """The best plans of a tile."""
+    if asked["arch"] is None:
+        note("sm100 is assumed, as --arch is not given; sm90 is Hopper")
+    found = propose(dtype, top=4 if top is None else top, **asked)
+    return json_text(proposals.record(found)) if as_json else noted(proposals.tell(found))
+
+
+#: The commands that the group registers.
+commands = [plan]

@@ -1,0 +1,260 @@
+"""The proof of a plan as a whole: the product that its words, copies and accumulators come to, against ``A @ B``.
+
+Each stage holds other numbers. The copies of the plan fill shared memory by the copy model; the words are added up as a
+kernel does, and read by the read model, as the transpose bits say; small integers are multiplied exactly; the results
+go where the model of accumulators has them and are taken from there by the plan's own layout. The models share no code
+with the derivations, so that a word, a step, a bit, a box, a pointer or a layout that is wrong shows in an element.
+
+Law: the plan of any legal instruction gives the product.
+
+>>> from descriptors.plans.planner import plan
+>>> print(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2).verify())
+proved: 64x8x32 product, 2 stages, 512 accumulators
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from descriptors.derivation.verify import Report, verify
+from descriptors.plans import memory
+from descriptors.plans.accumulators import Registers, TensorColumns
+from descriptors.plans.asked import MainLoop
+from descriptors.plans.instruction import PtxLine
+from descriptors.plans.operands import StagedOperand
+from descriptors.plans.scales import Scales
+from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
+from descriptors.text import counted, extents_text, html
+from layoutalg import offsets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Where the two transpose bits are in an instruction descriptor, A first (PTX ISA 9.1, Tables 42-44).
+_MAJOR_BITS = (15, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The outcome of the simulation.
+
+    Args:
+        tile: M, N and K of a stage.
+        stages: that were filled and read; the sums run over all of them.
+        accumulators: elements of the product, each of them compared.
+        differing: how many differ.
+        first: the first that does, and why; "" if none.
+        evidence: how the models are known.
+        operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have.
+    """
+
+    tile: tuple[int, int, int]
+    stages: int
+    accumulators: int
+    differing: int
+    first: str
+    evidence: str
+    operands: tuple[Report, Report]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is that of the product, and both operands are proved."""
+        return not self.differing and all(one.ok for one in self.operands)
+
+    def __str__(self) -> str:
+        about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
+        if not self.differing:
+            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
+        return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is simulated: the parts of a plan, from which nothing else is taken."""
+
+    asked: MainLoop
+    a: StagedOperand
+    b: StagedOperand
+    line: PtxLine
+    held: Registers | TensorColumns
+    scales: Scales | None
+
+    @property
+    def stages(self) -> int:
+        """Stages of the operands."""
+        return len(self.a.stage_steps)
+
+    def transposed(self, index: int) -> list[int]:
+        """The transpose bit of A (0) or B (1) in each K block: of the instruction descriptor where there is one."""
+        if self.line.idescs:
+            return [word >> _MAJOR_BITS[index] & 1 for word in self.line.idescs]
+        return [(self.a, self.b)[index].transposed] * len(self.a.k_steps)
+
+
+def multiply(parts: Parts, seed: int = 1) -> Product:
+    """Simulate the main loop of a plan, and compare its product with the one of numpy.
+
+    Args:
+        parts: of the plan.
+        seed: of the numbers that are multiplied.
+
+    Raises:
+        DescriptorError: if a word has no meaning at all.
+    """
+    import numpy as np
+
+    one, rng = parts.asked, np.random.default_rng(seed)
+    (m, n, k), stages, pair = one.tile, parts.stages, one.cta_group
+    low = 0 if "u8" in (one.a.name, one.b.name) else -3
+    values = [rng.integers(low, 4, (stages, rows, k)).astype(np.float64) for rows in (m, n)]
+    numbers = _numbered(*(value.shape for value in values))
+    read, causes = [], list[str]()
+    for index, side in enumerate((parts.a, parts.b)):
+        taken = []
+        for cta in range(pair):
+            got, cause = _read(parts, side, index, cta, numbers)
+            taken.append(got)
+            causes += cause
+        table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
+        read.append(table[np.concatenate(taken, axis=1)])
+    wanted = values
+    if parts.scales is not None:
+        read, wanted = _scaled(parts.scales, read, wanted, pair, rng, causes)
+    expected, found = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (wanted, read))
+    rows = m // pair
+    seen = np.concatenate([_gathered(parts, found[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+    differs = ~(seen == expected)  # what is nowhere is NaN, and differs
+    differing = int(np.count_nonzero(differs))
+    a, b = (verify(side.derivation, bases=(side.base,)) for side in (parts.a, parts.b))
+    first = _first(differs, expected, seen, causes)
+    return Product(one.tile, stages, expected.size, differing, first, _known((a, b)), (a, b))
+
+
+def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
+    """Numbers for the elements of A, then B: 1 and on."""
+    import numpy as np
+
+    found, start = [], 1
+    for shape in shapes:
+        count = int(np.prod(shape))
+        found.append(np.arange(start, start + count).reshape(shape))
+        start += count
+    return found
+
+
+def _read(
+    parts: Parts, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
+) -> tuple[NDArray[Any], list[str]]:
+    """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
+    import numpy as np
+
+    held, pair = memory.empty(), parts.asked.cta_group
+    mine = [one[:, cta * (one.shape[1] // pair) : (cta + 1) * (one.shape[1] // pair)] for one in numbers]
+    for one, ids in zip((parts.a, parts.b), mine, strict=True):
+        memory.fill(held, one, ids)
+    bits = parts.transposed(index)
+    found, wanted = memory.fetch(held, side, bits), mine[index]
+    wrong = np.argwhere(found != wanted)
+    if not len(wrong):
+        return found, []
+    stage, mn, k = (int(x) for x in wrong[0])
+    place = int(memory.addresses(side, bits)[stage, mn, k])
+    lies = _named(int(found[stage, mn, k]), numbers)
+    row = mn + cta * wanted.shape[1]
+    return found, [f"{side.matrix}({row},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"]
+
+
+def _named(number: int, numbers: list[NDArray[Any]]) -> str:
+    import numpy as np
+
+    for name, ids in zip("AB", numbers, strict=True):
+        at = np.argwhere(ids == number)
+        if len(at):
+            return f"{name}({at[0][1]},{at[0][2]}) of stage {at[0][0]}"
+    return "nothing"
+
+
+def _scaled(
+    scales: Scales, read: list[Any], values: list[Any], pair: int, rng: Any, causes: list[str]
+) -> tuple[list[Any], list[Any]]:
+    """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
+    import numpy as np
+
+    counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
+    ids = _numbered(*counts)
+    table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
+    taken: list[list[Any]] = [[], []]
+    for stage in range(counts[0][0]):
+        ctas = []
+        for cta in range(pair):
+            rows = counts[0][1] // pair
+            ctas.append(memory.factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
+        taken[0].append(np.concatenate([one[0] for one in ctas]))
+        taken[1].append(ctas[-1][1])
+    for name, got, wanted in zip("AB", taken, ids, strict=True):
+        wrong = np.argwhere(np.array(got) != wanted)
+        if len(wrong):
+            stage, row, q = (int(x) for x in wrong[0])
+            causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
+    sides = [
+        [side * table[np.array(factor)].repeat(scales.vector, 2) for side, factor in zip(both, from_, strict=True)]
+        for both, from_ in ((read, taken), (values, ids))
+    ]
+    return sides[0], sides[1]
+
+
+def _gathered(parts: Parts, product: NDArray[Any]) -> NDArray[Any]:
+    """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
+    import numpy as np
+
+    one, held = parts.asked, parts.held
+    rows, n = one.extents[0] // one.cta_group, one.extents[1]
+    found = np.full(product.shape, np.nan)
+    cells = np.full((128, 512), np.nan)
+    for index in range(one.blocks[0] * one.blocks[1]):
+        i, j = index % one.blocks[0], index // one.blocks[0]
+        block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
+        into = found[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
+        if isinstance(held, Registers):
+            at, elements = wgmma_elements(n), offsets(held.fragment.layout)
+            into[elements % rows, elements // rows] = block[at[..., 0], at[..., 1]]
+        else:
+            at = tcgen05_cells(one.extents[0], n, one.cta_group)
+            cells[at[..., 0], held.firsts[index] + at[..., 1]] = block
+            _loaded(cells, held, held.firsts[index], into)
+    return found
+
+
+def _loaded(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:
+    """Every load of the readout: register v of thread t is the cell (lane + t, column + v) of ``.32x32b``."""
+    import numpy as np
+
+    read = held.readout
+    local = np.array([[read.elements(t, v) for v in range(read.values)] for t in range(read.threads)], dtype=np.int64)
+    thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
+    for load in read.loads:
+        m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
+        into[m, n] = cells[load.lane + thread, first + load.column + value]
+
+
+def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
+    """The first element that differs, with the cause if an operand was read wrong."""
+    import numpy as np
+
+    where = np.argwhere(differs)
+    if not len(where):
+        return ""
+    m, n = (int(x) for x in where[0])
+    got = "no number" if np.isnan(seen[m, n]) else f"{seen[m, n]:g}"
+    because = f": {causes[0]}" if causes else ": its operands are read right, the accumulator is not"
+    return f"D({m},{n}) must be {expected[m, n]:g}, found {got}{because}"
+
+
+def _known(reports: tuple[Report, Report]) -> str:
+    """How the models are known, all in all."""
+    said = [one.evidence for one in reports]
+    return next((one for one in said if not one.startswith("measured")), said[0])

@@ -1,0 +1,58 @@
+"""The command `descriptors plan`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from descriptors.cli.command import main
+
+HOPPER = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN"
+
+
+def test_a_plan_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(HOPPER.split()) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    for line in (
+        "%b_desc, %p, 1, 1, 0, 1;",
+        "0, 2, 4, 6 for K block 0 to 3",
+        "0, 128, 256, 384 for K block 0 to 3",
+        "imm-trans-b of wgmma.mma_async = 1",
+        "globalDim = {N, K}, globalStrides = {N * 2}, boxDim = {64, 64}",
+        "box at (N, K) + (64, 0) to 73728 + 16384 s",
+        "registers  64 a thread, of 255",
+        "an 8th stage needs 29824 bytes more",
+        "mbarrier.arrive.expect_tx full[s], 32768",
+        "proved: 128x128x64 product, 4 stages, 16384 accumulators (models: measured on a Hopper GPU)",
+    ):
+        assert line in told.out
+    assert told.out.isascii()
+    assert not [line for line in told.out.splitlines() if line.rstrip() != line or len(line) > 150]
+
+
+def test_a_plan_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*HOPPER.split(), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["operands"]["B"]["word"] == "0x4000004002001000"
+    assert found["instruction"]["ptx"].count("%d") == 64 and found["proof"]["ok"] is True
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "plan m64n100k16 bf16 --tile 64x100x64",
+        "plan m64n128k16 bf16 --tile 128x64x128",
+        "plan m64n128k16 bf16 --tile 128x128",
+        "plan m64n128k16 bf16 --tile 128x128x64 --stages 8",
+        "plan m64n128k16 bf17 --tile 128x128x64",
+        "plan m64n128k16 bf16",
+        "plan bf16 m64n128k16 --tile 128x128x64",
+        "plan m64n128k16 bf16 --tile 128x128x64 --a-swizzle 256B",
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.count("\n") == 1

@@ -1,0 +1,131 @@
+"""The proof of a whole product: right plans give it, on a toy machine too; spoilt ones are refuted with an element."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import toy_gpu
+from seeds import seeds_of
+
+from descriptors import DescriptorError, Plan, plan, record
+from layoutalg import Fragment, Layout
+
+WIDTH = {"bf16": 2, "f16": 2, "tf32": 4, "e4m3": 1, "s8": 1}
+
+
+def drawn(rng: random.Random) -> dict[str, Any]:
+    """A small legal plan of sm90, of one or two blocks along each direction."""
+    dtype = rng.choice(list(WIDTH))
+    k, n = 32 // WIDTH[dtype], rng.choice([8, 16, 24, 32])
+    wide = WIDTH[dtype] == 2
+    return {
+        "instruction": f"m64n{n}k{k}",
+        "dtype": dtype,
+        "tile": (64, n * rng.choice([1, 2]), k * rng.choice([1, 2, 4])),
+        "stages": rng.choice([1, 2]),
+        "arch": "sm90",
+        "a_major": rng.choice(["K", "MN"]) if wide else "K",
+        "b_major": rng.choice(["K", "MN"]) if wide else "K",
+    }
+
+
+def held(made: Plan) -> None:
+    """Whether the toy machine, which knows the JSON alone, gives the product."""
+    m, n, k = made.asked.tile
+    rng = random.Random(7)
+    a, b = (
+        [[[rng.randint(-9, 9) for _ in range(k)] for _ in range(rows)] for _ in range(made.stages)] for rows in (m, n)
+    )
+    found = toy_gpu.accumulators(record(made), a, b, WIDTH[made.asked.a.name])
+    for (row, column), value in found.items():
+        assert value == sum(a[s][row][q] * b[s][column][q] for s in range(made.stages) for q in range(k))
+
+
+@pytest.mark.parametrize("seed", seeds_of("test_random_legal_plans_give_the_product_on_a_toy_machine_too"))
+def test_random_legal_plans_give_the_product_on_a_toy_machine_too(seed: int) -> None:
+    rng, made = random.Random(seed), 0
+    while made < 6:
+        asked = drawn(rng)
+        for name in ("a_swizzle", "b_swizzle"):
+            asked[name] = rng.choice(["none", "32B", "64B", "128B", None])
+        try:
+            found = plan(**asked)
+        except DescriptorError as error:
+            assert "multiple" in str(error) or "box" in str(error), error  # a swizzle wider than the tile
+            continue
+        made += 1
+        assert found.verify(seed % 1000).ok
+        held(found)
+
+
+SPOILT: dict[str, tuple[Callable[[Plan], Plan], str]] = {
+    "a transpose bit": (
+        lambda one: replace(one, b=replace(one.b, transposed=0)),
+        r"D\(0,0\) must be -?\d+, found .*: B\(0,1\) of stage 0 is read from byte \d+, where B\(1,0\) of stage 0 lies",
+    ),
+    "the other transpose bit": (
+        lambda one: replace(one, a=replace(one.a, transposed=1)),
+        r"D\(\d+,\d+\) must be .*: A\(\d+,\d+\) of stage 0 is read from byte",
+    ),
+    "a word": (lambda one: replace(one, a=replace(one.a, word=one.a.word + (1 << 32))), r": A\(8,0\) of stage 0"),
+    "the swizzle of a word": (
+        lambda one: replace(one, a=replace(one.a, word=one.a.word ^ 3 << 62)),
+        r": A\(\d+,\d+\) of stage 0",
+    ),
+    "a step of K": (
+        lambda one: replace(one, a=replace(one.a, k_steps=(0, 2, 4, 8))),
+        r": A\(0,48\) of stage 0 is read from byte 1\d+, where A\(1,0\) of stage 0 lies",
+    ),
+    "a step of M": (lambda one: replace(one, a=replace(one.a, mn_steps=(0, 0))), r"A\(64,0\) .* where A\(0,0\) of"),
+    "a step of the stages": (
+        lambda one: replace(one, b=replace(one.b, stage_steps=(0, 0))),
+        r": B\(0,0\) of stage 1 is read from byte \d+, where B\(0,0\) of stage 0 lies",
+    ),
+    "the base of an operand": (lambda one: replace(one, b=replace(one.b, base=0)), r"where B\(\d+,\d+\) of|nothing"),
+    "a box": (
+        lambda one: replace(one, a=replace(one.a, tma=replace(one.a.tma, boxes=one.a.tma.boxes[:1]))),
+        r": A\(0,0\) of stage 1 is read from byte 16384, where nothing lies",
+    ),
+    "the registers": (
+        lambda one: replace(one, accumulators=replace(one.accumulators, fragment=TURNED)),
+        r"its operands are read right, the accumulator is not",
+    ),
+}
+#: Each thread's registers in the wrong order.
+TURNED = Fragment("wrong", (64, 128), Layout(((4, 8, 4), (2, 2, 16)), ((128, 1, 16), (8, 64, 512))))
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_spoilt_plan_is_refuted_with_an_element(name: str) -> None:
+    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=2, b_major="MN")
+    spoil, told = SPOILT[name]
+    found = spoil(made).verify()
+    assert not found.ok and found.differing
+    assert str(found).startswith("disproved: 128x128x64 product, 2 stages, ")
+    assert re.search(told, str(found)), str(found)
+
+
+def test_spoilt_plans_of_blackwell_are_refuted() -> None:
+    made = plan("m128n64k64", "e2m1", tile=(128, 64, 256), stages=2, kind="mxf4")
+    assert made.scales is not None and made.verify().ok
+    pointers = ((made.scales.pointers[1][0], made.scales.pointers[0][1]), *made.scales.pointers[1:])
+    wrong = replace(made, scales=replace(made.scales, pointers=pointers)).verify()
+    assert "factor (0,0) of A in stage 0 is not the one that its pointer reaches" in str(wrong)
+    turned = plan("m128n64k16", "bf16", tile=(128, 64, 64), stages=1, b_major="MN")
+    words = tuple(word & ~(1 << 16) for word in turned.line.idescs)
+    assert "B(" in str(replace(turned, line=replace(turned.line, idescs=words)).verify())
+
+
+def test_the_proof_of_the_operands_is_part_of_the_proof() -> None:
+    made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
+    assert [str(one) for one in made.verify().operands] == [
+        "proved: 4096 elements in 4 subtiles",
+        "proved: 512 elements in 4 subtiles",
+    ]
+    wrong = replace(made.a.derivation, descriptor=replace(made.a.derivation.descriptor, stride_byte_offset=16))
+    assert not replace(made, a=replace(made.a, derivation=wrong)).verify().ok
