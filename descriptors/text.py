@@ -47,6 +47,18 @@ def image(answer: object) -> str:
     return ""
 
 
+class Told:
+    """An answer that tells itself: ``str`` is its story, and a notebook shows its page."""
+
+    __slots__ = ()
+
+    def __str__(self: Answer) -> str:
+        return tell(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+
 def word_text(word: int, bits: int = 64) -> str:
     """A word in hexadecimal, all its digits.
 
@@ -56,13 +68,22 @@ def word_text(word: int, bits: int = 64) -> str:
     return f"0x{word:0{bits // 4}x}"
 
 
+def many(count: int, name: str) -> str:
+    """The name of one thing or of several.
+
+    >>> many(2, "core matrix"), many(1, "swizzle atom")
+    ('core matrices', 'swizzle atom')
+    """
+    return name if count == 1 else name.replace("matrix", "matrice") + "s"
+
+
 def counted(number: int, what: str) -> str:
     """A number of things, one or many.
 
     >>> counted(1, "subtile"), counted(16, "byte")
     ('1 subtile', '16 bytes')
     """
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f"{number} {many(number, what)}"
 
 
 def bits_text(bits: int) -> str:

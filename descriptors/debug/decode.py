@@ -22,7 +22,7 @@ from descriptors.errors import ChoiceError, DescriptorError, as_integer
 from descriptors.operands.forms import BASE, LEADING, STRIDE, form
 from descriptors.operands.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
-from descriptors.text import html, tell, word_text
+from descriptors.text import Told, word_text
 from descriptors.words.bitfield import Field, UnknownCode
 from descriptors.words.descriptor import WORDS, Arch, architecture
 
@@ -52,7 +52,7 @@ class DecodedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Told):
     """A shared-memory descriptor word, read.
 
     Args:
@@ -98,12 +98,6 @@ class Decoded:
         """The answer in one line."""
         of = f" of an operand: {self.operand}" if self.operand else ""
         return f"{word_text(self.word)}: {self.arch} shared-memory descriptor{of}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def decode(

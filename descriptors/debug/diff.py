@@ -28,7 +28,7 @@ from descriptors.operands.swizzled import parts, plain
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
 from descriptors.proof.picture import Picture, picture
-from descriptors.text import counted, html, tell
+from descriptors.text import Told, counted
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
@@ -57,7 +57,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Told):
     """A word compared with a layout, element by element.
 
     Args:
@@ -109,12 +109,6 @@ class Diff:
             return f"same: the word reads all {counted(elements, 'element')} from where the layout stores them"
         are = "is" if self.differing == 1 else "are"
         return f"different: {self.differing} of {counted(elements, 'element')} {are} read from elsewhere"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def diff(

@@ -24,14 +24,14 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.operands.canonical import Match
 from descriptors.operands.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.text import extents_text, html, tell, word_text
+from descriptors.text import Told, extents_text, word_text
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize, size
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
+class Derivation(Told):
     """Every step from a tile to its descriptors. Layouts with a swizzle are ``ComposedLayout``; ``plain`` strips it.
 
     Args:
@@ -80,12 +80,6 @@ class Derivation:
             f"{word_text(self.descriptor.encode())}: {self.arch} descriptor of {extents_text(self.mma)} {self.element} "
             f"{self.major}-major {self.swizzle} out of a {extents_text(self.tile)} tile"
         )
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def canonical(self) -> Layout:

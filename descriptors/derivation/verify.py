@@ -29,7 +29,7 @@ from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
-from descriptors.text import counted, html, tuple_text
+from descriptors.text import Told, counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Told):
     """The outcome of a proof.
 
     Args:
@@ -78,9 +78,6 @@ class Report:
             beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
             return f"proved: {compared}{beyond}"
         return f"disproved: {self.differing} of {compared} are read from elsewhere; {self.mismatches[0]}"
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from descriptors.protocol.broken import RULES, Broken, Level, Rule
-from descriptors.text import counted, html, tell
+from descriptors.text import Told, counted
 
 _MMA = "PTX ISA 9.1, wgmma.mma_async; tcgen05"
 _TABLES = "descriptors shapes; PTX ISA 9.1, Matrix Shape; ptxas (golden verdicts)"
@@ -88,7 +88,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Told):
     """What a check of a PTX text found.
 
     Args:
@@ -119,12 +119,6 @@ class Report:
         """The answer in one line."""
         found = f"{counted(len(self.errors), 'error')} and {counted(len(self.findings) - len(self.errors), 'remark')}"
         return f"{counted(self.multiplications, 'MMA instruction')} of {self.target}: {found}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:

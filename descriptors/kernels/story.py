@@ -23,7 +23,7 @@ from descriptors.operands.operand import SwizzleMode
 from descriptors.ptx.flow import Block, blocks
 from descriptors.ptx.fold import fold
 from descriptors.ptx.module import Function, parse
-from descriptors.text import counted, html, tell, word_text
+from descriptors.text import Told, counted, word_text
 from descriptors.words.descriptor import WORDS
 
 
@@ -78,7 +78,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Story(Told):
     """What a PTX text does with its tensor cores.
 
     Args:
@@ -93,12 +93,6 @@ class Story:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{self.target}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def explain_ptx(text: str) -> Story:

@@ -19,10 +19,10 @@ from descriptors.operands.swizzled import plain
 from descriptors.output.explanation import names
 from descriptors.pictures.advance_panel import panel
 from descriptors.pictures.anatomy import Anatomy
-from descriptors.pictures.panels import atom_name, many, spaced, subtile_name, times, told
+from descriptors.pictures.panels import atom_name, spaced, subtile_name, times, told
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.word_panel import field_role, word_panel
-from descriptors.text import counted, word_text
+from descriptors.text import counted, many, word_text
 from layoutalg import Figure, Picture, Scene, size
 
 #: The width of the word's bar.

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from descriptors.derivation.table import Grid
 from descriptors.output.explanation import names
 from descriptors.pictures.anatomy import Anatomy
-from descriptors.pictures.panels import Frame, atom_name, border, every, many, spaced, ticks
+from descriptors.pictures.panels import Frame, atom_name, border, every, spaced, ticks
+from descriptors.text import many
 from layoutalg import Figure
 
 #: Left edge of the panel, and the width there is for it.

@@ -23,7 +23,6 @@ from descriptors.pictures.panels import (
     fill,
     fitted,
     hairs,
-    many,
     spaced,
     ticks,
     times,
@@ -31,7 +30,7 @@ from descriptors.pictures.panels import (
 )
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.tile_panels import order_roles
-from descriptors.text import extents_text
+from descriptors.text import extents_text, many
 from layoutalg import Figure, Picture, Scene
 
 #: Where the panels begin, their height, the width of the tile's.

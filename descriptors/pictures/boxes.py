@@ -17,7 +17,7 @@ from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.pictures.anatomy import Pair
-from descriptors.pictures.panels import Frame, amount, border, many, spaced, ticks, times
+from descriptors.pictures.panels import Frame, amount, border, spaced, ticks, times
 from descriptors.pictures.tables import shown, story
 from descriptors.text import aligned, counted, image
 from descriptors.tma.plan import Box, TmaPlan
@@ -159,7 +159,7 @@ class BoxesPicture(Picture):
     def _legend(self) -> list[tuple[str, str]]:
         name = "core matrix" if self.plan.swizzle is SwizzleMode.NONE else "swizzle atom"
         high, wide = self.extents()
-        return [("subtile", f"box, {times((high, wide))}"), ("atom", f"{many(1, name)}, {times(self._atom())}")]
+        return [("subtile", f"box, {times((high, wide))}"), ("atom", f"{name}, {times(self._atom())}")]
 
 
 @image.register(TmaPlan)

@@ -15,7 +15,8 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import SwizzleMode
 from descriptors.output.explanation import names, unread_because
 from descriptors.pictures.anatomy import Anatomy, Pair, bank_group
-from descriptors.pictures.panels import Frame, border, chunk_name, fill, hairs, many, times
+from descriptors.pictures.panels import Frame, border, chunk_name, fill, hairs, times
+from descriptors.text import many
 from layoutalg import Figure, size
 
 #: The most columns of chunks that are as wide as their numbers.

@@ -22,9 +22,10 @@ from descriptors.pictures.chunk_panels import (
     label_room,
     steps,
 )
-from descriptors.pictures.panels import HEIGHT, chunk_name, many, times, told
+from descriptors.pictures.panels import HEIGHT, chunk_name, times, told
 from descriptors.pictures.tables import story, table
 from descriptors.pictures.tile_panels import beam
+from descriptors.text import many
 from layoutalg import Figure, Picture, Scene
 
 #: Where the panels begin, and the width of the sentences beside them.

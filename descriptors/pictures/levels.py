@@ -22,10 +22,10 @@ from descriptors.pictures.chunk_panels import (
     offset_words,
 )
 from descriptors.pictures.chunk_panels import steps as draw_steps
-from descriptors.pictures.panels import HEIGHT, amount, atom_name, chunk_name, many, subtile_name, times, told
+from descriptors.pictures.panels import HEIGHT, amount, atom_name, chunk_name, subtile_name, times, told
 from descriptors.pictures.tables import shown, story, table
 from descriptors.pictures.tile_panels import atoms_panel, beam, memory_order, panel_width, share_of_atom, subtiles_panel
-from descriptors.text import image
+from descriptors.text import image, many
 from layoutalg import Figure, Picture, Scene
 
 #: Between two panels, and where their cells begin.

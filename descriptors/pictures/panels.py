@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.output.explanation import names
+from descriptors.text import counted
 from layoutalg import Figure
 
 #: Heights of a panel, in pixels.
@@ -144,7 +145,7 @@ def amount(count: int) -> str:
     >>> amount(32768), amount(640)
     ('32 KB', '640 bytes')
     """
-    return f"{count // 1024} KB" if count and count % 1024 == 0 else f"{count} byte{'s' * (count != 1)}"
+    return f"{count // 1024} KB" if count and count % 1024 == 0 else counted(count, "byte")
 
 
 def told(d: Derivation) -> str:
@@ -166,15 +167,6 @@ def subtile_name(d: Derivation) -> str:
 def atom_name(d: Derivation) -> str:
     """What a tile is made of."""
     return "core matrix" if d.swizzle is SwizzleMode.NONE else "swizzle atom"
-
-
-def many(count: int, name: str) -> str:
-    """Names of one or several things.
-
-    >>> many(2, "core matrix"), many(1, "swizzle atom")
-    ('core matrices', 'swizzle atom')
-    """
-    return name if count == 1 else name.replace("matrix", "matrice") + "s"
 
 
 def chunk_name(d: Derivation) -> str:

@@ -21,11 +21,11 @@ from descriptors.plans.instruction import PtxLine
 from descriptors.plans.operands import StagedOperand
 from descriptors.plans.product import Parts, Product, multiply
 from descriptors.plans.scales import Scales
-from descriptors.text import counted, extents_text, html, tell
+from descriptors.text import Told, counted, extents_text
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Told):
     """One instruction and one main loop.
 
     Args:
@@ -55,12 +55,6 @@ class Plan:
             f"{one.name} {one.a.name} ({one.arch}), a tile of {extents_text(one.tile)}, "
             f"{counted(self.stages, 'stage')}: {self.budget.used} bytes of shared memory"
         )
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def stages(self) -> int:

@@ -25,7 +25,7 @@ from descriptors.plans.instruction import PtxLine
 from descriptors.plans.operands import StagedOperand
 from descriptors.plans.scales import Scales
 from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
-from descriptors.text import counted, extents_text, html
+from descriptors.text import Told, counted, extents_text
 from layoutalg import offsets
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _MAJOR_BITS = (15, 16)
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(Told):
     """The outcome of the simulation.
 
     Args:
@@ -67,9 +67,6 @@ class Product:
         if not self.differing:
             return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,12 @@ from descriptors.operands.operand import ElementType, Major, as_element_type, as
 from descriptors.plans.asked import kind_asked, three
 from descriptors.plans.plan import Plan
 from descriptors.plans.planner import plan, prove_plan
-from descriptors.text import counted, extents_text, html, tell
+from descriptors.text import Told, counted, extents_text
 from descriptors.words.descriptor import architecture
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals:
+class Proposals(Told):
     """The plans of a tile.
 
     Args:
@@ -52,12 +52,6 @@ class Proposals:
         """The answer in one line."""
         best = f", best {self.plans[0].asked.name}" if self.plans else ""
         return f"{counted(self.fitting, 'plan')} of a tile of {extents_text(self.tile)}{best}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def read_bytes(one: Plan) -> int:

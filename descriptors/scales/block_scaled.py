@@ -29,7 +29,7 @@ from descriptors.instructions.tables import DENSE_K
 from descriptors.operands.operand import Matrix, SwizzleMode, SwizzleName
 from descriptors.scales.factors import ScaleFactors, scale_factors
 from descriptors.scales.kinds import factors_of, scaled_kind, widest_swizzle
-from descriptors.text import html, tell, word_text
+from descriptors.text import Told, word_text
 from descriptors.tmem.evidence import weakest
 from descriptors.tmem.plan import ColumnPlan
 from descriptors.tmem.planner import tmem_plan
@@ -50,7 +50,7 @@ class MmaStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BlockScaled:
+class BlockScaled(Told):
     """The multiplication of a tile with scale factors, as one CTA sees it.
 
     Args:
@@ -84,12 +84,6 @@ class BlockScaled:
         """The answer in one line."""
         words = ", ".join(word_text(one) for one in self.steps[0][:2])
         return f"{self.ptx}: A and B {words}, idesc {word_text(self.steps[0].idesc, 32)}, {self.plan.headline}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def ptx(self) -> str:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.scales.memory import COPY, COPY_OF_HALVES, copy_steps, memory_bytes, scale_memory
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import address_of
 from descriptors.tmem.scale_cells import FACTORS, as_vector, padded_rows, scale_cells, scale_cells_of_64
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleFactors:
+class ScaleFactors(Told):
     """The scale factors of one operand of a tile.
 
     Args:
@@ -76,12 +76,6 @@ class ScaleFactors:
         return (
             f"scale factors of {self.mn} rows, K {self.k} by {self.vector}: {self.bytes} bytes, {self.columns} columns"
         )
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def bytes(self) -> int:

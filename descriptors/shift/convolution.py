@@ -27,7 +27,7 @@ from descriptors.shift.problem import ShiftProblem, shift_problem
 from descriptors.shift.running import Machine, ShiftProof, direct, numbers, outcome, simulate
 from descriptors.shift.steps import QUARTERS, RANGES, STARTS, STEP_COLUMNS, ShiftStep, tile_steps
 from descriptors.shift.traffic import Traffic, table
-from descriptors.text import counted, html, tell
+from descriptors.text import Told, counted
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
 from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, QUARTER
 
@@ -42,7 +42,7 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftConvolution:
+class ShiftConvolution(Told):
     """A convolution whose activations move.
 
     Args:
@@ -120,12 +120,6 @@ class ShiftConvolution:
         top = p * one.stride_h - one.padding[0]
         first = max(0, -(top // one.dilation_h))
         return max(0, min(one.taps[0], (one.height - 1 - top) // one.dilation_h + 1) - first)
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     def steps(self, p: int = 0, tile: int = 0) -> tuple[ShiftStep, ...]:
         """The steps of a tile of an output row.

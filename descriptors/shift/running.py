@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from descriptors.proof import shift_model
 from descriptors.shift.problem import ShiftProblem
 from descriptors.shift.steps import STEP_COLUMNS, ShiftStep
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.geometry import COLUMNS, LANES
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftProof:
+class ShiftProof(Told):
     """A convolution simulated on whole numbers.
 
     Args:
@@ -89,12 +89,6 @@ class ShiftProof:
         if self.ok:
             return f"proved: {self.outputs} outputs, by {self.multiplications} multiplications simulated"
         return f"wrong: {self.outcome.wrong} of {self.outputs} outputs"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def numbers(one: ShiftProblem, seed: int = 1) -> tuple[Numbers, Numbers]:

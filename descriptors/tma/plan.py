@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.proof.copy_model import landing_bits
-from descriptors.text import extents_text, html, tell
+from descriptors.text import Told, extents_text
 from descriptors.tma.limits import ALGEBRA, DESTINATION_BYTES, GUIDE, INNER_BYTES, PADDED, PADDED_INNER, TmaError
 from descriptors.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
 from layoutalg import ComposedLayout, Layout, offsets, size
@@ -80,7 +80,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class TmaPlan:
+class TmaPlan(Told):
     """The tensor map and the copies that fill a shared-memory tile.
 
     Args:
@@ -104,12 +104,6 @@ class TmaPlan:
         """The answer in one line."""
         box, count = extents_text(self.box), len(self.boxes)
         return f"{count} {'box' if count == 1 else 'boxes'} of {box} {self.element}, swizzle {self.swizzle}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def swizzle_name(self) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.geometry import CELL_BITS, COLUMNS, Cell
 from layoutalg import Coord, Layout, cosize, offsets
 
@@ -58,7 +58,7 @@ def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class TmemFragment:
+class TmemFragment(Told):
     """Where something lies, relative to the address that the instruction is given.
 
     Args:
@@ -81,12 +81,6 @@ class TmemFragment:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{self.what}: {self.layout}, {self.columns} columns"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def columns(self) -> int:

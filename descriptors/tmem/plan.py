@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.evidence import NVIDIA, weakest
 from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import COLUMNS, LEAST_COLUMNS
@@ -47,7 +47,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnPlan:
+class ColumnPlan(Told):
     """The columns of a CTA.
 
     Args:
@@ -64,12 +64,6 @@ class ColumnPlan:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{self.used} columns used, {self.allocate} allocated, {self.ctas} CTAs an SM"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def used(self) -> int:

@@ -23,7 +23,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode, SwizzleName
-from descriptors.text import html, tell, word_text
+from descriptors.text import Told, word_text
 from descriptors.tmem.fragment import TmemFragment, checked, rescaled
 from descriptors.transfer.copies import TmemCopy, tmem_copy
 from descriptors.transfer.landing import Landing, Step, prove_landing
@@ -34,7 +34,7 @@ ATOM_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Told):
     """Copies of a tile.
 
     Args:
@@ -53,12 +53,6 @@ class Copied:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{len(self.steps)} x {self.copy.ptx()}, the first of {word_text(self.steps[0].word)}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def evidence(self) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.text import counted, html, tell
+from descriptors.text import Told, counted
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA
 from descriptors.transfer.events import Event
 
@@ -52,7 +52,7 @@ class EventFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class EventReport:
+class EventReport(Told):
     """The outcome of a check.
 
     Args:
@@ -78,12 +78,6 @@ class EventReport:
         return (
             f"{counted(len(self.findings), 'finding')} in {counted(len(self.events), 'event')}: {self.findings[0].told}"
         )
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
 
 def rule_evidence(rule: str) -> str:

@@ -29,7 +29,7 @@ import re
 from dataclasses import dataclass
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.evidence import NVIDIA
 from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import QUARTER
@@ -47,7 +47,7 @@ _LANE, _COLUMN = 1 << 21, 32  # in bits
 
 
 @dataclass(frozen=True, slots=True)
-class TmemMove:
+class TmemMove(Told):
     """One ``tcgen05.ld`` or ``tcgen05.st``, by a warp.
 
     Args:
@@ -70,12 +70,6 @@ class TmemMove:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{self}: {self.registers} registers, {self.lanes} lanes, {self.columns} columns"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def ptx(self) -> str:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.datapaths import HALF
 from descriptors.tmem.evidence import weakest
 from descriptors.tmem.fragment import TmemFragment, lane_step, rescaled
@@ -49,7 +49,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Readout:
+class Readout(Told):
     """How an accumulator is read by loads of one shape.
 
     Args:
@@ -72,12 +72,6 @@ class Readout:
         each = len(self.loads) // 4
         loads = f"{each} loads of {self.move.registers} registers a warp"
         return f"{self.move.ptx}: {loads}, (thread, value) -> {self.elements}"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def values(self) -> int:

@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
 from descriptors.tmem.fragment import TmemFragment, rescaled
 from descriptors.tmem.geometry import CELL_BITS
@@ -40,7 +40,7 @@ _NAME = r"(?P<load>\.?[0-9a-z]+\.x\d{1,3}(?:\.pack::16b)?)\.(?P<rest>[A-Za-z0-9.
 
 
 @dataclass(frozen=True, slots=True)
-class TmemReduction:
+class TmemReduction(Told):
     """One ``tcgen05.ld.red``, by a warp.
 
     Args:
@@ -63,12 +63,6 @@ class TmemReduction:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{self.ptx}: {self.registers} registers, the last the {self.operation} of {self.move.num} columns"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def ptx(self) -> str:

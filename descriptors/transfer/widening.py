@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.text import html, tell
+from descriptors.text import Told
 from descriptors.tmem.evidence import DOCUMENTED, weakest
 from descriptors.tmem.fragment import TmemFragment, rescaled
 from descriptors.transfer.copies import TmemCopy, tmem_copy
@@ -32,7 +32,7 @@ _GROUP, _BYTE = 16, 8
 
 
 @dataclass(frozen=True, slots=True)
-class WidenedCopy:
+class WidenedCopy(Told):
     """One ``tcgen05.cp`` that widens its elements.
 
     Args:
@@ -51,12 +51,6 @@ class WidenedCopy:
     def headline(self) -> str:
         """The answer in one line."""
         return f"{self.ptx()}: {self.element_bits} bits an element, {self.padding} bytes of each 16 are padding"
-
-    def __str__(self) -> str:
-        return tell(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
 
     @property
     def element_bits(self) -> int:
