@@ -1,0 +1,201 @@
+"""A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
+
+The text around the plan's numbers is ``sm90.cu.in``. A persistent kernel: each CTA takes output tiles in turn. One
+thread of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group
+of ``wgmma`` that read it is done, which is one stage later.
+
+Law: the words, the steps and the line of the instruction in the program are the plan's.
+
+>>> from descriptors.plans.planner import plan
+>>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
+>>> text = kernel(made)
+>>> hex(made.b.word) in text, "a_k_step(int i) { return i * 2; }" in text, ", p, 1, 1, 0, 1;" in text
+(True, True, True)
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from string import Template
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.constants import constants
+from descriptors.plans.accumulators import Registers
+from descriptors.plans.operands import StagedOperand
+from descriptors.plans.plan import Plan
+from descriptors.plans.tensor_map import encode_arguments
+from descriptors.text import counted, extents_text
+
+#: Registers that the warpgroup of copies keeps, and the most that one which multiplies can have (of 255, in steps of 8).
+_FEW, _MOST = 24, 240
+_SM_REGISTERS = 65536
+
+
+def kernel(made: Plan, name: str = "gemm") -> str:
+    """The program: one file of CUDA C++ (C++17), with ``main``.
+
+    Args:
+        made: a plan for sm90.
+        name: of the kernel and the program.
+
+    Raises:
+        DescriptorError: if the plan is not for sm90, or the name is no identifier.
+    """
+    held = made.accumulators
+    if not isinstance(held, Registers):
+        raise DescriptorError(f"emit: the plan must be for sm90 here, found {made.asked.arch}")
+    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
+        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+    few, more = setmaxnreg(held.warpgroups)
+    text = Template(files("descriptors.gemm").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
+    return text.substitute(
+        head=_head(made),
+        name=name,
+        constants=constants(made, held),
+        instruction=_instruction(made),
+        multiply=_multiply(),
+        fewer_registers=few,
+        more_registers=more,
+        tensor_maps="\n".join([_map(made.a), _map(made.b), _strides(made)]),
+        a_memory=_memory(made.a),
+        b_memory=_memory(made.b),
+    )
+
+
+def setmaxnreg(warpgroups: int) -> tuple[str, str]:
+    """How the warpgroup of copies gives up registers, and what the others take of them; nothing if there is one.
+
+    Args:
+        warpgroups: that multiply.
+
+    >>> setmaxnreg(2)[1].strip()
+    'asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");'
+    """
+    if warpgroups == 1:
+        return "", ""
+    launched = _SM_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8
+    more = min(_MOST, (launched * (warpgroups + 1) - _FEW) // warpgroups // 8 * 8)
+    lines = [f'    asm volatile("setmaxnreg.{how}.sync.aligned.u32 {count};");' for how, count in
+             (("dec", _FEW), ("inc", more))]  # fmt: skip
+    return lines[0], lines[1]
+
+
+def _head(made: Plan) -> str:
+    one = made.asked
+    return (
+        f"// {one.name}, {one.a.name} by {one.b.name} into {one.d} (sm90): a tile of {extents_text(one.tile)}, "
+        f"{counted(made.stages, 'stage')}.\n// Written by layoutalg from a plan whose product it proves."
+    )
+
+
+def _memory(side: StagedOperand) -> str:
+    mn = "M" if side.matrix == "A" else "N"
+    rows = f"{mn} rows of K" if not side.transposed else f"K rows of {mn}"
+    return f"{side.matrix} lies in memory as {rows}."
+
+
+def _instruction(made: Plan) -> str:
+    """The instruction as inline assembly: the plan's own line, its registers numbered."""
+    count, kind = made.line.registers, "f" if made.asked.d == "f32" else "r"
+    line = re.sub(r"%d(\d+)", r"%\1", made.line.ptx)
+    line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + 1}").replace("%p,", "p,")
+    line = line.replace("%p;", "p;")
+    opcode, registers, tail = re.fullmatch(r"(\S+ )(\{.*\})(.*)", line).groups()  # type: ignore[union-attr]
+    names = registers[1:-1].split(", ")
+    rows = [", ".join(names[i : i + 16]) for i in range(0, count, 16)]
+    listed = ', "\n      "'.join(rows)
+    outputs = [f'"+{kind}"(d[{i}])' for i in range(count)]
+    bound = ",\n        ".join(", ".join(outputs[i : i + 8]) for i in range(0, count, 8))
+    return (
+        "// Where add is 0 the accumulator begins anew.\n"
+        "__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], uint64_t a, uint64_t b, int add) {\n"
+        "  asm volatile(\n"
+        '      "{\\n"\n      ".reg .pred p;\\n"\n'
+        f'      "setp.ne.b32 p, %{count + 2}, 0;\\n"\n'
+        f'      "{opcode}"\n      "{{{listed}}}"\n      "{tail}\\n"\n      "}}\\n"\n'
+        f'      : {bound}\n      : "l"(a), "l"(b), "r"(add));\n}}\n\n'
+        "// Makes the compiler believe that registers are written here, so that it moves nothing across.\n"
+        "__device__ __forceinline__ void keep(Register (&d)[REGISTERS]) {\n"
+        "#pragma unroll\n"
+        f'  for (int i = 0; i < REGISTERS; ++i) asm volatile("" : "+{kind}"(d[i])::"memory");\n}}\n\n'
+        + _store(made.asked.d)
+    )
+
+
+def _store(d: str) -> str:
+    """Two neighbours of a row of C to where they belong, if they are inside."""
+    head = (
+        "// Two neighbours of a row of C, of which there are so many left.\n"
+        "__device__ __forceinline__ void store_two(TypeD* to, int left, const Register (&d)[REGISTERS], int value) {\n"
+    )
+    if d == "f16":
+        return head + (
+            "  const uint32_t both = d[value / 2];\n"
+            "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 4 == 0) {\n"
+            "    *reinterpret_cast<uint32_t*>(to) = both;\n"
+            "  } else {\n"
+            "    if (left >= 1) to[0] = __ushort_as_half(both & 0xffff);\n"
+            "    if (left >= 2) to[1] = __ushort_as_half(both >> 16);\n  }\n}\n"
+        )
+    pair = {"f32": "float2", "s32": "int2"}[d]
+    return head + (
+        "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 8 == 0) {\n"
+        f"    *reinterpret_cast<{pair}*>(to) = {pair}{{d[value], d[value + 1]}};\n"
+        "  } else {\n"
+        "    if (left >= 1) to[0] = d[value];\n"
+        "    if (left >= 2) to[1] = d[value + 1];\n  }\n}\n"
+    )
+
+
+def _multiply() -> str:
+    return """\
+      const uint64_t a = A_WORD + (base + stage * A_STAGE_BYTES) / 16, b = B_WORD + (base + stage * B_STAGE_BYTES) / 16;
+#pragma unroll
+      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) keep(d[block]);
+      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+      for (int kb = 0; kb < BLOCKS_K; ++kb) {
+#pragma unroll
+        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {
+          const int i = block % BLOCKS_M * WARPGROUPS + warpgroup, j = block / BLOCKS_M;
+          multiply(d[block], a + a_mn_step(i) + a_k_step(kb), b + b_mn_step(j) + b_k_step(kb), step + kb > 0);
+        }
+      }
+      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#pragma unroll
+      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) keep(d[block]);"""
+
+
+def _map(side: StagedOperand) -> str:
+    """The host function that encodes a tensor map, with the arguments that the plan names."""
+    told = dict(encode_arguments(side))
+    name = side.matrix
+    mn = "M" if name == "A" else "N"
+    return f"""\
+inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{
+  const cuuint64_t extents[] = {told["globalDim"]}, strides[] = {told["globalStrides"]};
+  const cuuint32_t box[] = {told["boxDim"]}, steps[] = {told["elementStrides"]};
+  CUtensorMap made;
+  const CUresult result = encoder()(&made, {told["tensorDataType"]}, {told["tensorRank"]}, const_cast<void*>({name}),
+                                    extents, strides, box, steps, {told["interleave"]}, {told["swizzle"]},
+                                    {told["l2Promotion"]}, {told["oobFill"]});
+  if (result != CUDA_SUCCESS) {{
+    std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, operand {name}\\n", static_cast<int>(result));
+    std::exit(2);
+  }}
+  return made;
+}}
+"""
+
+
+def _strides(made: Plan) -> str:
+    """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
+    tests = []
+    for side, mn in ((made.a, "M"), (made.b, "N")):
+        tests.append(f"({mn if side.transposed else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
+    text = " && ".join(tests)
+    return (
+        f"// The copy engine takes rows of whole 16 bytes alone.\n"
+        f"inline bool strides_do(int M, int N, int K) {{\n  (void)M, (void)N, (void)K;\n  return {text};\n}}\n"
+    )
