@@ -57,7 +57,7 @@ ROOMS = {
     "descriptors.plans": (
         "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
     ),
-    "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
