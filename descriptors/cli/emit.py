@@ -30,7 +30,7 @@ _NO_OPERAND = ("as_json", "subtile", "words", "explained", "emit", "name", "symb
 @click.option("--name", help="What the name of every operand begins with: gemm makes gemm_a of a.")
 @click.pass_context
 def emit(
-    context: click.Context, language: str, operands: Sequence[str], name: str | None, **common: str | None
+    context: click.Context, /, language: str, operands: Sequence[str], name: str | None, **common: str | None
 ) -> None:
     """Write the code of several operands as one text: LANGUAGE is cuda, header, ptx, cutedsl or python.
 
