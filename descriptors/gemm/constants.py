@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from descriptors.errors import DescriptorError
+from descriptors.operands.operand import Major
 from descriptors.plans.accumulators import Registers
 from descriptors.plans.budget import BARRIER_BYTES
 from descriptors.plans.operands import StagedOperand
@@ -26,6 +27,8 @@ CPP_TYPES = {
     "s8": "int8_t", "u8": "uint8_t", "f32": "float", "s32": "int32_t",
 }  # fmt: skip
 
+#: The start address in a word, bits 0-13.
+_START = 0x3FFF
 #: Rows of output tiles that are worked on together have about so many rows of C.
 _GROUP_ROWS = 2048
 
@@ -56,7 +59,7 @@ def constants(made: Plan, held: Registers) -> str:
     m, n, k = one.blocks
     lines = [
         f"constexpr int TILE_M = {one.tile[0]}, TILE_N = {one.tile[1]}, TILE_K = {one.tile[2]};  // of a stage",
-        f"constexpr int MMA_M = {one.extents[0]}, MMA_N = {one.extents[1]};  // of an instruction",
+        f"constexpr int MMA_M = {one.extents[0]}, MMA_N = {one.extents[1]}, MMA_K = {one.extents[2]};  // of an instruction",
         f"constexpr int WARPGROUPS = {held.warpgroups};  // that multiply; one more copies",
         f"constexpr int BLOCKS_M = {m // held.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
         f"constexpr int REGISTERS = {made.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",
@@ -71,7 +74,7 @@ def constants(made: Plan, held: Registers) -> str:
         f"using Register = {'float' if one.d == 'f32' else 'int32_t' if one.d == 's32' else 'uint32_t'};",
     ]
     for side in (made.a, made.b):
-        lines += ["", *_operand(side)]
+        lines += ["", *_operand(side, side.matrix == "B" or made.loads is None)]
     low, high = (0, 3) if "u8" in (one.a.name, one.b.name) else (-1, 1) if one.d == "f16" else (-2, 2)
     lines += ["", "// The product is checked with integers between these."]
     lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
@@ -79,7 +82,7 @@ def constants(made: Plan, held: Registers) -> str:
     return "\n".join([*lines, "", *_positions(held)])
 
 
-def _operand(side: StagedOperand) -> Iterator[str]:
+def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
     name = side.matrix
     low = name.lower()
     if len(side.tma.dimensions) != 2:
@@ -89,16 +92,26 @@ def _operand(side: StagedOperand) -> Iterator[str]:
     unit = side.stage_bytes // 16
     assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
     yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
-    yield f"constexpr uint64_t {name}_WORD = {word_text(side.word)};  // of its first block, were the base 0"
     yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
-    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.transposed else 'false'};"
-    yield step_function(f"{low}_mn_step", side.mn_steps)
-    yield step_function(f"{low}_k_step", side.k_steps)
+    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
+    if by_word:
+        yield from _words(side)
     boxes = side.boxes
     yield f"constexpr int {name}_BOXES = {len(boxes)};  // where they begin in the tile, and in shared memory"
     yield step_function(f"{low}_box_mn", [box.origin[0] for box in boxes], "int")
     yield step_function(f"{low}_box_k", [box.origin[1] for box in boxes], "int")
     yield step_function(f"{low}_box_at", [box.offset_bytes for box in boxes])
+
+
+def _words(side: StagedOperand) -> Iterator[str]:
+    """The word of an operand, and what is added to it."""
+    name, low = side.matrix, side.matrix.lower()
+    rows = side.mn_steps
+    if list(rows) != [i * rows[-1] // max(1, len(rows) - 1) for i in range(len(rows))]:
+        raise DescriptorError(f"emit: the blocks of {name} must lie equally far apart, found {rows}")
+    yield f"constexpr uint64_t {name}_WORD = {word_text(side.word & ~_START)};  // without its start address"
+    yield step_function(f"{low}_mn_step", side.mn_steps)
+    yield step_function(f"{low}_k_step", side.k_steps)
 
 
 def _positions(held: Registers) -> Iterator[str]:
@@ -108,7 +121,7 @@ def _positions(held: Registers) -> Iterator[str]:
     terms: dict[str, list[str]] = {"row": [], "column": []}
     for index, what in enumerate(("thread", "value")):
         before, mode = 1, flatten(held.fragment.layout[index])
-        for extent, step in zip(_listed(mode.shape), _listed(mode.stride), strict=True):
+        for extent, step in zip(listed(mode.shape), listed(mode.stride), strict=True):
             at = f"{what} / {before} % {extent}" if before > 1 else f"{what} % {extent}"
             kind, times = ("row", step) if step < rows else ("column", step // rows)
             terms[kind].append(f"{at} * {times}")
@@ -117,7 +130,11 @@ def _positions(held: Registers) -> Iterator[str]:
         yield f"__device__ constexpr int d_{kind}(int thread, int value) {{ return {' + '.join(some)}; }}"
 
 
-def _listed(value: object) -> tuple[int, ...]:
-    """The shape or stride of a flat layout, which is a number where there is one mode."""
+def listed(value: object) -> tuple[int, ...]:
+    """The shape or stride of a flat layout, which is a number where there is one mode.
+
+    >>> listed(8), listed((8, 2))
+    ((8,), (8, 2))
+    """
     found: tuple[int, ...] = value if isinstance(value, tuple) else (value,)  # type: ignore[assignment]
     return found

@@ -21,6 +21,9 @@ from string import Template
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.constants import constants
+from descriptors.gemm.loads import loads_of
+from descriptors.gemm.wgmma import instruction, stage
+from descriptors.operands.operand import Major
 from descriptors.plans.accumulators import Registers
 from descriptors.plans.operands import StagedOperand
 from descriptors.plans.plan import Plan
@@ -53,8 +56,8 @@ def kernel(made: Plan, name: str = "gemm") -> str:
         head=_head(made),
         name=name,
         constants=constants(made, held),
-        instruction=_instruction(made),
-        multiply=_multiply(),
+        instruction="\n".join([instruction(made), *loads_of(made), _store(made.asked.d)]),
+        stage=stage(made),
         fewer_registers=few,
         more_registers=more,
         tensor_maps="\n".join([_map(made.a), _map(made.b), _strides(made)]),
@@ -91,36 +94,8 @@ def _head(made: Plan) -> str:
 
 def _memory(side: StagedOperand) -> str:
     mn = "M" if side.matrix == "A" else "N"
-    rows = f"{mn} rows of K" if not side.transposed else f"K rows of {mn}"
+    rows = f"{mn} rows of K" if side.derivation.major is not Major.MN else f"K rows of {mn}"
     return f"{side.matrix} lies in memory as {rows}."
-
-
-def _instruction(made: Plan) -> str:
-    """The instruction as inline assembly: the plan's own line, its registers numbered."""
-    count, kind = made.line.registers, "f" if made.asked.d == "f32" else "r"
-    line = re.sub(r"%d(\d+)", r"%\1", made.line.ptx)
-    line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + 1}").replace("%p,", "p,")
-    line = line.replace("%p;", "p;")
-    opcode, registers, tail = re.fullmatch(r"(\S+ )(\{.*\})(.*)", line).groups()  # type: ignore[union-attr]
-    names = registers[1:-1].split(", ")
-    rows = [", ".join(names[i : i + 16]) for i in range(0, count, 16)]
-    listed = ', "\n      "'.join(rows)
-    outputs = [f'"+{kind}"(d[{i}])' for i in range(count)]
-    bound = ",\n        ".join(", ".join(outputs[i : i + 8]) for i in range(0, count, 8))
-    return (
-        "// Where add is 0 the accumulator begins anew.\n"
-        "__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], uint64_t a, uint64_t b, int add) {\n"
-        "  asm volatile(\n"
-        '      "{\\n"\n      ".reg .pred p;\\n"\n'
-        f'      "setp.ne.b32 p, %{count + 2}, 0;\\n"\n'
-        f'      "{opcode}"\n      "{{{listed}}}"\n      "{tail}\\n"\n      "}}\\n"\n'
-        f'      : {bound}\n      : "l"(a), "l"(b), "r"(add));\n}}\n\n'
-        "// Makes the compiler believe that registers are written here, so that it moves nothing across.\n"
-        "__device__ __forceinline__ void keep(Register (&d)[REGISTERS]) {\n"
-        "#pragma unroll\n"
-        f'  for (int i = 0; i < REGISTERS; ++i) asm volatile("" : "+{kind}"(d[i])::"memory");\n}}\n\n'
-        + _store(made.asked.d)
-    )
 
 
 def _store(d: str) -> str:
@@ -146,25 +121,6 @@ def _store(d: str) -> str:
         "    if (left >= 1) to[0] = d[value];\n"
         "    if (left >= 2) to[1] = d[value + 1];\n  }\n}\n"
     )
-
-
-def _multiply() -> str:
-    return """\
-      const uint64_t a = A_WORD + (base + stage * A_STAGE_BYTES) / 16, b = B_WORD + (base + stage * B_STAGE_BYTES) / 16;
-#pragma unroll
-      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) keep(d[block]);
-      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#pragma unroll
-      for (int kb = 0; kb < BLOCKS_K; ++kb) {
-#pragma unroll
-        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {
-          const int i = block % BLOCKS_M * WARPGROUPS + warpgroup, j = block / BLOCKS_M;
-          multiply(d[block], a + a_mn_step(i) + a_k_step(kb), b + b_mn_step(j) + b_k_step(kb), step + kb > 0);
-        }
-      }
-      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-#pragma unroll
-      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) keep(d[block]);"""
 
 
 def _map(side: StagedOperand) -> str:
@@ -193,7 +149,7 @@ def _strides(made: Plan) -> str:
     """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
     tests = []
     for side, mn in ((made.a, "M"), (made.b, "N")):
-        tests.append(f"({mn if side.transposed else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
+        tests.append(f"({mn if side.derivation.major is Major.MN else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
     text = " && ".join(tests)
     return (
         f"// The copy engine takes rows of whole 16 bytes alone.\n"

@@ -1,0 +1,113 @@
+"""A of a program in registers: where an element lies in a stage, and the load of a K block.
+
+Law: the place that the text computes is the one that the layout has.
+
+>>> from descriptors import derive
+>>> d = derive((128, 64), "bf16", "K", "128B", (64, 16))
+>>> first, second = place_of(d).splitlines()[2:4]
+>>> at = eval("lambda row, column: " + first.split("at = ")[1].strip(";").replace("/", "//"))
+>>> byte = eval("lambda at: " + second.split("return ")[1].strip(";"))
+>>> all(byte(at(m, k)) == d.smem_tile((m, k)) * 2 for m in range(128) for k in range(64))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptors.derivation.derivation import Derivation
+from descriptors.gemm.constants import listed
+from descriptors.plans.fragments import ROWS, LoadedOperand
+from descriptors.plans.plan import Plan
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten
+
+
+def place_of(one: Derivation) -> str:
+    """A function: the byte, from the start of a stage, at which an element of A begins.
+
+    Args:
+        one: A, whose layout's first two modes are M and K.
+    """
+    tile = one.smem_tile
+    swizzle, affine = (tile.outer, tile.inner) if isinstance(tile, ComposedLayout) else (None, tile)
+    said = [*_terms(affine[0], "row"), *_terms(affine[1], "column")]
+    lines = [f"  const int at = {' + '.join(said) or '0'};"]
+    whole = "at"
+    if isinstance(swizzle, Swizzle) and swizzle.bits:
+        whole = f"(at ^ (at >> {swizzle.shift} & {(1 << swizzle.bits) - 1 << swizzle.base:#x}))"
+    lines.append(f"  return {whole} * {one.element.storage_bits // 8};")
+    return "\n".join(
+        [f"// Of a stage of A, {tile}.", "__device__ constexpr int a_at(int row, int column) {", *lines, "}\n"]
+    )
+
+
+def _terms(mode: Layout, what: str) -> Iterator[str]:
+    before, flat = 1, flatten(mode)
+    for extent, step in zip(listed(flat.shape), listed(flat.stride), strict=True):
+        if extent > 1 and step:
+            digit = what if before == 1 else f"{what} / {before}"
+            yield f"{digit} % {extent} * {step}"
+        before *= extent
+
+
+def loads_of(made: Plan) -> Iterator[str]:
+    """The functions of A in registers; none where a word gives A to the instruction."""
+    if made.loads is None:
+        return
+    yield place_of(made.a.derivation)
+    yield _HEAD + (_matrices if made.loads.move.startswith("ldmatrix") else _elements)(made.loads)
+
+
+_HEAD = """\
+// What a thread holds of a K block of A whose rows and columns begin there.
+__device__ __forceinline__ void load_a(uint32_t (&a)[4], uint32_t tile, int rows, int columns, int thread) {
+"""
+
+
+def _matrices(loads: LoadedOperand) -> str:
+    """One ``ldmatrix``: which row of which matrix a thread points at is asked of the plan, bit by bit of its number."""
+    row, column = (_bits([loads.pointer(1 << bit)[index] for bit in range(7)]) for index in (0, 1))
+    return f"""\
+  const uint32_t from = tile + a_at(rows + {row}, columns + {column});
+  asm volatile("{loads.move} {{%0, %1, %2, %3}}, [%4];"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(from)
+               : "memory");
+}}
+"""
+
+
+def _bits(weights: list[int]) -> str:
+    """A sum over the bits of the thread's number."""
+    return "(" + (" + ".join(f"(thread >> {bit} & 1) * {one}" for bit, one in enumerate(weights) if one) or "0") + ")"
+
+
+def _elements(loads: LoadedOperand) -> str:
+    """One load an element, since no matrix load turns elements of these widths; from the low bits of a register up."""
+    bits = 32 // loads.each
+    flat = {what: flatten(loads.fragment.layout[index]) for index, what in enumerate(("thread", "value"))}
+    rows, columns = list[str](), list[str]()
+    for what, mode in flat.items():
+        before = 1
+        for extent, step in zip(listed(mode.shape), listed(mode.stride), strict=True):
+            digit = f"{what} / {before} % {extent}"
+            (rows if step < ROWS else columns).append(f"{digit} * {step if step < ROWS else step // ROWS}")
+            before *= extent
+    kind = {8: "u8", 16: "u16", 32: "u32"}[bits]
+    return f"""\
+#pragma unroll
+  for (int i = 0; i < 4; ++i) a[i] = 0;
+#pragma unroll
+  for (int value = 0; value < {loads.fragment.values}; ++value) {{
+    const uint32_t from = tile + a_at(rows + {" + ".join(rows)}, columns + {" + ".join(columns)});
+    uint32_t bits;
+    asm volatile("{{\\n.reg .{kind} one;\\nld.shared.{kind} one, [%1];\\ncvt.u32.{kind} %0, one;\\n}}"
+                 : "=r"(bits)
+                 : "r"(from)
+                 : "memory");
+    a[value / {loads.each}] |= bits << {bits} * (value % {loads.each});
+  }}
+#pragma unroll
+  for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(a[i])::"memory");
+}}
+"""
