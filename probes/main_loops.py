@@ -53,7 +53,7 @@ def drawn(number: int, seed: int) -> list[dict[str, Any]]:
     while len(found) < number:
         one = _drawn(chooser, *TYPES[len(found) % len(TYPES)])
         try:
-            plan(**one, verify=False)
+            kernel(plan(**one, verify=False))
         except DescriptorError:
             continue
         if one not in found:
@@ -64,7 +64,11 @@ def drawn(number: int, seed: int) -> list[dict[str, Any]]:
 def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
     k = _K.get(a, 32)
     n = chooser.choice((8, 16, 24, 32, 40, 64, 72, 96, 128, 160, 192, 256))
-    m_blocks, n_blocks, k_blocks = chooser.choice((1, 1, 2, 3, 4)), chooser.choice((1, 1, 2)), chooser.choice((1, 2, 4, 8))
+    m_blocks, n_blocks, k_blocks = (
+        chooser.choice((1, 1, 2, 3, 4)),
+        chooser.choice((1, 1, 2)),
+        chooser.choice((1, 2, 4, 8)),
+    )
     one = {
         "instruction": f"m64n{n}k{k}", "dtype": a, "b_dtype": b, "d_dtype": d, "arch": "sm90",
         "tile": [64 * m_blocks, n * n_blocks, k * k_blocks], "stages": chooser.choice((None, 1, 2, 3, 5)),

@@ -59,7 +59,7 @@ def constants(made: Plan, held: Registers) -> str:
     m, n, k = one.blocks
     lines = [
         f"constexpr int TILE_M = {one.tile[0]}, TILE_N = {one.tile[1]}, TILE_K = {one.tile[2]};  // of a stage",
-        f"constexpr int MMA_M = {one.extents[0]}, MMA_N = {one.extents[1]}, MMA_K = {one.extents[2]};  // of an instruction",
+        f"constexpr int MMA_M = {one.extents[0]}, MMA_N = {one.extents[1]};  // of an instruction",
         f"constexpr int WARPGROUPS = {held.warpgroups};  // that multiply; one more copies",
         f"constexpr int BLOCKS_M = {m // held.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
         f"constexpr int REGISTERS = {made.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",

@@ -95,7 +95,7 @@ _LOADS = """\
       for (int i = 0; i < BLOCKS_M; ++i) {
 #pragma unroll
         for (int kb = 0; kb < BLOCKS_K; ++kb)
-          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M, kb * MMA_K, thread);
+          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M, kb * (TILE_K / BLOCKS_K), thread);
       }
 """
 _AT_ONCE = """\
