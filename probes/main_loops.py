@@ -132,7 +132,10 @@ def row(one: dict[str, Any], text: str, program: Path, wrong: Path | None) -> di
     if not found["exact"]:
         found["found"] = [said for _, said in told]
     if wrong is not None:
-        found["twin_wrong"] = ran(wrong, sizes(made)[0])[0] == 1
+        status, said = ran(wrong, sizes(made)[0])
+        found["twin_wrong"] = status == 1
+        if status != 1:
+            found["twin_found"] = said
     return found
 
 
