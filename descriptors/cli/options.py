@@ -162,6 +162,7 @@ def complete(context: click.Context, parameter: click.Parameter, begun: str) -> 
 def _choices(context: click.Context, option: str) -> Iterable[str]:
     """The names by the option's own; the tables are read only when the shell asks."""
     from descriptors.emitters.emit import LANGUAGES
+    from descriptors.gemm.emit import PLAN_LANGUAGES
     from descriptors.instructions.rules import ARCHES, MODES
     from descriptors.instructions.selection import select_rows
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
@@ -196,7 +197,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "quarters": QUARTERS,
         "start": STARTS,
         "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
-        "emit": LANGUAGES,
+        "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
         "language": LANGUAGES,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }

@@ -60,6 +60,7 @@ ROOMS = {
         "proposals"
     ),
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
+    "descriptors.gemm": "offsets header sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (

@@ -64,9 +64,7 @@ def test_the_accumulators_leave_room_for_a() -> None:
     asked: dict[str, Any] = {"stages": 1, "a_source": "registers", "verify": False}
     held = plan("m64n256k32", "e4m3", tile=(64, 256, 512), **asked).accumulators
     assert isinstance(held, Registers) and held.registers == 128
-    with pytest.raises(
-        DescriptorError, match=r"^plan: accumulators and A must fit 255 .* need 128 \+ 128: 1 "
-    ):
+    with pytest.raises(DescriptorError, match=r"^plan: accumulators and A must fit 255 .* need 128 \+ 128: 1 "):
         plan("m64n256k32", "e4m3", tile=(64, 256, 1024), **asked)
 
 
