@@ -170,6 +170,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.output.tiles.closed_forms import WRITERS
     from descriptors.output.tiles.formulas import TABLE_WRITERS
+    from descriptors.plans.asked import SOURCES
     from descriptors.shift.steps import QUARTERS, STARTS
 
     arch = context.params.get("arch")
@@ -188,6 +189,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "a_swizzle": map(str, SwizzleMode),
         "b_swizzle": map(str, SwizzleMode),
         "expected": map(str, SwizzleMode),
+        "a_source": SOURCES,
         "arch": ARCHES,
         "unit": UNITS,
         "operand": ("A", "B"),

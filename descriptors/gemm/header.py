@@ -41,9 +41,8 @@ def write(made: Plan, name: str) -> str:
     prefix = recipe(made.b.derivation, name).constant("")
     numbers = "\n".join(f"#define {prefix}{key} {value}" for key, value in _numbers(made))
     checks = "\n".join(_checks(made, name, prefix))
-    title = (
-        f"// {made.headline}.\n// Addresses are bytes from the start of the CTA's shared memory, a multiple of 1024.\n"
-    )
+    where = "Addresses are bytes from the start of the CTA's shared memory, a multiple of 1024."
+    title = f"// {made.headline}.\n// {where}\n"
     return "\n".join([header.HEAD + title + numbers + "\n", *texts, checks + "\n"])
 
 
