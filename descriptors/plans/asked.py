@@ -28,7 +28,7 @@ from descriptors.words.descriptor import Arch, architecture
 MOST_STAGES = 64
 
 #: Where A may lie, as people say it, and as the tables of instructions do.
-_SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
+SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def asked(
     d = d_dtype or ("s32" if named == "i8" else "f32")
     majors = as_major(a_major), as_major(b_major)
     check_types(of, named, a, b, d, legality=mode)
-    place = choose("plan: a_source", a_source, _SOURCES)
+    place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and of != "sm90":
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
     row = _shape(of, named, extents, pair, mode, place)
