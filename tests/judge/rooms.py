@@ -72,18 +72,18 @@ ROOMS = {
     "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
     "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
     "descriptors.output": "plan main_loop proposals search summary report story answers",
-    "descriptors.pictures": (
-        "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
-        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"
-    ),
+    "descriptors.pictures.parts": "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms",
+    "descriptors.pictures.words": "advance_panel word_panel advance word difference",
+    "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
+    "descriptors.pictures": "boxes proofs shifted gallery kinds",
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma plan tmem_layouts tmem_data "
-        "tmem_shift tmem draw search formulas atlas kernels command"
-    ),
+    "descriptors.cli.asking": "elsewhere values completion options tiles check",
+    "descriptors.cli.operands": "derive emit match words debug tma draw",
+    "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
+    "descriptors.cli": "plan search formulas atlas kernels command",
     "descriptors.__main__": "",
 }
 

@@ -14,6 +14,9 @@ WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
 TENSOR = "fragment columns events moves reductions readout readouts copies widened"
 CHAINS = "landing copied factors block_scaled shift_proof shifted"
+NUMBERS = "the picture shows every number of it"
+OFFERED = "names are offered as they are checked"
+TMEM = "tmem_layouts tmem_data tmem_shift"
 SENTENCES = "sentences of a derivation"
 PROVED = "whatever a plan is simulated from"
 
@@ -71,15 +74,21 @@ SHARED = [
         "broken events",
     ),
     ("descriptors.output.tiles", "descriptors/output/tiles/test_derivation.py", SENTENCES, "explanation layout_steps"),
-    ("descriptors.output.words", "descriptors/cli/test_instructions.py", "tables as printed", "instructions"),
+    (
+        "descriptors.output.words",
+        "descriptors/cli/tensor_cores/test_instructions.py",
+        "tables as printed",
+        "instructions",
+    ),
     ("descriptors.output.words", "descriptors/output/test_answers.py", ANSWER, "fields fetched candidates diff idesc"),
     ("descriptors.output.tiles", "descriptors/output/test_answers.py", ANSWER, "advance proof match"),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary main_loop proposals"),
-    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels chunk_panels"),
-    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
-    ("descriptors.pictures", "descriptors/pictures/test_advance.py", PARTS, "advance_panel"),
-    ("descriptors.pictures", "descriptors/pictures/test_word.py", PARTS, "word_panel"),
-    ("descriptors.pictures", "descriptors/pictures/test_banks.py", "the picture shows every number of it", "accesses"),
+    ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels"),
+    ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "chunk_panels"),
+    ("descriptors.pictures.conflicts", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
+    ("descriptors.pictures.conflicts", "descriptors/pictures/conflicts/test_banks.py", NUMBERS, "accesses"),
+    ("descriptors.pictures.words", "descriptors/pictures/words/test_advance.py", PARTS, "advance_panel"),
+    ("descriptors.pictures.words", "descriptors/pictures/words/test_word.py", PARTS, "word_panel"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),
@@ -90,16 +99,18 @@ SHARED = [
     ("descriptors.oracle.dsl", "descriptors/oracle/test_tmem.py", WORKER, "tmem"),
     ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
     ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
+    ("descriptors.cli.asking", "descriptors/cli/test_completion.py", OFFERED, "options completion"),
+    ("descriptors.cli", "descriptors/cli/test_completion.py", OFFERED, "command"),
+    ("descriptors.cli.asking", "descriptors/cli/operands/test_debug.py", COMMAND, "values tiles"),
+    ("descriptors.cli.operands", "descriptors/cli/operands/test_derive.py", COMMAND, "match"),
+    ("descriptors.cli.operands", "descriptors/cli/operands/test_debug.py", COMMAND, "words"),
+    ("descriptors.cli.tensor_cores", "descriptors/cli/tensor_cores/test_tmem.py", COMMAND, TMEM),
     (
-        "descriptors.cli",
-        "descriptors/cli/test_completion.py",
-        "names are offered as they are checked",
-        "options command",
+        "descriptors.debug",
+        "descriptors/cli/operands/test_debug.py",
+        "a word is compared as it is asked about",
+        "expectation",
     ),
-    ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
-    ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words tiles"),
-    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data tmem_shift"),
-    ("descriptors.debug", "descriptors/cli/test_debug.py", "a word is compared as it is asked about", "expectation"),
 ]
 COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}
 MODULES = [(room, name) for room, names in ROOMS.items() for name in names.split()]
