@@ -16,11 +16,10 @@ from places import ROOT
 ROOMS = {
     "layoutalg.errors": "",
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
-    "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
+    "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
+    "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
-    "layoutalg.layouts": (
-        "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
-    ),
+    "layoutalg.layouts": "swizzle valid layout flat jumps plain_composition composed modes offsets cosize memory",
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
@@ -29,7 +28,7 @@ ROOMS = {
     ),
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
-    "layoutalg.expression": "",
+    "layoutalg.notation": "tokens printed parser notation expression",
     "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
     "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",

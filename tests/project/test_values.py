@@ -45,7 +45,7 @@ from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.drawing.plate import Level, Mark
 from layoutalg.fragments.catalogue import family_of
-from layoutalg.layouts.tokens import tokenize
+from layoutalg.notation.tokens import tokenize
 from layoutalg.oracle import algebra, reader, service, tensors, tree
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question

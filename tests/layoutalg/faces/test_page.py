@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from drawn import read
 
 from layoutalg import Layout, Scene, draw
-from layoutalg.strokes.page import image, page
-from layoutalg.strokes.svg import svg
+from layoutalg.faces.page import image, page
+from layoutalg.faces.svg import svg
 
 
 class _Tags(HTMLParser):

@@ -12,7 +12,7 @@ import pytest
 from places import ROOT
 
 from layoutalg import Figure, Picture, Scene
-from layoutalg.strokes.tikz import document, tikz
+from layoutalg.faces.tikz import document, tikz
 
 sys.path.append(str(ROOT / "scripts"))  # at the end: the package of attacks has the name of a script
 from make_figures import FIGURES

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import layoutalg as la
 from layoutalg import Layout, LayoutError, NotationError, Swizzle
-from layoutalg.expression import OPERATIONS, evaluate, operations
+from layoutalg.notation.expression import OPERATIONS, evaluate, operations
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_no_call_raises_anything_but_a_layout_error(source: str) -> None:
 
 
 def test_python_eval_is_not_involved() -> None:
-    import layoutalg.expression as module
+    import layoutalg.notation.expression as module
 
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

@@ -1,6 +1,6 @@
 """Expressions of the algebra as text: ``zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))``.
 
-The notation of :mod:`layoutalg.layouts.notation` with calls added. Added to its grammar::
+The notation of :mod:`layoutalg.notation.parser` with calls added. Added to its grammar::
 
     part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
               | name {"." word}              what the registers of an instruction hold: mma.m16n8k16.C
@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.names import fragment
-from layoutalg.layouts.notation import Parser
-from layoutalg.layouts.printed import as_notation
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.layouts.tokens import Token
+from layoutalg.notation.parser import Parser
+from layoutalg.notation.printed import as_notation
+from layoutalg.notation.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.strokes.files import write_whole
-from layoutalg.strokes.page import image, page
+from layoutalg.faces.files import write_whole
+from layoutalg.faces.page import image, page
+from layoutalg.faces.svg import svg
+from layoutalg.faces.terminal import painted
+from layoutalg.faces.tikz import document, tikz
 from layoutalg.strokes.scene import Scene
-from layoutalg.strokes.svg import svg
-from layoutalg.strokes.terminal import painted
-from layoutalg.strokes.tikz import document, tikz
 
 #: What a file is written as, by its suffix.
 SUFFIXES = (".svg", ".tex", ".txt", ".html")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from layoutalg import LayoutError
-from layoutalg.strokes.files import write_whole
+from layoutalg.faces.files import write_whole
 
 
 def test_a_file_takes_the_place_of_another_and_keeps_its_permissions(tmp_path: Path) -> None:

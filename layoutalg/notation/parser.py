@@ -1,8 +1,6 @@
-"""CuTe notation, read and written: ``((8,16),(64,2)):((64,512),(1,8192))``, ``S<3,4,3> o 0 o (8,64):(64,1)``.
+"""The grammar of CuTe notation: what its words come to, each made into a value as soon as it is read.
 
-Writing is ``str()``, which gives what the CuTe DSL prints. Reading takes that back, and C++'s spelling as well
-(``Sw<3,4,3>``, ``(_8,_64):(_64,_1)``, tilers in ``<...>``). Law: ``parse_layout(str(x)) == x`` for every layout,
-composed layout and swizzle. The grammar, with ``o`` right-associative::
+The grammar, with ``o`` right-associative::
 
     value  = atom ["o" value ["o" value]]
     atom   = part [":" part]
@@ -11,12 +9,10 @@ composed layout and swizzle. The grammar, with ``o`` right-associative::
     number = ["-"] term {("+" | "-") term}          term = factor {"*" factor}
     factor = integer | symbol ["**" integer]
 
-A symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum needs one in it. A parenthesis around one layout
-groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple. What CuTe prints of a tensor is
-read as the layout in it (``printed``).
+Law: a subclass changes what is made of what was read, or what a name means, and never the grammar.
 
->>> for text in ("((8,16),(64,2)):((64,512),(1,8192))", "S<3,4,3> o 0 o (8,64):(64,1)", "(4,8):(1@0,1@1)", "8*m:1"):
-...     assert str(parse_layout(text)) == text
+>>> Parser("(8,_64)").parse_all(), Parser("S<3,4,3> o 0 o 4:1").parse_all()
+((8, 64), ComposedLayout(Swizzle(3, 4, 3), 0, Layout(4, 1)))
 """
 
 from __future__ import annotations
@@ -26,13 +22,12 @@ from typing import Any, NoReturn
 from layoutalg.errors import NotationError
 from layoutalg.layouts.composed import MOST_LEVELS, ComposedLayout
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.printed import as_notation
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.layouts.tokens import Token, quoted, tokenize
+from layoutalg.notation.printed import as_notation
+from layoutalg.notation.tokens import Token, quoted, tokenize
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import safe_text, tuple_depth
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
-from layoutalg.tuples.types import Coord, IntTuple
 
 #: Names that are no symbols.
 _WORDS = frozenset({"o", "None", "True", "False"})
@@ -105,7 +100,7 @@ class Parser:
     def layout(self, shape: Any, stride: Any, start: int) -> Any:
         """The layout of a shape and a stride, whose first token is ``start``."""
         for part in (shape, stride):
-            if part is None or not _is_int_tuple(part):
+            if part is None or not is_int_tuple(part):
                 self.next = start
                 self.fail("a layout must be a shape and a stride of integers")
         return Layout(shape, stride)
@@ -116,7 +111,7 @@ class Parser:
 
     def composed(self, outer: Any, offset: Any, inner: Any) -> Any:
         """The composed layout of a function, an offset and a layout."""
-        if not _is_int_tuple(offset):
+        if not is_int_tuple(offset):
             raise NotationError(
                 f"notation: the middle of a composed layout must be an offset, found {safe_text(offset)}; "
                 f"text = {quoted(self.text)}",
@@ -237,44 +232,8 @@ class Parser:
         return self.grouped(items[0]) if len(items) == 1 and not comma else tuple(items)
 
 
-def parse_layout(text: str) -> Layout | ComposedLayout | Swizzle:
-    """Read a layout, a composed layout or a swizzle from its notation.
-
-    Raises:
-        NotationError: if the text is not in the notation, or denotes something else.
-        LayoutError: if it denotes no valid layout (shape and stride not congruent, a negative extent, ...).
-
-    >>> parse_layout("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)")
-    ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
-    >>> print(parse_layout("((8,16),(64,2)):((64,512),(1,8192))"))
-    ((8,16),(64,2)):((64,512),(1,8192))
-    """
-    value = Parser(text).parse_all()
-    if isinstance(value, (Layout, ComposedLayout, Swizzle)):
-        return value
-    raise NotationError(
-        f"notation: a layout is written shape:stride or S<b,m,s> o offset o layout, found {safe_text(value)}; "
-        f"text = {quoted(text)}",
-        text,
-    )
-
-
-def parse_int_tuple(text: str) -> IntTuple | Coord:
-    """Read a nested tuple of integers, with ``_`` for a mode that is kept.
-
-    Raises:
-        NotationError: if the text denotes something else.
-
-    >>> parse_int_tuple("(8,(_,64))")
-    (8, (None, 64))
-    """
-    value: IntTuple | Coord = Parser(text).parse_all()
-    if not _is_int_tuple(value):
-        raise NotationError(f"notation: expected a tuple of integers, found {safe_text(value)}", text)
-    return value
-
-
-def _is_int_tuple(value: Any) -> bool:
+def is_int_tuple(value: Any) -> bool:
+    """Whether a value is an integer, a symbol, a basis stride or None, or a tuple of such."""
     if type(value) is tuple:
-        return all(map(_is_int_tuple, value))
+        return all(map(is_int_tuple, value))
     return value is None or isinstance(value, (int, ScaledBasis, Polynomial))

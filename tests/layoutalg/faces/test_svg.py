@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import Figure
+from layoutalg.faces.svg import head_of, svg
 from layoutalg.strokes.scene import Scene
 from layoutalg.strokes.shapes import Arrow, Text
-from layoutalg.strokes.svg import head_of, svg
 
 
 def everything() -> Scene:

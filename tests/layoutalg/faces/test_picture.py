@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from layoutalg import Layout, LayoutError, Picture, draw
-from layoutalg.strokes.page import image, page
-from layoutalg.strokes.tikz import document
+from layoutalg.faces.page import image, page
+from layoutalg.faces.tikz import document
 
 PICTURE = draw(Layout((2, 3), (3, 1)))
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from layoutalg.faces.svg import head_of
 from layoutalg.strokes.scene import Scene
 from layoutalg.strokes.shapes import Area, Arrow, Box, Cells, Lines, Point, Shape, Text
-from layoutalg.strokes.svg import head_of
 from layoutalg.strokes.theme import ink
 
 #: What TeX reads as a command, and signs that it writes in its own way.

@@ -14,8 +14,8 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 
+from layoutalg.faces.svg import svg
 from layoutalg.strokes.scene import Scene
-from layoutalg.strokes.svg import svg
 from layoutalg.strokes.theme import INKS, SANS
 
 
