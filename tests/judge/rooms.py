@@ -41,7 +41,8 @@ ROOMS = {
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch picture"
+        "word_model read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch "
+        "picture"
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
