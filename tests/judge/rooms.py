@@ -46,7 +46,7 @@ ROOMS = {
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
-        "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
+        "arguments request table advance crossing places derivation verify derive symbolic_tile symbolic"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
