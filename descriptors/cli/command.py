@@ -24,7 +24,7 @@ COMMANDS = {
     ),
     "emit": (
         "descriptors.cli.operands.emit",
-        "The code of several operands as one text: cuda, ptx, cutedsl or python.",
+        "The code of several operands as one text: cuda, header, ptx, cutedsl or python.",
     ),
     "match": ("descriptors.cli.operands.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": (

@@ -41,8 +41,8 @@ ROOMS = {
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "word_model read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch "
-        "picture"
+        "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
+        "scale_model addresses mismatch picture"
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
@@ -55,9 +55,11 @@ ROOMS = {
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.plans": (
-        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
+        "asked operands fragments scales accumulators instruction memory product tensor_map budget plan order planner "
+        "proposals"
     ),
-    "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
+    "descriptors.gemm": "offsets header sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (

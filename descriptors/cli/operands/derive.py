@@ -84,7 +84,7 @@ from layoutalg.cli.console import Status, json_text, say
 @click.option(
     "--emit",
     shell_complete=complete,
-    help="Write the code that builds and moves the descriptor: cuda ptx cutedsl python.",
+    help="Write the code that builds and moves the descriptor: cuda header ptx cutedsl python.",
 )
 @click.option(
     "--draw", "drawn", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
