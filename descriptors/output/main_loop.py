@@ -16,14 +16,14 @@ from typing import Any
 
 from descriptors import text
 from descriptors.output.words.pages import page
-from descriptors.plans.accumulators import THREAD_REGISTERS, Registers
-from descriptors.plans.budget import BARRIER_BYTES
-from descriptors.plans.fragments import LoadedOperand
-from descriptors.plans.operands import StagedOperand
 from descriptors.plans.order import order
+from descriptors.plans.parts.accumulators import THREAD_REGISTERS, Registers
+from descriptors.plans.parts.budget import BARRIER_BYTES
+from descriptors.plans.parts.fragments import LoadedOperand
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.tensor_map import dimension_name, encode_arguments
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
-from descriptors.plans.tensor_map import dimension_name, encode_arguments
 from descriptors.text import aligned, counted, extents_text, word_text
 
 #: The longest line of a list.

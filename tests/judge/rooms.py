@@ -36,9 +36,8 @@ ROOMS = {
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
-    ),
+    "descriptors.operands": "synonyms operand swizzled decayed atoms pasted explicit",
+    "descriptors.matching": "steps forms canonical meaning partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
         "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
@@ -54,10 +53,8 @@ ROOMS = {
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
-    "descriptors.plans": (
-        "asked operands fragments scales accumulators instruction memory product tensor_map budget plan order planner "
-        "proposals"
-    ),
+    "descriptors.plans.parts": "asked operands fragments scales accumulators instruction tensor_map budget",
+    "descriptors.plans": "memory product plan order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.gemm": "offsets header sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",

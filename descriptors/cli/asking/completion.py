@@ -30,7 +30,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.output.tiles.closed_forms import WRITERS
     from descriptors.output.tiles.formulas import TABLE_WRITERS
-    from descriptors.plans.asked import SOURCES
+    from descriptors.plans.parts.asked import SOURCES
     from descriptors.shift.steps import QUARTERS, STARTS
 
     arch = context.params.get("arch")

@@ -5,7 +5,7 @@ stage. The proof of the product adds them up as the kernel does.
 
 Law: the sums are the words of the derivation, wherever the operand lies.
 
->>> from descriptors.plans.asked import asked
+>>> from descriptors.plans.parts.asked import asked
 >>> a = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64)), "A", 3, base=2048)
 >>> all(a.word_at(i, k, s) == a.derivation.word(i, k, s, 2048) for i in range(2) for k in range(4) for s in range(3))
 True
@@ -20,7 +20,7 @@ from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
-from descriptors.plans.asked import MainLoop
+from descriptors.plans.parts.asked import MainLoop
 from descriptors.tma.plan import Box, TmaPlan
 from descriptors.tma.planner import tma_plan
 from descriptors.words.transpose import transpose_bit
@@ -100,7 +100,7 @@ def operand(
     Raises:
         DescriptorError: if it has no layout that both the instruction reads and copies fill.
 
-    >>> from descriptors.plans.asked import asked
+    >>> from descriptors.plans.parts.asked import asked
     >>> operand(asked("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
