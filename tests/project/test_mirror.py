@@ -82,7 +82,7 @@ SHARED = [
     ),
     ("descriptors.output.words", "descriptors/output/test_answers.py", ANSWER, "fields fetched candidates diff idesc"),
     ("descriptors.output.tiles", "descriptors/output/test_answers.py", ANSWER, "advance proof match"),
-    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary main_loop proposals"),
+    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary staged main_loop proposals"),
     ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels"),
     ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "chunk_panels"),
     ("descriptors.pictures.conflicts", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
