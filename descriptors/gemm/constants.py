@@ -4,8 +4,11 @@ Law: a step that is linear is said as a product, any other as a table, and both 
 
 >>> step_function("a_k_step", (0, 2, 4, 6))
 '__host__ __device__ constexpr uint32_t a_k_step(int i) { return i * 2; }'
->>> step_function("a_k_step", (0, 2, 1024))
-'__host__ __device__ constexpr uint32_t a_k_step(int i) {\\n  constexpr uint32_t all[] = {0, 2, 1024};\\n  return all[i];\\n}'
+>>> print(step_function("a_k_step", (0, 2, 1024)))
+__host__ __device__ constexpr uint32_t a_k_step(int i) {
+  constexpr uint32_t all[] = {0, 2, 1024};
+  return all[i];
+}
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ from collections.abc import Iterator, Sequence
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import Major
-from descriptors.plans.accumulators import Registers
-from descriptors.plans.budget import BARRIER_BYTES
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.accumulators import Registers
+from descriptors.plans.parts.budget import BARRIER_BYTES
+from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.plan import Plan
 from descriptors.text import word_text
 from layoutalg import flatten
@@ -136,5 +139,5 @@ def listed(value: object) -> tuple[int, ...]:
     >>> listed(8), listed((8, 2))
     ((8,), (8, 2))
     """
-    found: tuple[int, ...] = value if isinstance(value, tuple) else (value,)  # type: ignore[assignment]
+    found: tuple[int, ...] = value if isinstance(value, tuple) else (value,)
     return found

@@ -1,14 +1,11 @@
 """A of a program in registers: where an element lies in a stage, and the load of a K block.
 
-Law: the place that the text computes is the one that the layout has.
+Law: the load is the one that the plan proves.
 
->>> from descriptors import derive
->>> d = derive((128, 64), "bf16", "K", "128B", (64, 16))
->>> first, second = place_of(d).splitlines()[2:4]
->>> at = eval("lambda row, column: " + first.split("at = ")[1].strip(";").replace("/", "//"))
->>> byte = eval("lambda at: " + second.split("return ")[1].strip(";"))
->>> all(byte(at(m, k)) == d.smem_tile((m, k)) * 2 for m in range(128) for k in range(64))
-True
+>>> from descriptors.plans.planner import plan
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 16), a_major="MN", a_source="registers", verify=False)
+>>> [line.split()[1] for line in "".join(loads_of(made)).splitlines() if "ldmatrix" in line]
+['volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16']
 """
 
 from __future__ import annotations
@@ -17,9 +14,10 @@ from collections.abc import Iterator
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.gemm.constants import listed
-from descriptors.plans.fragments import ROWS, LoadedOperand
+from descriptors.gemm.offsets import byte_offset
+from descriptors.plans.parts.fragments import ROWS, LoadedOperand
 from descriptors.plans.plan import Plan
-from layoutalg import ComposedLayout, Layout, Swizzle, flatten
+from layoutalg import flatten
 
 
 def place_of(one: Derivation) -> str:
@@ -28,26 +26,16 @@ def place_of(one: Derivation) -> str:
     Args:
         one: A, whose layout's first two modes are M and K.
     """
-    tile = one.smem_tile
-    swizzle, affine = (tile.outer, tile.inner) if isinstance(tile, ComposedLayout) else (None, tile)
-    said = [*_terms(affine[0], "row"), *_terms(affine[1], "column")]
-    lines = [f"  const int at = {' + '.join(said) or '0'};"]
-    whole = "at"
-    if isinstance(swizzle, Swizzle) and swizzle.bits:
-        whole = f"(at ^ (at >> {swizzle.shift} & {(1 << swizzle.bits) - 1 << swizzle.base:#x}))"
-    lines.append(f"  return {whole} * {one.element.storage_bits // 8};")
+    affine, swizzled = byte_offset(one)
     return "\n".join(
-        [f"// Of a stage of A, {tile}.", "__device__ constexpr int a_at(int row, int column) {", *lines, "}\n"]
+        [
+            f"// Of a stage of A, {one.smem_tile}, in bytes.",
+            "__device__ constexpr uint32_t a_at(uint32_t row, uint32_t column) {",
+            f"  const uint32_t at = {affine};",
+            f"  return {swizzled};",
+            "}\n",
+        ]
     )
-
-
-def _terms(mode: Layout, what: str) -> Iterator[str]:
-    before, flat = 1, flatten(mode)
-    for extent, step in zip(listed(flat.shape), listed(flat.stride), strict=True):
-        if extent > 1 and step:
-            digit = what if before == 1 else f"{what} / {before}"
-            yield f"{digit} % {extent} * {step}"
-        before *= extent
 
 
 def loads_of(made: Plan) -> Iterator[str]:

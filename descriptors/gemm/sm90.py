@@ -24,10 +24,10 @@ from descriptors.gemm.constants import constants
 from descriptors.gemm.loads import loads_of
 from descriptors.gemm.wgmma import instruction, stage
 from descriptors.operands.operand import Major
-from descriptors.plans.accumulators import Registers
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.accumulators import Registers
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.tensor_map import encode_arguments
 from descriptors.plans.plan import Plan
-from descriptors.plans.tensor_map import encode_arguments
 from descriptors.text import counted, extents_text
 
 _SM_REGISTERS = 65536
@@ -43,8 +43,8 @@ def kernel(made: Plan, name: str = "gemm") -> str:
         name: of the kernel and the program.
 
     Raises:
-        DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers for the instruction, or
-            the name is no identifier.
+        DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers, or the
+            name is no identifier.
     """
     held = made.accumulators
     if not isinstance(held, Registers):
@@ -87,8 +87,8 @@ def registers(warpgroups: int) -> tuple[int, int, int]:
 def _check_registers(made: Plan, held: Registers) -> None:
     """Refuse what the assembler refuses, or would spill.
 
-    It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26 beside
-    the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
+    It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
+    beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
     """
     one, (start, _, most) = made.asked, registers(held.warpgroups)
     own = made.loads.registers * one.blocks[0] // held.warpgroups if made.loads else 0

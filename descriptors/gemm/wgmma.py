@@ -20,7 +20,7 @@ _COMMIT = '      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");\
 
 
 def instruction(made: Plan) -> str:
-    """The function ``multiply``, and ``keep``, which pins registers between instructions that the compiler sees nothing of.
+    """The function ``multiply``, and ``keep``, which pins registers that the compiler does not know to be written.
 
     Args:
         made: a plan for sm90.
@@ -95,7 +95,8 @@ _LOADS = """\
       for (int i = 0; i < BLOCKS_M; ++i) {
 #pragma unroll
         for (int kb = 0; kb < BLOCKS_K; ++kb)
-          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M, kb * (TILE_K / BLOCKS_K), thread);
+          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M,
+                 kb * (TILE_K / BLOCKS_K), thread);
       }
 """
 _AT_ONCE = """\
