@@ -81,6 +81,7 @@ def constants(made: Plan, held: Registers) -> str:
     low, high = (0, 3) if "u8" in (one.a.name, one.b.name) else (-1, 1) if one.d == "f16" else (-2, 2)
     lines += ["", "// The product is checked with integers between these."]
     lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
+    lines.append(f"constexpr bool INTEGERS = {'true' if one.d == 's32' else 'false'};")
     lines.append(f'constexpr const char* OPERATIONS = "{"OP" if one.d == "s32" else "FLOP"}";')
     return "\n".join([*lines, "", *_positions(held)])
 
@@ -127,10 +128,10 @@ def _positions(held: Registers) -> Iterator[str]:
         for extent, step in zip(listed(mode.shape), listed(mode.stride), strict=True):
             at = f"{what} / {before} % {extent}" if before > 1 else f"{what} % {extent}"
             kind, times = ("row", step) if step < rows else ("column", step // rows)
-            terms[kind].append(f"{at} * {times}")
+            terms[kind].append(at if times == 1 else f"{at} * {times}")
             before *= extent
     for kind, some in terms.items():
-        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{ return {' + '.join(some)}; }}"
+        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {' + '.join(some)};\n}}"
 
 
 def listed(value: object) -> tuple[int, ...]:

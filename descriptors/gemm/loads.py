@@ -56,7 +56,8 @@ def _matrices(loads: LoadedOperand) -> str:
     """One ``ldmatrix``: which row of which matrix a thread points at is asked of the plan, bit by bit of its number."""
     row, column = (_bits([loads.pointer(1 << bit)[index] for bit in range(7)]) for index in (0, 1))
     return f"""\
-  const uint32_t from = tile + a_at(rows + {row}, columns + {column});
+  const uint32_t from = tile + a_at(rows + {row},
+                                    columns + {column});
   asm volatile("{loads.move} {{%0, %1, %2, %3}}, [%4];"
                : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
                : "r"(from)
@@ -66,8 +67,21 @@ def _matrices(loads: LoadedOperand) -> str:
 
 
 def _bits(weights: list[int]) -> str:
-    """A sum over the bits of the thread's number."""
-    return "(" + (" + ".join(f"(thread >> {bit} & 1) * {one}" for bit, one in enumerate(weights) if one) or "0") + ")"
+    """A sum over the bits of the thread's number; bits whose weights double are taken together.
+
+    >>> _bits([1, 2, 4, 8, 0, 16, 32]), _bits([0, 0, 0, 0, 16, 0, 0])
+    ('(thread & 15) + (thread >> 5 & 3) * 16', '(thread >> 4 & 1) * 16')
+    """
+    terms, bit = list[str](), 0
+    while bit < len(weights):
+        end = bit + 1
+        while end < len(weights) and weights[bit] and weights[end] == weights[bit] << end - bit:
+            end += 1
+        if weights[bit]:
+            taken = f"thread >> {bit} & {(1 << end - bit) - 1}" if bit else f"thread & {(1 << end) - 1}"
+            terms.append(f"({taken})" + (f" * {weights[bit]}" if weights[bit] > 1 else ""))
+        bit = end
+    return " + ".join(terms) or "0"
 
 
 def _elements(loads: LoadedOperand) -> str:
@@ -79,7 +93,8 @@ def _elements(loads: LoadedOperand) -> str:
         before = 1
         for extent, step in zip(listed(mode.shape), listed(mode.stride), strict=True):
             digit = f"{what} / {before} % {extent}"
-            (rows if step < ROWS else columns).append(f"{digit} * {step if step < ROWS else step // ROWS}")
+            times = step if step < ROWS else step // ROWS
+            (rows if step < ROWS else columns).append(f"{digit} * {times}" if times > 1 else digit)
             before *= extent
     kind = {8: "u8", 16: "u16", 32: "u32"}[bits]
     return f"""\
@@ -87,7 +102,8 @@ def _elements(loads: LoadedOperand) -> str:
   for (int i = 0; i < 4; ++i) a[i] = 0;
 #pragma unroll
   for (int value = 0; value < {loads.fragment.values}; ++value) {{
-    const uint32_t from = tile + a_at(rows + {" + ".join(rows)}, columns + {" + ".join(columns)});
+    const uint32_t from = tile + a_at(rows + {" + ".join(rows)},
+                                      columns + {" + ".join(columns)});
     uint32_t bits;
     asm volatile("{{\\n.reg .{kind} one;\\nld.shared.{kind} one, [%1];\\ncvt.u32.{kind} %0, one;\\n}}"
                  : "=r"(bits)

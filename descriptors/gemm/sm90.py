@@ -166,8 +166,9 @@ inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}
   const cuuint32_t box[] = {told["boxDim"]}, steps[] = {told["elementStrides"]};
   CUtensorMap made;
   const CUresult result = encoder()(&made, {told["tensorDataType"]}, {told["tensorRank"]}, const_cast<void*>({name}),
-                                    extents, strides, box, steps, {told["interleave"]}, {told["swizzle"]},
-                                    {told["l2Promotion"]}, {told["oobFill"]});
+                                    extents, strides, box, steps, {told["interleave"]},
+                                    {told["swizzle"]}, {told["l2Promotion"]},
+                                    {told["oobFill"]});
   if (result != CUDA_SUCCESS) {{
     std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, operand {name}\\n", static_cast<int>(result));
     std::exit(2);

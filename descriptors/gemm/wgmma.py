@@ -77,7 +77,8 @@ def stage(made: Plan) -> str:
         + "#pragma unroll\n      for (int kb = 0; kb < BLOCKS_K; ++kb) {\n"
         + "#pragma unroll\n        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {\n"
         + "          const int i = block % BLOCKS_M, j = block / BLOCKS_M;\n"
-        + f"          multiply(d[block], {a}, b + b_mn_step(j) + b_k_step(kb), step + kb > 0);\n"
+        + f"          multiply(d[block], {a}, b + b_mn_step(j) + b_k_step(kb),\n"
+        + "                   step + kb > 0);\n"
         + "        }\n      }\n"
         + _COMMIT
         + f"{_LOOP}keep(d[block]);\n"

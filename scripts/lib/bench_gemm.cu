@@ -1,7 +1,7 @@
 // Times an emitted kernel beside cuBLAS in one process: rounds of both in turn, the median of each.
 //
-// Compiled with -DKERNEL="the emitted file"; started with the path of libcublas, M, N, K and the number of rounds. Prints
-// one line of JSON. The operands are random numbers in [-1, 1), since power, and so the clock, depends on the data.
+// Compiled with -DKERNEL="the emitted file"; started with the path of libcublas, M, N, K and the number of rounds.
+// Prints one line of JSON. The operands are random numbers in [-1, 1), since power, and so the clock, depends on the data.
 #define LAYOUTALG_NO_MAIN
 #include KERNEL
 
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 // The little of cublas_v2.h that is needed, so that its headers need not be installed.
 using Handle = void*;
@@ -75,8 +76,8 @@ int main(int count, char** given) {
   const float one = 1, zero = 0;
   const int type = R_16BF;  // of A and B
   const auto cublas = [&](void* to, int type_c) {
-    return gemm_ex(handle, B_MN_MAJOR ? OP_N : OP_T, A_MN_MAJOR ? OP_T : OP_N, N, M, K, &one, b, type, B_MN_MAJOR ? N : K, a,
-                   type, A_MN_MAJOR ? M : K, &zero, to, type_c, N, COMPUTE_32F, -1);
+    return gemm_ex(handle, B_MN_MAJOR ? OP_N : OP_T, A_MN_MAJOR ? OP_T : OP_N, N, M, K, &one, b, type,
+                   B_MN_MAJOR ? N : K, a, type, A_MN_MAJOR ? M : K, &zero, to, type_c, N, COMPUTE_32F, -1);
   };
   const auto ours = [&] { launch(a, b, c, M, N, K); };
   const auto wide = [&] { cublas(theirs, R_32F); };
@@ -103,7 +104,7 @@ int main(int count, char** given) {
     std::nth_element(times[i].begin(), times[i].begin() + rounds / 2, times[i].end());
     rates[i] = 2.0 * M * N * K / times[i][rounds / 2] / 1e9;
   }
-  std::printf("{\"m\": %d, \"n\": %d, \"k\": %d, \"tflops\": %.1f, \"cublas_f32_tflops\": %.1f, \"cublas_tflops\": %.1f, "
-              "\"difference\": %.3g}\n", M, N, K, rates[0], rates[1], rates[2], difference);
+  std::printf("{\"m\": %d, \"n\": %d, \"k\": %d, \"tflops\": %.1f, \"cublas_f32_tflops\": %.1f, "
+              "\"cublas_tflops\": %.1f, \"difference\": %.3g}\n", M, N, K, rates[0], rates[1], rates[2], difference);
   return 0;
 }

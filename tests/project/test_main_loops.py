@@ -43,7 +43,9 @@ def test_the_record_is_a_draw_of_its_seed_and_covers_what_plans_differ_in() -> N
     assert plans == drawn(len(plans), RECORD["seed"])
     assert {(one["dtype"], one["b_dtype"], one["d_dtype"]) for one in plans} == set(main_loops.TYPES)
     made = [plan(**one, verify=False) for one in plans]
-    sides = {(side.matrix, str(side.derivation.major), str(side.derivation.swizzle)) for p in made for side in (p.a, p.b)}
+    sides = {
+        (side.matrix, str(side.derivation.major), str(side.derivation.swizzle)) for p in made for side in (p.a, p.b)
+    }
     assert len(sides) == 16  # two operands, two majors, four swizzles
     assert {p.loads is None for p in made} == {True, False}
     assert {p.stages for p in made} >= {1, 2, 3, 5, 8}

@@ -71,7 +71,7 @@ def test_a_thread_finds_every_element_of_a_stage(made: Plan) -> None:
 def test_loads_are_those_of_the_plan(made: Plan) -> None:
     loads, text = made.loads, kernel(made)
     assert loads is not None
-    found = re.search(r"from = tile \+ a_at\(rows \+ (.*?), columns \+ (.*?)\);", text)
+    found = re.search(r"from = tile \+ a_at\(rows \+ (.*?),\s+columns \+ (.*?)\);", text)
     assert found is not None
     row, column = expression(found[1], "row"), expression(found[2], "column")
     for thread in range(128):
