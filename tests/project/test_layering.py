@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from places import ROOT
@@ -23,8 +24,8 @@ HEAVY = ("numpy", "sympy", "cutlass", "click", "rich")
 MODULES = sorted(modules())
 PACKAGES = {"layoutalg": layoutalg, "descriptors": descriptors}
 
-#: Modules of a room, lines of a module, and lines of a function without its head and docstring: what can be overlooked.
-MOST_MODULES, MOST_LINES, MOST_LINES_OF_A_BODY = 12, 300, 40
+#: Modules of a room, lines of a module and of a file of tests, and lines of a function without its head and docstring.
+MOST_MODULES, MOST_LINES, MOST_LINES_OF_TESTS, MOST_LINES_OF_A_BODY = 12, 300, 400, 40
 
 #: The one door: programs of `descriptors` end as those of `layoutalg` do, for both run in one console.
 CONSOLE = "layoutalg.cli.console"
@@ -90,6 +91,11 @@ def test_a_room_has_at_most_twelve_modules(name: str) -> None:
 def test_a_module_can_be_read_in_one_sitting(module: str) -> None:
     """The faces are tables of names, and as long as there are names."""
     assert modules()[module].count("\n") <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_of_tests_can_be_read_in_one_sitting(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES_OF_TESTS
 
 
 @pytest.mark.parametrize("module", MODULES)
