@@ -56,7 +56,7 @@ ROOMS = {
     "descriptors.plans.parts": "multicast asked operands fragments scales accumulators instruction tensor_map budget",
     "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
-    "descriptors.gemm": "offsets header constants loads wgmma sm90 emit",
+    "descriptors.gemm": "offsets header cluster constants loads wgmma sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
