@@ -120,7 +120,7 @@ __device__ __forceinline__ void release(uint32_t barrier, int thread) {
         "{\\n"
         ".reg .b32 there;\\n"
         "mapa.shared::cluster.u32 there, %0, %1;\\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\\n"
         "}\\n" ::"r"(barrier),
         "r"(peer)
         : "memory");
