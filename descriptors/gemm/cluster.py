@@ -110,7 +110,9 @@ __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// A warp arrives at this barrier in every CTA that copies to this one: those of its row, and those of its column.
+// A warp arrives at this barrier in every CTA that copies to this one: those of its row, and those of its column. What
+// it has read is in registers or multiplied, so the arrival need order nothing at cluster scope: that would be a membar
+// for each, and took a third to two thirds of the speed.
 __device__ __forceinline__ void release(uint32_t barrier, int thread) {
   const int lane = thread % 32, rank = blockIdx.x % CTAS, x = rank % CLUSTER_M, y = rank / CLUSTER_M;
   const int other = lane - CLUSTER_N + (lane - CLUSTER_N >= x);
