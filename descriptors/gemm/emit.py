@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.gemm import header
+from descriptors.gemm import header, ptx_tcgen05, ptx_wgmma, sm90, sm100_kernel
 from descriptors.operands.operand import choose
 from descriptors.plans.plan import Plan
 
@@ -22,15 +22,19 @@ __all__ = ["PLAN_LANGUAGES", "emit_plan"]
 
 def _cuda(made: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    from descriptors.gemm import sm90
+    return sm90.kernel(made) if made.asked.arch == "sm90" else sm100_kernel.kernel(made, name)
 
-    return sm90.kernel(made)
+
+def _ptx(made: Plan, name: str) -> str:
+    """The inner loop."""
+    return (ptx_wgmma if made.asked.arch == "sm90" else ptx_tcgen05).write(made, name)
 
 
 #: Who writes a plan in each language.
 PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
     "cuda": _cuda,
     "header": header.write,
+    "ptx": _ptx,
 }
 
 

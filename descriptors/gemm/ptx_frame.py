@@ -14,13 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.plans.operands import StagedOperand
 from descriptors.plans.plan import Plan
+from descriptors.text import word_text
+
+#: The bits of a word that say where an operand starts, in 16-byte units.
+START_FIELD = 0x3FFF
 
 #: The version of PTX and the target of each architecture.
 TARGETS = {"sm90": ("8.0", "sm_90a"), "sm100": ("8.7", "sm_100a")}
 
 
-def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iterable[str]) -> str:
+def frame(
+    arch: str, name: str, title: str, registers: Sequence[str], body: Iterable[str], directives: str = ""
+) -> str:
     """A module with one entry.
 
     Args:
@@ -29,6 +36,7 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
         title: a line of comment.
         registers: declarations.
         body: instructions and labels.
+        directives: of the entry.
 
     Raises:
         DescriptorError: if the name is no identifier.
@@ -46,7 +54,7 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
 .extern .shared .align 1024 .b8 {name}_smem[];
 
 // In: where the accumulators go, register by register of each thread, and how many tiles along K there are, one or more.
-.visible .entry {name}(.param .u64 {name}_out, .param .u32 {name}_tiles)
+.visible .entry {name}(.param .u64 {name}_out, .param .u32 {name}_tiles){directives}
 {{
 {declared}{lines}
 }}
@@ -86,14 +94,28 @@ def next_stage(stages: int, label: str) -> list[str]:
     '@%more bra loop;'
     """
     return [
-        "add.u32 %stage, %stage, 1;",
-        f"setp.eq.u32 %last, %stage, {stages};",
-        "selp.b32 %stage, 0, %stage, %last;",
+        "add.u32 %next, %stage, 1;",
+        f"setp.eq.u32 %last, %next, {stages};",
+        "selp.b32 %stage, 0, %next, %last;",
         "selp.b32 %flip, 1, 0, %last;",
         "xor.b32 %parity, %parity, %flip;",
         "add.u32 %tile, %tile, 1;",
         "setp.lt.u32 %more, %tile, %tiles;",
         f"@%more bra {label};",
+    ]
+
+
+def placed(target: str, first: str, step: str, side: StagedOperand) -> list[str]:
+    """The word of a stage: where the operand starts there, put into its field, and all other fields of the word.
+
+    >>> from descriptors.plans.planner import plan
+    >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
+    >>> placed("%a", "%a_first", "%step", made.a)[-1]
+    'or.b64 %a, %a, 0x4000004000010000;'
+    """
+    rest = word_text(side.word & ~START_FIELD)
+    return [f"add.u64 {target}, {first}, {step};", f"and.b64 {target}, {target}, {START_FIELD:#x};"] + [
+        f"or.b64 {target}, {target}, {rest};"
     ]
 
 

@@ -16,12 +16,11 @@ import re
 from collections.abc import Iterator
 
 from descriptors.gemm.offsets import byte_lines
-from descriptors.gemm.ptx_frame import barriers, frame, linear, next_stage, wait
+from descriptors.gemm.ptx_frame import START_FIELD, barriers, frame, linear, next_stage, placed, wait
 from descriptors.plans.accumulators import Registers
 from descriptors.plans.fragments import REGISTERS, ROWS, LoadedOperand
 from descriptors.plans.operands import StagedOperand
 from descriptors.plans.plan import Plan
-from descriptors.text import word_text
 
 
 def write(made: Plan, name: str) -> str:
@@ -51,7 +50,7 @@ def _declared(made: Plan, held: Registers) -> list[str]:
     return [
         f".reg .{kind} %d<{held.each * made.line.registers}>;",
         *loads,
-        ".reg .b32 %thread, %group, %smem, %tile, %tiles, %stage, %parity, %flip, %full, %empty;",
+        ".reg .b32 %thread, %group, %smem, %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty;",
         ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %step, %out, %start;",
         ".reg .pred %p, %always, %ready, %last, %more;",
     ]
@@ -67,10 +66,10 @@ def _begin(made: Plan, name: str, held: Registers) -> Iterator[str]:
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
     yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
     if made.loads is None:
-        yield f"add.u64 %a_first, %start, {word_text(made.a.word)};"
+        yield f"add.u64 %a_first, %start, {made.a.word & START_FIELD};"
         yield from linear("%step", "%group", made.a.mn_steps[: held.warpgroups])
         yield "add.u64 %a_first, %a_first, %step;"
-    yield f"add.u64 %b_first, %start, {word_text(made.b.word)};"
+    yield f"add.u64 %b_first, %start, {made.b.word & START_FIELD};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
     zero = "0f00000000" if made.asked.d == "f32" else "0"
     kind = "f32" if made.asked.d == "f32" else "b32"
@@ -86,7 +85,7 @@ def _stage(made: Plan, held: Registers) -> Iterator[str]:
     for low, side in (("a", made.a), ("b", made.b)):
         if low == "b" or made.loads is None:
             yield from linear("%step", "%stage", side.stage_steps)
-            yield f"add.u64 %{low}, %{low}_first, %step;"
+            yield from placed(f"%{low}", f"%{low}_first", "%step", side)
     if made.loads is not None:
         for j in range(_own(made, held)):
             for k in range(made.asked.blocks[2]):
