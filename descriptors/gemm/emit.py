@@ -27,7 +27,7 @@ def _cuda(made: Plan, name: str) -> str:
 
 def _ptx(made: Plan, name: str) -> str:
     """The inner loop."""
-    return (ptx_wgmma if made.asked.arch == "sm90" else ptx_tcgen05).write(made, name)
+    return ptx_wgmma.write(made, name) if made.asked.arch == "sm90" else ptx_tcgen05.write(made, name)
 
 
 #: Who writes a plan in each language.

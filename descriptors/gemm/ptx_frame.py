@@ -25,9 +25,7 @@ START_FIELD = 0x3FFF
 TARGETS = {"sm90": ("8.0", "sm_90a"), "sm100": ("8.7", "sm_100a")}
 
 
-def frame(
-    arch: str, name: str, title: str, registers: Sequence[str], body: Iterable[str], directives: str = ""
-) -> str:
+def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iterable[str], directives: str = "") -> str:
     """A module with one entry.
 
     Args:
@@ -53,7 +51,7 @@ def frame(
 
 .extern .shared .align 1024 .b8 {name}_smem[];
 
-// In: where the accumulators go, register by register of each thread, and how many tiles along K there are, one or more.
+// In: where the accumulators go, register by register of each thread; how many tiles along K there are, one or more.
 .visible .entry {name}(.param .u64 {name}_out, .param .u32 {name}_tiles){directives}
 {{
 {declared}{lines}
@@ -131,5 +129,8 @@ def linear(target: str, index: str, steps: Sequence[int], kind: str = "u64") -> 
         return [f"mul.{'wide.u32' if wide else 'lo.u32'} {target}, {index}, {each};"]
     lines = [f"mov.{kind} {target}, {steps[0]};"]
     for i, step in enumerate(steps[1:], 1):
-        lines += [f"setp.eq.u32 %last, {index}, {i};", f"selp.{kind[0].replace('u', 'b')}{kind[1:]} {target}, {step}, {target}, %last;"]
+        lines += [
+            f"setp.eq.u32 %last, {index}, {i};",
+            f"selp.{kind[0].replace('u', 'b')}{kind[1:]} {target}, {step}, {target}, %last;",
+        ]
     return lines

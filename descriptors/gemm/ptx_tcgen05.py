@@ -77,7 +77,12 @@ def _begin(made: Plan, name: str, held: TensorColumns) -> Iterator[str]:
     yield from ("setp.ne.u32 %other, %warp, 0;", "@%other bra allocated;")
     yield f"tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {held.plan.allocate};"
     yield f"tcgen05.relinquish_alloc_permit.{group}.sync.aligned;"
-    yield from ("allocated:", "tcgen05.fence::before_thread_sync;", *_together(made), "tcgen05.fence::after_thread_sync;")
+    yield from (
+        "allocated:",
+        "tcgen05.fence::before_thread_sync;",
+        *_together(made),
+        "tcgen05.fence::after_thread_sync;",
+    )
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];", "setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
     if made.asked.cta_group == 2:
         yield from ("mov.u32 %rank, %cluster_ctarank;", "setp.ne.u32 %other, %rank, 0;", "@%other bra all;")

@@ -105,14 +105,18 @@ def _block(made: Plan, held: Registers, k: int) -> Iterator[str]:
         yield f"add.u64 %b_desc, %b, {step + made.b.k_steps[k]};"
         for j in range(own):
             first = (n * own + j) * count
-            line = re.sub(r"%d(\d+)", lambda found, first=first: f"%d{first + int(found[1])}", made.ptx)
+            line = _numbered(made.ptx, "d", first)
             if made.loads is None:
                 # The first of this warpgroup's M blocks is in the word already.
                 yield f"add.u64 %a_desc, %a, {made.a.mn_steps[j * held.warpgroups] + made.a.k_steps[k]};"
             else:
-                at = (j * made.loads.blocks + k) * REGISTERS
-                line = re.sub(r"%a(\d)", lambda found, at=at: f"%a{at + int(found[1])}", line)
+                line = _numbered(line, "a", (j * made.loads.blocks + k) * REGISTERS)
             yield line.replace("%p", "%p" if k == 0 else "%always")
+
+
+def _numbered(line: str, name: str, first: int) -> str:
+    """The registers of an instruction's list, counted from another one on."""
+    return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
 
 
 def _load(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:

@@ -60,7 +60,10 @@ ROOMS = {
         "proposals"
     ),
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
-    "descriptors.gemm": "offsets header sm90 emit",
+    "descriptors.gemm": (
+        "offsets header ptx_frame ptx_wgmma ptx_tcgen05 codes sm90 sm100_device sm100_readout sm100_host sm100_kernel "
+        "emit"
+    ),
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (

@@ -9,6 +9,7 @@ from rooms import ROOMS
 COMMAND = "a command is tried from its program, as a person calls it"
 ANSWER = "the answers are held beside one another, each as its command prints it"
 LANGUAGE = "all languages have to give the same words of the same cases"
+KERNEL_TEXT = "read back from whole texts, of every kind of plan"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
@@ -59,6 +60,9 @@ SHARED = [
     ("descriptors.plans", "descriptors/plans/test_product.py", PROVED, "operands memory plan"),
     ("descriptors.plans", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
     ("descriptors.gemm", "descriptors/gemm/test_emit.py", "the door that it stands behind", "sm90"),
+    ("descriptors.gemm", "descriptors/gemm/test_ptx.py", KERNEL_TEXT, "ptx_frame ptx_wgmma ptx_tcgen05"),
+    ("descriptors.gemm", "descriptors/gemm/test_sm100_kernel.py", KERNEL_TEXT, "codes sm100_device sm100_readout"),
+    ("descriptors.gemm", "descriptors/gemm/test_sm100_kernel.py", KERNEL_TEXT, "sm100_host"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda header cutedsl ptx python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
