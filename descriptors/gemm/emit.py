@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.gemm import header, ptx_tcgen05, ptx_wgmma, sm90, sm100_kernel
+from descriptors.gemm import cutedsl, header, ptx_tcgen05, ptx_wgmma, sm90, sm100_kernel
 from descriptors.operands.operand import choose
 from descriptors.plans.plan import Plan
 
@@ -35,6 +35,7 @@ PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
     "cuda": _cuda,
     "header": header.write,
     "ptx": _ptx,
+    "cutedsl": cutedsl.write,
 }
 
 

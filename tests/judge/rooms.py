@@ -61,8 +61,8 @@ ROOMS = {
     ),
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.gemm": (
-        "offsets header ptx_frame ptx_wgmma ptx_tcgen05 codes sm90 sm100_device sm100_readout sm100_host sm100_kernel "
-        "emit"
+        "offsets header ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes sm90 sm100_device sm100_readout sm100_host "
+        "sm100_kernel emit"
     ),
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
@@ -82,8 +82,8 @@ ROOMS = {
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
         "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"
     ),
-    "descriptors.oracle": "words emitted instructions tmem",
-    "descriptors.oracle.dsl": "names words emitted instructions tmem",
+    "descriptors.oracle": "words emitted loops instructions tmem",
+    "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
     "descriptors.cli": (

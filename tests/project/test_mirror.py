@@ -89,6 +89,8 @@ SHARED = [
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_fragments.py", WORKER, "fragments"),
+    ("descriptors.oracle", "descriptors/gemm/test_cutedsl.py", "what was emitted, compiled by the DSL", "loops"),
+    ("descriptors.oracle.dsl", "descriptors/gemm/test_cutedsl.py", WORKER, "loops"),
     ("descriptors.oracle", "descriptors/emitters/test_emit.py", "what was emitted, run by the DSL", "emitted"),
     ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "names words"),
