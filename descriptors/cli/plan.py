@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
-from descriptors.cli.elsewhere import elsewhere
-from descriptors.cli.options import complete, json_option, legality_option, note, noted, numbers
+from descriptors.cli.asking.completion import complete
+from descriptors.cli.asking.elsewhere import elsewhere
+from descriptors.cli.asking.options import json_option, legality_option
+from descriptors.cli.asking.values import note, noted, numbers
 from descriptors.output import proposals
 from descriptors.output.main_loop import record, tell
 from descriptors.plans.planner import plan as plan_of

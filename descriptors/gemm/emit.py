@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.gemm import cutedsl, header, ptx_tcgen05, ptx_wgmma, sm90, sm100_kernel
+from descriptors.gemm import header, sm90, sm100_kernel
+from descriptors.gemm.parts import cutedsl, ptx_tcgen05, ptx_wgmma
 from descriptors.operands.operand import choose
 from descriptors.plans.plan import Plan
 

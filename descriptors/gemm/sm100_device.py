@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from string import Template
 
-from descriptors.plans.accumulators import TensorColumns
+from descriptors.plans.parts.accumulators import TensorColumns
 from descriptors.plans.plan import Plan
 
 #: What every kernel has: barriers, words, copies, commits, allocation.

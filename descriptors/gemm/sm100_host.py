@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from string import Template
 
 from descriptors.emitters.recipe import Term
-from descriptors.gemm.codes import code_of
+from descriptors.gemm.parts.codes import code_of
 from descriptors.instructions.rules import type_name
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.plan import Plan
 from descriptors.scales.factors import ScaleFactors
 from layoutalg import Layout, coalesce, flatten, size

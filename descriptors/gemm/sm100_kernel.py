@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from string import Template
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.gemm.ptx_frame import barriers
+from descriptors.gemm.parts.ptx_frame import barriers
 from descriptors.gemm.sm100_device import common, instructions
 from descriptors.gemm.sm100_host import host
 from descriptors.gemm.sm100_readout import stores
-from descriptors.plans.accumulators import TensorColumns
+from descriptors.plans.parts.accumulators import TensorColumns
 from descriptors.plans.plan import Plan
 from descriptors.text import word_text
 

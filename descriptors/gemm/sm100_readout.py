@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.plans.accumulators import TensorColumns
+from descriptors.plans.parts.accumulators import TensorColumns
 from descriptors.plans.plan import Plan
 from descriptors.transfer.readout import Readout
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from descriptors.plans.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
 from descriptors.plans.plan import Plan
 from descriptors.text import counted, word_text
 

@@ -17,15 +17,15 @@ from dataclasses import replace
 from descriptors.errors import DescriptorError, ProofError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
-from descriptors.plans.accumulators import TensorColumns, columns_of, registers_of
-from descriptors.plans.asked import MainLoop, asked
-from descriptors.plans.budget import EXTRA_BYTES, Budget, budget
-from descriptors.plans.fragments import loaded
-from descriptors.plans.instruction import line_of
-from descriptors.plans.operands import operand
+from descriptors.plans.parts.accumulators import TensorColumns, columns_of, registers_of
+from descriptors.plans.parts.asked import MainLoop, asked
+from descriptors.plans.parts.budget import EXTRA_BYTES, Budget, budget
+from descriptors.plans.parts.fragments import loaded
+from descriptors.plans.parts.instruction import line_of
+from descriptors.plans.parts.operands import operand
+from descriptors.plans.parts.scales import Scales, scales_of
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
-from descriptors.plans.scales import Scales, scales_of
 from descriptors.words.address import SMEM_BYTES
 
 #: What any operand's address may have to be a multiple of.

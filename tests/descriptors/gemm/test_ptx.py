@@ -11,7 +11,7 @@ from gemm_plans import BLACKWELL, HOPPER, assembled, made, need_ptxas
 
 from descriptors import DescriptorError, Plan, check_ptx
 from descriptors.gemm.emit import emit_plan
-from descriptors.gemm.ptx_frame import linear
+from descriptors.gemm.parts.ptx_frame import linear
 
 PLANS = [*(pytest.param(one, id=f"sm90 {name}") for name, one in HOPPER.items())]
 PLANS += [*(pytest.param(one, id=f"sm100 {name}") for name, one in BLACKWELL.items())]

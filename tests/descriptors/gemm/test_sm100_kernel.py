@@ -11,9 +11,9 @@ import pytest
 from gemm_plans import BLACKWELL, compiled, made, need_nvcc
 
 from descriptors import DescriptorError, check_ptx
-from descriptors.gemm.codes import code_of
 from descriptors.gemm.emit import emit_plan
-from descriptors.plans.accumulators import TensorColumns
+from descriptors.gemm.parts.codes import code_of
+from descriptors.plans.parts.accumulators import TensorColumns
 
 PLANS = [pytest.param(one, id=name) for name, one in BLACKWELL.items()]
 
