@@ -71,7 +71,7 @@ ROOMS = {
     ),
     "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
     "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
-    "descriptors.output": "plan staged main_loop proposals search summary report story answers",
+    "descriptors.output": "plan staged main_loop proposals search summary report story contract_keys contract answers",
     "descriptors.pictures.parts": "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms",
     "descriptors.pictures.words": "advance_panel word_panel advance word difference",
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",

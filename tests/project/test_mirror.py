@@ -87,6 +87,12 @@ SHARED = [
     ),
     ("descriptors.output.words", "descriptors/output/test_answers.py", ANSWER, "fields fetched candidates diff idesc"),
     ("descriptors.output.tiles", "descriptors/output/test_answers.py", ANSWER, "advance proof match"),
+    (
+        "descriptors.output",
+        "descriptors/output/test_contract.py",
+        "a key of a file, where the file is read",
+        "contract_keys",
+    ),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary staged main_loop proposals"),
     ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels"),
     ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "chunk_panels"),
