@@ -75,7 +75,7 @@ ROOMS = {
     "descriptors.pictures.parts": "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms",
     "descriptors.pictures.words": "advance_panel word_panel advance word difference",
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
-    "descriptors.pictures": "boxes proofs shifted gallery kinds",
+    "descriptors.pictures": "boxes proofs shifted main_loops gallery kinds",
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
