@@ -23,7 +23,7 @@ __all__ = ["PLAN_LANGUAGES", "emit_plan"]
 
 def _cuda(made: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    return sm90.kernel(made) if made.asked.arch == "sm90" else sm100_kernel.kernel(made, name)
+    return sm90.kernel(made, name) if made.asked.arch == "sm90" else sm100_kernel.kernel(made, name)
 
 
 def _ptx(made: Plan, name: str) -> str:

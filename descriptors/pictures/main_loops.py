@@ -3,7 +3,7 @@
 >>> from descriptors import plan
 >>> found = MainLoopPicture(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)).record()
 >>> found["words"]["A"], found["memory"][:2]
-([['0x4000002000010000', '0x4000002000010002']], [('A', 0, 0, 4096), ('A', 1, 4096, 4096)])
+([['0x8000002000010000', '0x8000002000010002']], [('A', 0, 0, 4096), ('A', 1, 4096, 4096)])
 """
 
 from __future__ import annotations

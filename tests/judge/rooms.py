@@ -57,7 +57,7 @@ ROOMS = {
     "descriptors.plans": "memory product plan order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.gemm.parts": "offsets ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",
-    "descriptors.gemm": "header sm90 sm100_device sm100_readout sm100_host sm100_kernel emit",
+    "descriptors.gemm": ("header constants loads wgmma sm90 sm100_device sm100_readout sm100_host sm100_kernel emit"),
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
