@@ -31,6 +31,9 @@ BLACKWELL: dict[str, dict[str, Any]] = {
         "b_major": "MN", "stages": 2,
     },
     "pair": {"instruction": "m256n256k32", "dtype": "e4m3", "tile": (256, 256, 128), "cta_group": 2},
+    "pair of blocks": {
+        "instruction": "m256n64k16", "dtype": "bf16", "tile": (512, 64, 64), "cta_group": 2, "stages": 2,
+    },
     "pair of 128": {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 128, 128), "cta_group": 2},
     "nvf4": {
         "instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256), "kind": "mxf4nvf4", "scale_vector": 16,
