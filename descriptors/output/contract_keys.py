@@ -4,8 +4,9 @@ Law: every argument is one of the function that the section is for.
 
 >>> from inspect import signature
 >>> from descriptors import derive, plan
->>> [set(ARGUMENTS[kind]) - set(signature(door).parameters) for kind, door in (("operand", derive), ("plan", plan))]
-[{'base'}, set()]
+>>> doors = {"operand": derive, "plan": plan}
+>>> [sorted(set(ARGUMENTS[kind]) ^ set(signature(door).parameters)) for kind, door in doors.items()]
+[['base', 'verify'], ['verify']]
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ARGUMENTS = {
     ).split(),
     "plan": (
         "instruction dtype tile stages arch b_dtype d_dtype a_major b_major a_swizzle b_swizzle kind cta_group "
-        "scale_dtype scale_vector a_source warpgroups smem legality"
+        "scale_dtype scale_vector a_source warpgroups cluster smem legality"
     ).split(),
 }
 #: Short names of what an operand's JSON has further in.
@@ -43,7 +44,7 @@ DEFAULTS = {
         "shared_memory.used",
     ),
 }  # fmt: skip
-_EXTENTS = ("tile", "mma", "order")
+_EXTENTS = ("tile", "mma", "order", "cluster")
 _SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
