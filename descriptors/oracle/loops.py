@@ -2,6 +2,12 @@
 
 Every stage is traced with constant addresses, shared memory from 0 on and tensor memory likewise, so that the compiler
 folds every operand of every instruction to a constant. No GPU is needed.
+
+Law: what is read of PTX is what its registers hold, in the order of the instruction's operands.
+
+>>> text = "mov.b32 %r1, -1; mov.b64 %rd1, 16; mov.b64 %rd2, 32; tcgen05.mma.x [%r1], %rd1, %rd2, %r1, 1;"
+>>> operands(text)
+((4294967295, 16, 32, 4294967295),)
 """
 
 from __future__ import annotations
