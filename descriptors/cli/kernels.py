@@ -1,4 +1,7 @@
-"""The commands ``descriptors check`` and ``explain``: a kernel in PTX, or in CUDA C++ where there is a compiler."""
+"""The commands ``descriptors check`` and ``explain``: a kernel in PTX, or in CUDA C++ where there is a compiler.
+
+``check`` has two faces: what is wrong with a kernel, and, of a file in TOML, whether what a project relies on holds.
+"""
 
 from __future__ import annotations
 
@@ -31,19 +34,32 @@ _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default
 @_ARCH
 @click.option("--errors", is_flag=True, help="Show errors only, and no remarks.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
+@click.option("--init", is_flag=True, help="Write the tables that a .toml file lacks, for it to hold them from now on.")
 @json_option("Write the findings as JSON.")
-def check(file: str, gpu_arch: str, errors: bool, as_sarif: bool, as_json: bool) -> Status:
-    """Check the wgmma and tcgen05 instructions of a kernel: their order, their forms, their descriptor words.
+def check(file: str, gpu_arch: str, errors: bool, as_sarif: bool, init: bool, as_json: bool) -> Status:
+    """Check a kernel, or what a project relies on.
 
     \b
     descriptors check kernel.ptx
     descriptors check kernel.cu --gpu-arch sm_100a
     cuobjdump -ptx a.out | descriptors check -
+    descriptors check operands.toml
 
-    FILE is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input. Three levels: error, an
-    assembler rejects it or the hazard is certain; asks, the manual asks for it and common code omits it; performance.
-    Exit status 1 if there is an error.
+    A KERNEL is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input: the order of its wgmma
+    and tcgen05 instructions, their forms, their descriptor words. Three levels: error, an assembler rejects it or the
+    hazard is certain; asks, the manual asks for it and common code omits it; performance. Exit status 1 if there is an
+    error.
+
+    A PROJECT writes what it relies on into a .toml file: sections [operand.NAME] with arguments of descriptors derive,
+    [plan.NAME] with those of descriptors plan, and in each a table expect with words, layouts, offsets, under the keys
+    that --json has. Exit status 1 if one is wrong; the right one is told.
     """
+    if Path(file).suffix == ".toml":
+        if as_sarif or errors:
+            raise click.UsageError(f"{'--sarif' if as_sarif else '--errors'} goes only with a kernel")
+        return _contract(file, init, as_json)
+    if init:
+        raise click.UsageError("--init goes only with a .toml file")
     found = check_ptx(text_of(file, gpu_arch))
     name = "<stdin>" if file == "-" else file
     if as_sarif:
@@ -55,6 +71,21 @@ def check(file: str, gpu_arch: str, errors: bool, as_sarif: bool, as_json: bool)
     else:
         say(report.tell(found, name, (Level.ERROR,) if errors else tuple(Level)))
     return Status.DIFFERENCE if found.errors else Status.ANSWER
+
+
+def _contract(file: str, init: bool, as_json: bool) -> Status:
+    """What a project relies on; with ``init`` the tables that its file lacks."""
+    from descriptors.output import contract  # a kernel needs none of it
+
+    text = text_of(file, what="TOML")
+    if init:
+        if as_json:
+            raise click.UsageError("--init writes TOML, and goes not with --json")
+        say(contract.missing(text).removesuffix("\n"))
+        return Status.ANSWER
+    found = contract.check_contract(text)
+    say(json_text(contract.record(found, file)) if as_json else contract.tell(found, file))
+    return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
 @click.command()
@@ -73,7 +104,7 @@ def explain(file: str, gpu_arch: str, as_json: bool) -> None:
     say(json_text(story.record(told)) if as_json else story.tell(told))
 
 
-def text_of(file: str, gpu_arch: str = "sm_90a") -> str:
+def text_of(file: str, gpu_arch: str = "sm_90a", what: str = "PTX") -> str:
     """The PTX of a file, of standard input, or of CUDA C++ that is compiled now.
 
     Raises:
@@ -92,16 +123,16 @@ def text_of(file: str, gpu_arch: str = "sm_90a") -> str:
     if path.suffix == ".cu":
         return _compiled(path, gpu_arch)
     with path.open("rb") as opened:
-        return _decoded(opened.read(LIMIT + 1), file)
+        return _decoded(opened.read(LIMIT + 1), file, what)
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decoded(data: bytes, name: str, what: str = "PTX") -> str:
     if len(data) > LIMIT:
         raise DescriptorError(f"check: a file must have at most {LIMIT} bytes, found more; {name}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise DescriptorError(f"check: a file must be PTX, found bytes that are no text; {name}") from None
+        raise DescriptorError(f"check: a file must be {what}, found bytes that are no text; {name}") from None
 
 
 def _compiled(path: Path, gpu_arch: str) -> str:
