@@ -27,6 +27,10 @@ _ROWS = (
     Rule("form-operands", _E, "operands must be those of the instruction, in its order", "correct the operands", _MMA),
     Rule("form-immediate", _E, "an immediate must be in its range", "correct the immediate", _MMA),
     Rule(
+        "form-limit", _E, "a kernel must allow a thread the registers of D and 26 more",
+        "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)",
+    ),
+    Rule(
         "form-transpose", _E, "only f16 and bf16 in shared memory may be transposed",
         "store the operand K-major, and leave the transpose out",
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b",

@@ -58,10 +58,10 @@ ROOMS = {
         "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
     ),
     "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
-    "descriptors.ptx": "operands statements module flow known counters results fold",
+    "descriptors.ptx": "operands statements module limits flow under known counters results fold varying",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
-        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "
+        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order serialized words multiplications chains inspect "
         "story"
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
