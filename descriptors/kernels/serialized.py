@@ -55,7 +55,10 @@ def _calls(function: Function, module: Module) -> Iterator[tuple[int, Broken]]:
         if one.opcode.startswith("call"):
             name = _called(one)
             if name not in calls:
-                yield index, broken("wgmma-call-kept", f"found a call of {name or 'a register'}, which is not in the text")
+                yield (
+                    index,
+                    broken("wgmma-call-kept", f"found a call of {name or 'a register'}, which is not in the text"),
+                )
             elif name in again:
                 yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
 

@@ -142,7 +142,12 @@ def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
         told.append(broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other))
     if event.adds and (bare := tuple(n for n in event.accumulators if not seen[n].defined and seen[n].age is None)):
         told.append(broken("wgmma-start", "found nothing that writes it", bare))
-    state.update({name: replace(_fenced(seen[name]), age=0, role="A", waited=None, carried=False, counted=False) for name in event.a})
+    state.update(
+        {
+            name: replace(_fenced(seen[name]), age=0, role="A", waited=None, carried=False, counted=False)
+            for name in event.a
+        }
+    )
     flying = Register("", age=0, shape=event.shape, defined=True)
     state.update(dict.fromkeys(event.accumulators, flying))
     return told

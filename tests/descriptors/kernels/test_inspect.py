@@ -15,7 +15,6 @@ from seeds import seed_of_this_run
 from descriptors.errors import DescriptorError
 from descriptors.kernels.finding import ALL_RULES, Report
 from descriptors.kernels.inspect import check_ptx
-from descriptors.protocol.broken import Level
 
 #: Mutants of these are tried by the test; ``scripts/try_mutant_kernels.py`` tries those of all.
 TRIED = (
@@ -74,13 +73,6 @@ def test_nearly_all_mutants_are_told_each_by_its_rule(capsys: pytest.CaptureFixt
 def test_rules_of_mutants_are_rules() -> None:
     named = {rule for name in TRIED for mutant in mutants(name, kernels()[name]) for rule in mutant.rules}
     assert named <= ALL_RULES.keys()
-
-
-def test_a_level_is_performance_for_what_only_costs() -> None:
-    assert {rule.name for rule in ALL_RULES.values() if rule.level is Level.PERFORMANCE} == {
-        "wgmma-call",
-        "wgmma-divergent",
-    }
 
 
 def test_time_and_findings_grow_with_the_text() -> None:
