@@ -99,7 +99,7 @@ def _warpgroup_step(function: Function, events: Mapping[int, list[Event]]) -> _S
 
 
 def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-    if isinstance(event, Fence | Mma | Commit | Wait | Call):
+    if isinstance(event, Fence | Mma | Commit | Wait | Call | Round):
         return state, []
     if isinstance(event, Copy):
         event = Touch((event.source,), (event.target,))

@@ -1,7 +1,7 @@
 """What makes an assembler serialize the multiplications of ``wgmma``: they are right, and wait for one another.
 
-Calls that stay calls, multiplications outside of a kernel, and stages that threads may take different ways through. What
-is in flight over a loop or fills the registers is told by the states of ``order``.
+Calls that stay calls, multiplications outside of a kernel, and stages that threads may take different ways through.
+What is in flight over a loop or fills the registers is told by the states of ``order``.
 Source: the messages C7509, C7510, C7518 and C7520 of ptxas 12.9, 13.0 and 13.5 (C7519 is 13.5's for C7520), tried on
 kernels with one thing changed.
 

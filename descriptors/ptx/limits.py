@@ -31,8 +31,8 @@ _MOST = re.compile(r"\.maxnreg\s+(\d{1,6})")
 def registers(head: str) -> int:
     """Registers that a thread may have, by the directives in the head of a kernel.
 
-    >>> registers(".entry k()"), registers(".entry k() .maxnreg 128"), registers(".entry k() .reqntid 128 .minnctapersm 4")
-    (255, 128, 128)
+    >>> [registers(f".entry k() {one}") for one in ("", ".maxnreg 128", ".reqntid 128 .minnctapersm 4")]
+    [255, 128, 128]
     """
     found = [MOST]
     if most := _MOST.search(head):

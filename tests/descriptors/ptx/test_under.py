@@ -67,7 +67,7 @@ def test_a_block_stands_under_a_branch_if_one_way_always_comes_to_it_and_another
             continue
         for one in range(len(graph)):
             ways = [one in always(graph, follower) for follower in graph[branch].next]
-            if any(ways) and not (one in always(graph, branch) - {branch}):
+            if any(ways) and one not in always(graph, branch) - {branch}:
                 wanted.add(one)
                 if one not in done:
                     done.add(one)
