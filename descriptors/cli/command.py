@@ -19,7 +19,7 @@ from layoutalg.cli.console import Commands, run, say
 COMMANDS = {
     "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
     "draw": ("descriptors.cli.draw", "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML."),
-    "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
+    "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, header, ptx, cutedsl or python."),
     "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),
     "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),

@@ -27,9 +27,12 @@ _NO_OPERAND = ("as_json", "subtile", "words", "explained", "emit", "name", "symb
 @click.argument("operands", nargs=-1, required=True, metavar="'NAME: OPTIONS'...")
 @dtype_option(required=False)
 @click.option("--arch", shell_complete=complete, help="sm90 or sm100, of operands that do not say it.")
+@click.option("--name", help="What the name of every operand begins with: gemm makes gemm_a of a.")
 @click.pass_context
-def emit(context: click.Context, language: str, operands: Sequence[str], dtype: str | None, arch: str | None) -> None:
-    """Write the code of several operands as one text: LANGUAGE is cuda, ptx, cutedsl or python.
+def emit(
+    context: click.Context, /, language: str, operands: Sequence[str], name: str | None, **common: str | None
+) -> None:
+    """Write the code of several operands as one text: LANGUAGE is cuda, header, ptx, cutedsl or python.
 
     \b
     descriptors emit cuda --dtype bf16 --arch sm90 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"
@@ -37,14 +40,19 @@ def emit(context: click.Context, language: str, operands: Sequence[str], dtype: 
 
     Each operand is a NAME, which all its identifiers begin with, a colon, and the options of descriptors derive that
     describe it; --dtype and --arch may be given once for all. Every operand is proved before anything is written.
+    header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time.
     """  # noqa: E501 - a command is one line
-    shared = [word for name, value in (("--dtype", dtype), ("--arch", arch)) if value for word in (name, value)]
+    shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
+    if name is not None and not name.isidentifier():
+        raise click.UsageError(f"--name must be an identifier, found {name[:40]!r}", context)
     found: dict[str, Derivation] = {}
     for text in operands:
-        name, made = _operand(context, text, shared)
-        if name in found:
-            raise click.UsageError(f"operands must have a name each, all different, found {name!r} twice", context)
-        found[name] = made
+        one, made = _operand(context, text, shared)
+        if one in found:
+            raise click.UsageError(f"operands must have a name each, all different, found {one!r} twice", context)
+        found[one] = made
+    if name is not None:
+        found = {f"{name}_{one}": made for one, made in found.items()}
     say(write(list(found.values()), language, list(found)).removesuffix("\n"))
 
 

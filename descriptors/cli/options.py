@@ -162,13 +162,15 @@ def complete(context: click.Context, parameter: click.Parameter, begun: str) -> 
 def _choices(context: click.Context, option: str) -> Iterable[str]:
     """The names by the option's own; the tables are read only when the shell asks."""
     from descriptors.emitters.emit import LANGUAGES
+    from descriptors.gemm.emit import PLAN_LANGUAGES
     from descriptors.instructions.rules import ARCHES, MODES
     from descriptors.instructions.selection import select_rows
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-    from descriptors.output.closed_forms import WRITERS
-    from descriptors.output.formulas import TABLE_WRITERS
+    from descriptors.output.tiles.closed_forms import WRITERS
+    from descriptors.output.tiles.formulas import TABLE_WRITERS
+    from descriptors.plans.asked import SOURCES
     from descriptors.shift.steps import QUARTERS, STARTS
 
     arch = context.params.get("arch")
@@ -187,6 +189,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "a_swizzle": map(str, SwizzleMode),
         "b_swizzle": map(str, SwizzleMode),
         "expected": map(str, SwizzleMode),
+        "a_source": SOURCES,
         "arch": ARCHES,
         "unit": UNITS,
         "operand": ("A", "B"),
@@ -196,7 +199,7 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
         "quarters": QUARTERS,
         "start": STARTS,
         "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
-        "emit": LANGUAGES,
+        "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
         "language": LANGUAGES,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }

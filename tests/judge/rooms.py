@@ -42,7 +42,8 @@ ROOMS = {
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch picture"
+        "read_model copy_model landing_model shift_model accumulator_model fragment_model scale_model "
+        "addresses mismatch picture"
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
@@ -55,9 +56,11 @@ ROOMS = {
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
     "descriptors.plans": (
-        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
+        "asked operands fragments scales accumulators instruction memory product tensor_map budget plan order planner "
+        "proposals"
     ),
-    "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
+    "descriptors.gemm": "offsets header sm90 emit",
     "descriptors.ptx": "operands statements module limits flow under known counters results fold varying",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
@@ -65,15 +68,13 @@ ROOMS = {
         "inspect story"
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
-    "descriptors.output.tmem": (
-        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
-        "shift_proof shifted"
+    "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
+    "descriptors.output.tiles": (
+        "explanation advance proof subtiles layout_steps derivation match closed_forms formulas"
     ),
-    "descriptors.output": (
-        "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan main_loop proposals search summary report story "
-        "answers"
-    ),
+    "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
+    "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
+    "descriptors.output": "plan main_loop proposals search summary report story answers",
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
         "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"

@@ -111,9 +111,18 @@ def test_a_refusal_names_the_operand(operands: list[str], said: str, capsys: pyt
     assert told.out == "" and said in told.err and told.err.count("\n") == 1
 
 
+def test_a_name_goes_before_that_of_every_operand(capsys: pytest.CaptureFixture[str]) -> None:
+    text = written("header", capsys, f"a: {A}", f"b: {B}", "--name", "gemm")
+    assert all(f"#define GEMM_{name}_WORD 0x" in text for name in "AB") and text.count("#pragma once") == 1
+    assert main(["emit", "header", *SHARED, f"a: {A}", "--name", "2"]) == 2
+    assert "--name must be an identifier, found '2'" in capsys.readouterr().err
+
+
 def test_an_unknown_language_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "fortran", *SHARED, f"a: {A}"]) == 2
-    assert "emit: language must be one of cuda, ptx, cutedsl, python, found 'fortran'" in capsys.readouterr().err
+    assert (
+        "emit: language must be one of cuda, header, ptx, cutedsl, python, found 'fortran'" in capsys.readouterr().err
+    )
 
 
 def test_a_missing_type_is_named_where_no_operand_and_no_option_says_it(capsys: pytest.CaptureFixture[str]) -> None:
