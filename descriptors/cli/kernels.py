@@ -11,28 +11,47 @@ import click
 
 from descriptors.cli.options import json_option
 from descriptors.errors import DescriptorError, brief
+from descriptors.kernels.chosen import chosen, rule_names
 from descriptors.kernels.inspect import check_ptx
 from descriptors.kernels.story import explain_ptx
 from descriptors.output import report, story
 from descriptors.protocol.broken import Level
 from descriptors.ptx.statements import LIMIT
-from layoutalg.cli.console import NotThereError, Status, json_text, say
+from layoutalg.cli.console import NotThereError, Status, json_text, say, wants_color
 
 #: How long a compiler may take, in seconds.
 COMPILE_S = 600
 
 _FILE = click.argument("file")
 _TARGETS = click.Choice(["sm_90a", "sm_100a", "sm_103a", "sm_110a"])
+_LEVELS = click.Choice([str(one) for one in Level])
 _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
+
+
+def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        say(report.rules_text())
+        context.exit()
 
 
 @click.command()
 @_FILE
 @_ARCH
-@click.option("--errors", is_flag=True, help="Show errors only, and no remarks.")
+@click.option("--errors", is_flag=True, help="Show errors only: --level error.")
+@click.option("--level", "levels", type=_LEVELS, multiple=True, help="Show findings of this level; may be repeated.")
+@click.option("--rule", "only", multiple=True, metavar="RULE", help="Show findings of this rule; may be repeated.")
+@click.option("--ignore", "without", multiple=True, metavar="RULE", help="Leave out this rule; may be repeated.")
+@click.option("--all", "everything", is_flag=True, help="Show every remark of a rule, and not the first three.")
+@click.option("--color/--no-color", default=None, help="Colour places and levels.  [default: on a terminal]")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
 @json_option("Write the findings as JSON.")
-def check(file: str, gpu_arch: str, errors: bool, as_sarif: bool, as_json: bool) -> Status:
+@click.option(
+    "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules, help="List all rules, and end."
+)
+def check(
+    file: str, gpu_arch: str, errors: bool, levels: tuple[str, ...], only: tuple[str, ...], without: tuple[str, ...],
+    everything: bool, color: bool | None, as_sarif: bool, as_json: bool,
+) -> Status:  # fmt: skip
     """Check the wgmma and tcgen05 instructions of a kernel: their order, their forms, their descriptor words.
 
     \b
@@ -42,9 +61,11 @@ def check(file: str, gpu_arch: str, errors: bool, as_sarif: bool, as_json: bool)
 
     FILE is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input. Three levels: error, an
     assembler rejects it or the hazard is certain; asks, the manual asks for it and common code omits it; performance.
-    Exit status 1 if there is an error.
+    Exit status 1 if there is an error. What is meant can be left out: // descriptors: ignore RULE in its line.
     """
-    found = check_ptx(text_of(file, gpu_arch))
+    wanted = {Level.ERROR} if errors else {Level(one) for one in levels}
+    rules, fewer = rule_names(only, "--rule"), rule_names(without, "--ignore")
+    found = chosen(check_ptx(text_of(file, gpu_arch)), wanted, rules, fewer)
     name = "<stdin>" if file == "-" else file
     if as_sarif:
         import json
@@ -53,7 +74,7 @@ def check(file: str, gpu_arch: str, errors: bool, as_sarif: bool, as_json: bool)
     elif as_json:
         say(json_text(report.record(found, name)))
     else:
-        say(report.tell(found, name, (Level.ERROR,) if errors else tuple(Level)))
+        say(report.tell(found, name, everything, wants_color(color)))
     return Status.DIFFERENCE if found.errors else Status.ANSWER
 
 

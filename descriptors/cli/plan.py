@@ -36,7 +36,12 @@ from layoutalg.cli.console import json_text, say
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
 @click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
-@click.option("--a", "a_source", shell_complete=complete, help="Where wgmma takes A from: smem or registers, by ldmatrix.  [default: smem]")
+@click.option(
+    "--a",
+    "a_source",
+    shell_complete=complete,
+    help="Where wgmma takes A from: smem or registers, by ldmatrix.  [default: smem]",
+)
 @click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")

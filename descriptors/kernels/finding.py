@@ -103,6 +103,7 @@ class Report(Told):
         resolved: how many of those words are constants, or constants but for their start address.
         unresolved: (line, operand) of the other words.
         findings: in the order of the text.
+        left_out: how many more there are, which comments or the question leave out.
     """
 
     target: str
@@ -112,6 +113,7 @@ class Report(Told):
     resolved: int
     unresolved: tuple[tuple[int, str], ...]
     findings: tuple[Finding, ...]
+    left_out: int = 0
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -122,7 +124,8 @@ class Report(Told):
     def headline(self) -> str:
         """The answer in one line."""
         found = f"{counted(len(self.errors), 'error')} and {counted(len(self.findings) - len(self.errors), 'remark')}"
-        return f"{counted(self.multiplications, 'MMA instruction')} of {self.target}: {found}"
+        fewer = f", {self.left_out} left out" if self.left_out else ""
+        return f"{counted(self.multiplications, 'MMA instruction')} of {self.target or 'no target'}: {found}{fewer}"
 
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from descriptors.instructions.uses import complaints
 from descriptors.kernels.acts import Values, asked
 from descriptors.kernels.chains import chains
+from descriptors.kernels.chosen import heeded
 from descriptors.kernels.finding import Finding, Report, finding, of_protocol
 from descriptors.kernels.multiplications import Multiplication, multiplications
 from descriptors.kernels.order import order
@@ -34,6 +35,8 @@ _FAMILIES = ("wgmma.", "tcgen05.")
 
 def check_ptx(text: str) -> Report:
     """Everything that is wrong, or looks so, with the tensor-core instructions of a PTX text.
+
+    A comment ``// descriptors: ignore RULE`` leaves out what a rule finds in its line, or in the next.
 
     Args:
         text: the PTX.
@@ -66,7 +69,7 @@ def check_ptx(text: str) -> Report:
             words += len(one.operands) + (one.use is not None)
             unresolved += _unresolved(one)
     ordered = sorted(findings, key=lambda one: one.line)
-    return Report(
+    report = Report(
         target=module.target,
         functions=tuple(module.functions[number].name for number in held),
         multiplications=counted,
@@ -75,6 +78,7 @@ def check_ptx(text: str) -> Report:
         unresolved=tuple(unresolved),
         findings=tuple(dict.fromkeys(ordered)),
     )
+    return heeded(report, text)
 
 
 def _forms(function: Function, module: Module) -> Iterator[Finding]:

@@ -65,7 +65,7 @@ ROOMS = {
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
         "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order serialized words multiplications chains "
-        "inspect story"
+        "chosen inspect story"
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from kernels import kernels
 
 from descriptors.cli.command import main
+from descriptors.kernels.finding import ALL_RULES
 
 GOOD = "product_f16_128x128x64_nt_sm90"
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"
@@ -61,6 +63,39 @@ def test_remarks_can_be_left_out(file: Path, capsys: pytest.CaptureFixture[str])
     status, out, _ = run(capsys, "check", str(file), "--errors")
     assert status == 0 and len(out.splitlines()) == 1
     assert len(run(capsys, "check", str(file))[1].splitlines()) > 10
+
+
+def test_levels_and_rules_are_asked_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    assert run(capsys, "check", str(file), "--level", "asks")[:2] == (
+        0,
+        f"{file}: 0 MMA instructions of sm_90a: 0 errors and 0 remarks, 1 left out\n",
+    )
+    assert run(capsys, "check", str(file), "--level", "asks", "--level", "error")[0] == 1
+    assert run(capsys, "check", str(file), "--rule", "form-immediate")[0] == 1
+    assert run(capsys, "check", str(file), "--ignore", "form-immediate")[0] == 0
+    status, out, err = run(capsys, "check", str(file), "--rule", "form-imediate")
+    assert (status, out) == (2, "") and "(close to form-immediate)" in err and len(err.splitlines()) == 1
+
+
+def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "check", "--rules")
+    assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
+
+
+def test_remarks_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(kernels()["attention_128x128x128_sm100"])
+    short, whole = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--all",)))
+    many = whole.count("[tcgen05-fence-after]")
+    assert many > 4 and short.count("[tcgen05-fence-after]") == 4
+    assert f": {many - 3} more, lines " in short
+
+
+def test_a_terminal_is_shown_colours_and_nothing_else(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    plain, lit = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--color",)))
+    assert "\x1b" not in plain and "\x1b[1;31merror:\x1b[0m" in lit
+    assert re.sub(r"\x1b\[[\d;]*m", "", lit) == plain
 
 
 def test_the_story_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
