@@ -25,6 +25,9 @@ COMPILE_S = 600
 _FILE = click.argument("file")
 _TARGETS = click.Choice(["sm_90a", "sm_100a", "sm_103a", "sm_110a"])
 _LEVELS = click.Choice([str(one) for one in Level])
+_INCLUDE = click.option(
+    "-I", "include", multiple=True, metavar="FOLDER", help="Headers for a .cu file; may be repeated."
+)
 _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
 
 
@@ -37,6 +40,7 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 @click.command()
 @_FILE
 @_ARCH
+@_INCLUDE
 @click.option("--errors", is_flag=True, help="Show errors only: --level error.")
 @click.option("--level", "levels", type=_LEVELS, multiple=True, help="Show findings of this level; may be repeated.")
 @click.option("--rule", "only", multiple=True, metavar="RULE", help="Show findings of this rule; may be repeated.")
@@ -49,8 +53,9 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
     "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules, help="List all rules, and end."
 )
 def check(
-    file: str, gpu_arch: str, errors: bool, levels: tuple[str, ...], only: tuple[str, ...], without: tuple[str, ...],
-    everything: bool, color: bool | None, as_sarif: bool, as_json: bool,
+    file: str, gpu_arch: str, include: tuple[str, ...], errors: bool, levels: tuple[str, ...],
+    only: tuple[str, ...], without: tuple[str, ...], everything: bool, color: bool | None,
+    as_sarif: bool, as_json: bool,
 ) -> Status:  # fmt: skip
     """Check the wgmma and tcgen05 instructions of a kernel: their order, their forms, their descriptor words.
 
@@ -65,7 +70,7 @@ def check(
     """
     wanted = {Level.ERROR} if errors else {Level(one) for one in levels}
     rules, fewer = rule_names(only, "--rule"), rule_names(without, "--ignore")
-    found = chosen(check_ptx(text_of(file, gpu_arch)), wanted, rules, fewer)
+    found = chosen(check_ptx(text_of(file, gpu_arch, include)), wanted, rules, fewer)
     name = "<stdin>" if file == "-" else file
     if as_sarif:
         import json
@@ -81,8 +86,9 @@ def check(
 @click.command()
 @_FILE
 @_ARCH
+@_INCLUDE
 @json_option("Write the story as JSON.")
-def explain(file: str, gpu_arch: str, as_json: bool) -> None:
+def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -> None:
     """Tell the story of a kernel: its MMAs, operands, tiles, groups in flight, tensor memory.
 
     \b
@@ -90,11 +96,11 @@ def explain(file: str, gpu_arch: str, as_json: bool) -> None:
 
     FILE is as for check.
     """
-    told = explain_ptx(text_of(file, gpu_arch))
+    told = explain_ptx(text_of(file, gpu_arch, include))
     say(json_text(story.record(told)) if as_json else story.tell(told))
 
 
-def text_of(file: str, gpu_arch: str = "sm_90a") -> str:
+def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = ()) -> str:
     """The PTX of a file, of standard input, or of CUDA C++ that is compiled now.
 
     Raises:
@@ -108,27 +114,38 @@ def text_of(file: str, gpu_arch: str = "sm_90a") -> str:
     if file == "-":
         return _decoded(sys.stdin.buffer.read(LIMIT + 1), "<stdin>")
     path = Path(file)
+    if path.is_dir():
+        raise DescriptorError(f"check: the file must be a file, found a folder; {file}")
     if not path.is_file():
         raise DescriptorError(f"check: the file must exist, found {brief(file)}")
     if path.suffix == ".cu":
-        return _compiled(path, gpu_arch)
+        return _compiled(path, gpu_arch, include)
     with path.open("rb") as opened:
         return _decoded(opened.read(LIMIT + 1), file)
+
+
+#: How cubins, objects and programs begin (ELF), and fat binaries.
+_BINARY = (b"\x7fELF", b"\x50\xed\x55\xba")
 
 
 def _decoded(data: bytes, name: str) -> str:
     if len(data) > LIMIT:
         raise DescriptorError(f"check: a file must have at most {LIMIT} bytes, found more; {name}")
+    if data.startswith(_BINARY):
+        found = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
+        raise DescriptorError(f"check: a file must be PTX, {found}; {name}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise DescriptorError(f"check: a file must be PTX, found bytes that are no text; {name}") from None
 
 
-def _compiled(path: Path, gpu_arch: str) -> str:
+def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "kernel.ptx"
-        line = ["nvcc", "-std=c++17", "-ptx", f"-arch={gpu_arch}", str(path), "-o", str(made)]
+        folders = [f"-I{one}" for one in include]
+        line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
+        line += [str(path), "-o", str(made)]
         try:
             done = subprocess.run(line, capture_output=True, text=True, timeout=COMPILE_S, check=False)
         except FileNotFoundError:
@@ -137,7 +154,8 @@ def _compiled(path: Path, gpu_arch: str) -> str:
             raise DescriptorError(f"check: nvcc must end in {COMPILE_S} seconds, found it running; {path}") from None
         if done.returncode or not made.exists():
             told = (done.stderr or done.stdout).strip().splitlines()
-            raise DescriptorError(f"check: the file must compile, found {brief(told[0] if told else 'no output', 200)}")
+            first = next((one for one in told if "error" in one), told[0] if told else "no output")
+            raise DescriptorError(f"check: the file must compile, found {brief(first, 200)}")
         return _decoded(made.read_bytes(), str(path))
 
 

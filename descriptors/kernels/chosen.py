@@ -1,7 +1,7 @@
 """Which findings are asked for: by level, by rule, and less those that a comment in the text says are meant.
 
-A comment ``// descriptors: ignore RULE RULE`` is about its own line, or, alone on a line, about the next one that is
-not empty. What it leaves out is counted. Source: the form of the comment is ours.
+A comment ``// descriptors: ignore RULE RULE`` is about its own line, or, alone on a line, about the next one with
+code. What it leaves out is counted. Source: the form of the comment is ours.
 
 Law: a comment leaves out its own line's findings of its rules, and nothing else.
 
@@ -57,17 +57,15 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
     found: dict[int, frozenset[str]] = {}
     if "descriptors:" not in text:
         return found
-    line, place = 1, 0
-    for one in _COMMENT.finditer(text):
-        line, place = line + text.count("\n", place, one.start()), one.start()
-        names = rule_names(one[1].replace(",", " ").split(), f"the comment in line {line}")
-        if not names:
-            raise DescriptorError(f"check: a comment must name the rules to ignore, found none; line {line}")
-        about = line
-        if not text[text.rfind("\n", 0, one.start()) + 1 : one.start()].strip():
-            rest = text[one.end() :]
-            about += rest[: len(rest) - len(rest.lstrip())].count("\n")
-        found[about] = found.get(about, frozenset()) | names
+    waiting: frozenset[str] = frozenset()
+    for line, written in enumerate(text.split("\n"), 1):
+        if comment := _COMMENT.search(written):
+            names = rule_names(comment[1].replace(",", " ").split(), f"the comment in line {line}")
+            if not names:
+                raise DescriptorError(f"check: a comment must name the rules to ignore, found none; line {line}")
+            waiting |= names
+        if waiting and written.partition("//")[0].strip():
+            found[line], waiting = waiting, frozenset()
     return found
 
 

@@ -20,6 +20,7 @@ from descriptors.kernels.chosen import heeded
 from descriptors.kernels.finding import Finding, Report, finding, of_protocol
 from descriptors.kernels.multiplications import Multiplication, multiplications
 from descriptors.kernels.order import order
+from descriptors.kernels.phases import stuck
 from descriptors.kernels.serialized import serialized
 from descriptors.kernels.tcgen05_forms import tcgen05_findings
 from descriptors.kernels.wgmma_forms import wgmma_findings
@@ -111,7 +112,11 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
 
 def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:
     function = module.functions[number]
-    told = [*order(function, values, module.variables, graph), *serialized(module, number, graph)]
+    told = [
+        *order(function, values, module.variables, graph),
+        *serialized(module, number, graph),
+        *stuck(function, values),
+    ]
     for index, one in told:
         made = function.code[index]
         yield of_protocol(made.line, one, made.opcode)

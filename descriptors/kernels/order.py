@@ -51,7 +51,7 @@ def order(
     told: list[tuple[int, Broken]] = []
     code = function.code
     if any(one.opcode.startswith("wgmma.") for one in code):
-        _bounded(events)
+        _bounded(events, graph)
         told += _told(graph, events, _warpgroup_step(function, events), wgmma.meet, {}, _round)
     if any(one.opcode.startswith("tcgen05.") for one in code):
         told += _told(graph, events, _tensor_step, tcgen05.meet, tcgen05.TensorState())
@@ -60,17 +60,17 @@ def order(
     yield from sorted(told, key=lambda one: one[0])
 
 
-#: Registers in flight times fences, commits and waits that are looked at: far more than any kernel has.
-WORK = 300_000_000
+#: Registers of multiplications times what looks at all of them: far more than any kernel has.
+WORK = 100_000_000
 
 
-def _bounded(events: Mapping[int, list[Event]]) -> None:
-    """Refuse what would take for ever: each fence, commit and wait looks at all registers of multiplications."""
+def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
+    """Refuse what would take for ever: fences, commits, waits and blocks each look at all registers that are held."""
     flat = [event for held in events.values() for event in held]
     registers = {name for event in flat if isinstance(event, Mma) for name in (*event.accumulators, *event.a)}
-    syncs = sum(isinstance(event, Fence | Commit | Wait) for event in flat)
-    if len(registers) * syncs > WORK:
-        found = f"found {len(registers)} registers and {syncs} fences, commits and waits"
+    looks = sum(isinstance(event, Fence | Commit | Wait) for event in flat) + len(graph)
+    if len(registers) * looks > WORK:
+        found = f"found {len(registers)} registers and {looks} blocks, fences, commits and waits"
         raise DescriptorError(f"check: a function must be one that can be followed, {found}")
 
 

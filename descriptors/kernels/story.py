@@ -92,7 +92,7 @@ class Story(Told):
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        return f"{self.target}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
+        return f"{self.target or 'no target'}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
 
 
 def explain_ptx(text: str) -> Story:

@@ -161,6 +161,11 @@ _ROWS = (
         "wait on the mbarrier of the commit (mbarrier.try_wait in a loop) before the read", _PIPE,
     ),
     Rule(
+        "tcgen05-parity", _E, "the parity of a wait in a loop must change with every round that commits",
+        "keep the parity in a register, and turn it over (xor 1) in each round",
+        "PTX ISA 9.1, mbarrier.try_wait, Phase of the mbarrier object",
+    ),
+    Rule(
         "tcgen05-fence-after", _A,
         "tcgen05.fence::after_thread_sync must follow the wait, before the next tcgen05 access",
         "insert tcgen05.fence::after_thread_sync after the wait", _PIPE,

@@ -112,6 +112,59 @@ def _touch(text: str) -> _Change:
     return change
 
 
+def _early(text: str) -> _Change:
+    """An instruction before a wait that touches a register of the last multiplication before it."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        mma = next((one for one in lines[number::-1] if "wgmma.mma_async" in one), "")
+        loops = any("bra" in one for one in lines[:number])
+        if mma and (loops or "commit_group" in "".join(lines[:number])):
+            register = mma.split("{", 1)[1].split(",", 1)[0].strip()
+            yield [*lines[:number], text.format(D=register), *lines[number:]]
+
+    return change
+
+
+def _after(text: str) -> _Change:
+    """An instruction behind a wait that leaves a group in flight, which touches a register of that group."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        mma = next((one for one in lines[number::-1] if "wgmma.mma_async" in one), "")
+        if mma and re.search(r"wait_group\S*\s+1;", lines[number]):
+            register = mma.split("{", 1)[1].split(",", 1)[0].strip()
+            yield [*lines[: number + 1], text.format(D=register), *lines[number + 1 :]]
+
+    return change
+
+
+def _a_missing(lines: list[str], number: int) -> Iterator[list[str]]:
+    """Without the first register of A, where A is in registers."""
+    parts = lines[number].split("{")
+    if len(parts) > 2:
+        parts[2] = parts[2].split(",", 1)[1]
+        yield [*lines[:number], "{".join(parts), *lines[number + 1 :]]
+
+
+def _by_thread(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A multiplication that only some threads come to."""
+    if "@" not in lines[number]:
+        made = ["mov.u32 %r9999, %tid.x;", "setp.eq.u32 %p9999, %r9999, 3;", "@%p9999 bra MUTANT;"]
+        yield [*lines[:number], *made, lines[number], "MUTANT:", *lines[number + 1 :]]
+
+
+def _few(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A kernel of wgmma whose threads may have 24 registers."""
+    if any("wgmma.mma_async" in line for line in lines):
+        yield from _before(".maxnreg 24")(lines, number)
+
+
+def _last_commit(lines: list[str], number: int) -> Iterator[list[str]]:
+    """Without the last commit before a load, and nothing else: the only one of a kernel without a loop."""
+    found = [i for i, line in enumerate(lines) if "tcgen05.commit" in line]
+    if len(found) == 1 and any("tcgen05.ld" in line for line in lines[number:]):
+        yield from _without(lines, number)
+
+
 def _operand(place: int, delta: int) -> _Change:
     """A multiplication that reads a descriptor so far from its own: ``place`` of its 64-bit registers."""
 
@@ -187,6 +240,19 @@ _CHANGES: tuple[tuple[str, str, _Change, tuple[str, ...]], ...] = (
     ("accumulator written early", _MMA, _touch("mov.b32 {D}, 0;"), ("wgmma-wait",)),
     ("accumulator read early", _MMA, _touch("st.shared.b32 [%r0], {D};"), ("wgmma-wait",)),
     ("register of A written early", _MMA, _touch("mov.b32 {A}, 0;"), ("wgmma-a-changed",)),
+    ("accumulator read before the wait", _W + "wait_group", _early("st.shared.b32 [%r0], {D};"), (
+        "wgmma-wait", "wgmma-wait-count")),
+    ("accumulator written before the wait", _W + "wait_group", _early("mov.b32 {D}, 0;"), (
+        "wgmma-wait", "wgmma-wait-count")),
+    ("accumulator read behind wait 1", _W + "wait_group", _after("st.shared.b32 [%r0], {D};"), ("wgmma-wait-count",)),
+    ("accumulator computed behind wait 1", _W + "wait_group", _after("mul.f32 {D}, {D}, 0f3f800000;"), (
+        "wgmma-wait-count",)),
+    ("register of A missing", _MMA, _a_missing, ("form-registers",)),
+    ("multiplication of some threads", _MMA, _by_thread, ("wgmma-divergent",)),
+    ("guard of some threads", _MMA, _with(r"^\s*wgmma", "@%p9999 wgmma"), ("wgmma-divergent",)),
+    ("call of printf", _W + "fence", _before("call.uni (%r9998), vprintf, (%r9997, %r9996);"), ("wgmma-call-kept",)),
+    ("call in flight", _W + "commit_group", _before("call.uni (%r9998), vprintf, (%r9997, %r9996);"), ("wgmma-call",)),
+    ("too few registers", r"^\.reqntid", _few, ("form-limit",)),
     ("operand missing", _MMA, _with(r", [01];", ";"), ("form-operands",)),
     ("register of D missing", _MMA, _with(_VECTOR, ""), ("form-registers",)),
     ("shape of no instruction", _MMA, _with(r"n\d+k", "n12k", "n264k"), ("form-shape",)),
@@ -201,10 +267,19 @@ _CHANGES: tuple[tuple[str, str, _Change, tuple[str, ...]], ...] = (
     ("start moved by half a K block", _MMA + r".*(f16.* 0|e[45]m\d.* 1|tf32.* 1);", _operand(1, 1), ("word-advance",)),
     ("target without tcgen05", r"^\.target sm_100a", _with("sm_100a", "sm_100", "sm_90a", "sm_120a"), ("form-target",)),
     ("commits removed (tcgen05)", _T + "commit", _all_commits, ("tcgen05-commit",)),
+    ("the only commit removed (tcgen05)", _T + "commit", _last_commit, ("tcgen05-commit",)),
     ("waits removed (tcgen05)", r"mbarrier\.try_wait", _all_waits, ("tcgen05-wait",)),
     ("wait::st removed", _T + "wait::st", _needed, ("tcgen05-wait-st",)),
     ("wait::ld removed", _T + "wait::ld", _without, ("tcgen05-wait-ld",)),
-    ("two cta_groups", _T + "(mma|commit|cp|dealloc)", _with("cta_group::1", "cta_group::2"), ("tcgen05-cta-group",)),
+    ("two cta_groups", _T + "(mma|commit|cp|alloc|dealloc|relinquish)", _with(
+        "cta_group::1", "cta_group::2"), ("tcgen05-cta-group",)),
+    ("two cta_groups (of a pair)", _T + "(mma|commit|cp|alloc|dealloc|relinquish)", _with(
+        "cta_group::2", "cta_group::1"), ("tcgen05-cta-group",)),
+    ("alloc larger than the one before", _T + "alloc", _before(
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 32;"), (
+        "tcgen05-alloc-order", "tcgen05-alloc-full")),
+    ("alloc of more than there is", _T + "alloc", _before(
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 512;"), ("tcgen05-alloc-full",)),
     ("no cta_group", _T + "(mma|commit|alloc|dealloc)", _with(r"\.cta_group::1", ""), ("form-qualifier",)),
     ("alloc of no size", _T + "alloc", _with(
         r", \d+;", ", 0;", ", 16;", ", 48;", ", 96;", ", 1024;"), ("form-immediate",)),

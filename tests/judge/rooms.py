@@ -64,8 +64,8 @@ ROOMS = {
     "descriptors.ptx": "operands statements module limits flow under known counters results fold varying",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
-        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order serialized words multiplications chains "
-        "chosen inspect story"
+        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order phases serialized words multiplications "
+        "chains chosen inspect story"
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",

@@ -22,6 +22,7 @@ def test_a_comment_leaves_out_its_rule_in_its_line_alone() -> None:
     assert rules(f"{MMA} // descriptors: ignore wgmma-fence") == []
     assert rules(f"{MMA} // descriptors: ignore wgmma-wait") == ["wgmma-fence"]
     assert rules("// descriptors: ignore wgmma-fence", "", MMA) == []
+    assert rules("// descriptors: ignore wgmma-fence", "// descriptors: ignore word-smem", "  // why", MMA) == []
     assert rules("ret; // descriptors: ignore wgmma-fence", "L:", "@p bra L;", "bra M;", "M:", MMA) == []
     assert rules("@p bra L; // descriptors: ignore wgmma-fence", "L:", MMA) == ["wgmma-fence"]
 
