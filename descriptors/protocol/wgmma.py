@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from descriptors.protocol.broken import Broken, broken
@@ -83,9 +84,7 @@ def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
             state.update({name: _fenced(one) for name, one in state.items() if one.touched or one.shape})
             state[_FENCED] = Register("")
         case Commit():
-            state.update(
-                {n: replace(one, age=min(a + 1, OLDEST)) for n, one in state.items() if (a := one.age) is not None}
-            )
+            state.update({n: _committed(one) for n, one in state.items() if one.age is not None})
         case Wait(pending):
             state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
         case Mma():
@@ -95,7 +94,7 @@ def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
         case Copy():
             return _copy(state, event)
         case Round():
-            state.update({n: replace(one, carried=True) for n, one in state.items() if one.age is not None})
+            state.update({n: _carried(one) for n, one in state.items() if one.age is not None})
         case Call():
             flying = tuple(name for name, one in state.items() if one.age is not None)
             return [broken("wgmma-call", "found a call", flying[:4])] if flying else []
@@ -111,10 +110,23 @@ def _seen(state: State, name: str) -> Register:
     return state.get(name, fresh)
 
 
+# A kernel has few kinds of registers and very many of them: what becomes of a kind is computed once.
+@lru_cache(maxsize=4096)
 def _fenced(one: Register) -> Register:
     return replace(one, touched="", shape="")
 
 
+@lru_cache(maxsize=4096)
+def _committed(one: Register) -> Register:
+    return replace(one, age=min((one.age or 0) + 1, OLDEST))
+
+
+@lru_cache(maxsize=4096)
+def _carried(one: Register) -> Register:
+    return replace(one, carried=True)
+
+
+@lru_cache(maxsize=4096)
 def _waited(one: Register, pending: int) -> Register:
     if one.age is not None and one.age > pending:
         return replace(one, age=None, waited=None, carried=False, counted=one.carried and pending > 0)
@@ -166,6 +178,7 @@ def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
     return told
 
 
+@lru_cache(maxsize=4096)
 def _touched(one: Register, done: str) -> Register:
     """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
     worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
@@ -223,6 +236,11 @@ def meet(one: State, other: State) -> State:
 
 
 def _worse(a: Register, b: Register) -> Register:
+    return a if a is b else _worst(a, b)
+
+
+@lru_cache(maxsize=1 << 14)
+def _worst(a: Register, b: Register) -> Register:
     if a == b:
         return a
     ages = [x.age for x in (a, b) if x.age is not None]
