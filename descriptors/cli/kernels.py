@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from descriptors.cli.options import json_option
+from descriptors.cli.asking.options import json_option
 from descriptors.errors import DescriptorError, brief
 from descriptors.kernels.chosen import chosen, rule_names
 from descriptors.kernels.inspect import check_ptx

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.kernels.views import wgmma
+from descriptors.kernels.forms.views import wgmma
 from descriptors.protocol.events import (
     Alloc,
     BarrierWait,

@@ -18,7 +18,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.kernels.finding import ALL_RULES, Finding, Report
+from descriptors.kernels.forms.finding import ALL_RULES, Finding, Report
 from descriptors.protocol.broken import Level
 
 _COMMENT = re.compile(r"//[ \t]*descriptors:[ \t]*ignore\b([^\n]*)")

@@ -17,13 +17,13 @@ from descriptors.instructions.uses import complaints
 from descriptors.kernels.acts import Values, asked
 from descriptors.kernels.chains import chains
 from descriptors.kernels.chosen import heeded
-from descriptors.kernels.finding import Finding, Report, finding, of_protocol
+from descriptors.kernels.forms.finding import Finding, Report, finding, of_protocol
+from descriptors.kernels.forms.tcgen05_forms import tcgen05_findings
+from descriptors.kernels.forms.wgmma_forms import wgmma_findings
 from descriptors.kernels.multiplications import Multiplication, multiplications
 from descriptors.kernels.order import order
 from descriptors.kernels.phases import stuck
 from descriptors.kernels.serialized import serialized
-from descriptors.kernels.tcgen05_forms import tcgen05_findings
-from descriptors.kernels.wgmma_forms import wgmma_findings
 from descriptors.kernels.words import Step, advance_findings, smem_findings
 from descriptors.ptx.flow import Block, blocks
 from descriptors.ptx.fold import fold
@@ -45,7 +45,7 @@ def check_ptx(text: str) -> Report:
     Raises:
         DescriptorError: if it is no PTX text.
 
-    Source: as ``descriptors.kernels.finding.ALL_RULES``.
+    Source: as ``descriptors.kernels.forms.finding.ALL_RULES``.
 
     >>> made = check_ptx('''.version 8.8
     ... .target sm_100a

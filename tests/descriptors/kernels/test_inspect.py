@@ -14,7 +14,7 @@ from kernels import Mutant, kernels, mutants
 from seeds import seed_of_this_run
 
 from descriptors.errors import DescriptorError
-from descriptors.kernels.finding import ALL_RULES, Report
+from descriptors.kernels.forms.finding import ALL_RULES, Report
 from descriptors.kernels.inspect import check_ptx
 
 #: Mutants of these are tried by the test; ``scripts/try_mutant_kernels.py`` tries those of all.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from places import VECTORS
 
-from descriptors.kernels.finding import ALL_RULES
+from descriptors.kernels.forms.finding import ALL_RULES
 from descriptors.kernels.inspect import check_ptx
 from descriptors.protocol.broken import Level
 
