@@ -45,7 +45,7 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 @click.option("--level", "levels", type=_LEVELS, multiple=True, help="Show findings of this level; may be repeated.")
 @click.option("--rule", "only", multiple=True, metavar="RULE", help="Show findings of this rule; may be repeated.")
 @click.option("--ignore", "without", multiple=True, metavar="RULE", help="Leave out this rule; may be repeated.")
-@click.option("--all", "everything", is_flag=True, help="Show every remark of a rule, and not the first three.")
+@click.option("--all", "everything", is_flag=True, help="Show every finding of a rule, and not the first three.")
 @click.option("--color/--no-color", default=None, help="Colour places and levels.  [default: on a terminal]")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
 @json_option("Write the findings as JSON.")

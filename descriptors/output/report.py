@@ -27,7 +27,7 @@ _SARIF = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"
 #: How a terminal shows a place, each level, and the way out: bold, red, yellow, magenta, faint.
 _PLACE, _FAINT = "1", "2"
 _LIT = {Level.ERROR: "1;31", Level.ASKS: "1;33", Level.PERFORMANCE: "1;35"}
-#: How many remarks of one rule are told before the rest is counted.
+#: How many findings of one rule are told before the rest is counted: one mistake shows in many places.
 MOST = 3
 
 
@@ -38,7 +38,7 @@ def tell(report: Report, name: str = "<ptx>", everything: bool = False, color: b
     Args:
         report: what was found.
         name: of the file.
-        everything: whether to tell every remark of a rule, and not only the first three; errors are told all.
+        everything: whether to tell every finding of a rule, and not only the first three.
         color: whether a terminal shows it.
 
     >>> from descriptors import check_ptx
@@ -50,10 +50,10 @@ def tell(report: Report, name: str = "<ptx>", everything: bool = False, color: b
     for one in report.findings:
         row = seen.setdefault(one.rule.name, [])
         row.append(one.line)
-        if len(row) <= MOST or everything or one.rule.level is Level.ERROR:
+        if len(row) <= MOST or everything:
             lines += _told(one, name, len(row) == 1, color)
     for rule, row in seen.items():
-        if len(row) > MOST and not everything and ALL_RULES[rule].level is not Level.ERROR:
+        if len(row) > MOST and not everything:
             level = _lit(str(ALL_RULES[rule].level), _LIT[ALL_RULES[rule].level], color)
             place = _lit(f"{name}:", _PLACE, color)
             lines.append(f"{place} {level}: {len(row) - MOST} more, lines {row[MOST]}..{row[-1]} (--all) [{rule}]")

@@ -84,7 +84,7 @@ def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str])
     assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
 
 
-def test_remarks_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(kernels()["attention_128x128x128_sm100"])
     short, whole = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--all",)))
     many = whole.count("[tcgen05-fence-after]")
