@@ -57,13 +57,13 @@ ROOMS = {
     "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.gemm.parts": "offsets ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",
-    "descriptors.gemm": ("header cluster constants loads wgmma sm90 sm100_device sm100_readout sm100_host sm100_kernel emit"),
-    "descriptors.ptx": "operands statements module flow known counters results fold",
-    "descriptors.protocol": "broken events wgmma tcgen05 sequence",
-    "descriptors.kernels": (
-        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "
-        "story"
+    "descriptors.gemm": (
+        "header cluster constants loads wgmma sm90 sm100_device sm100_readout sm100_host sm100_kernel emit"
     ),
+    "descriptors.ptx": "operands statements module limits flow under known counters results fold varying",
+    "descriptors.protocol": "broken events wgmma tcgen05 sequence",
+    "descriptors.kernels.forms": "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms",
+    "descriptors.kernels": "acts order phases serialized words multiplications chains chosen inspect story",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
     "descriptors.output.tiles": (

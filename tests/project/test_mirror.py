@@ -69,8 +69,14 @@ SHARED = [
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cutedsl python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
-    ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
-    ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
+    ("descriptors.kernels.forms", "descriptors/kernels/test_inspect.py", KERNEL, "finding views"),
+    ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "acts multiplications chains"),
+    (
+        "descriptors.kernels.forms",
+        "descriptors/kernels/forms/test_tcgen05_forms.py",
+        "forms on record",
+        "tcgen05_mma_forms",
+    ),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",
