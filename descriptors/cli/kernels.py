@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from descriptors.cli.asking.completion import complete
 from descriptors.cli.asking.options import json_option
 from descriptors.errors import DescriptorError, brief
 from descriptors.kernels.chosen import chosen, rule_names
@@ -46,8 +47,22 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 @_INCLUDE
 @click.option("--errors", is_flag=True, help="Show errors only: --level error.")
 @click.option("--level", "levels", type=_LEVELS, multiple=True, help="Show findings of this level; may be repeated.")
-@click.option("--rule", "only", multiple=True, metavar="RULE", help="Show findings of this rule; may be repeated.")
-@click.option("--ignore", "without", multiple=True, metavar="RULE", help="Leave out this rule; may be repeated.")
+@click.option(
+    "--rule",
+    "only",
+    multiple=True,
+    metavar="RULE",
+    shell_complete=complete,
+    help="Show findings of this rule; may be repeated.",
+)
+@click.option(
+    "--ignore",
+    "without",
+    multiple=True,
+    metavar="RULE",
+    shell_complete=complete,
+    help="Leave out this rule; may be repeated.",
+)
 @click.option("--all", "everything", is_flag=True, help="Show every finding of a rule, and not the first three.")
 @click.option("--color/--no-color", default=None, help="Colour places and levels.  [default: on a terminal]")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
