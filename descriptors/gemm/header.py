@@ -62,6 +62,8 @@ def _numbers(made: Plan) -> Iterator[tuple[str, str]]:
     for side in (made.a, made.b):
         yield f"{side.matrix}_BASE", f"{side.base}u"
         yield f"{side.matrix}_STAGE_BYTES", f"{side.stage_bytes}u"
+        if one.cta_group == 2:
+            yield f"{side.matrix}_RUN", f"{side.run}u  // rows of the tile in a row; of two runs each CTA has one"
         names = "_".join(map(str, side.tma.box))
         yield f"{side.matrix}_BOXES", f"{len(side.boxes)}u  // of {names.replace('_', ' x ')} elements, fastest first"
     yield "BARRIERS", f"{made.barriers}u"
@@ -77,6 +79,8 @@ def _numbers(made: Plan) -> Iterator[tuple[str, str]]:
     if made.scales is not None:
         for k, pair in enumerate(made.scales.pointers):
             yield from ((f"{n}_POINTER_{k}", f"{word_text(p, 32)}u") for n, p in zip(("SFA", "SFB"), pair, strict=True))
+        for n, letter, steps in zip(("SFA", "SFB"), "MN", made.scales.steps, strict=True):
+            yield f"{n}_BLOCK_COLUMNS", f"{steps[-1] // max(1, len(steps) - 1)}u  // to add for each {letter} block"
         yield from ((f"{n}_BASE", f"{base}u") for n, base in zip(("SFA", "SFB"), made.scales.bases, strict=True))
 
 

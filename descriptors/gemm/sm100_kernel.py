@@ -148,14 +148,14 @@ def kernel(made: Plan, name: str) -> str:
 
 
 def _copies(made: Plan) -> Iterator[str]:
-    """The boxes of a stage; a CTA of a pair has its half of the rows of A and of B."""
+    """The boxes of a stage; a CTA of a pair has its half of the rows of A, and of the rows of B in every N block."""
     for side, tile in ((made.a, "tile_m * kTileM"), (made.b, "tile_n * kTileN")):
-        low, rows = side.matrix.lower(), side.derivation.tile[0]
-        yield f"      const uint32_t {low}_row = {tile} + rank * {rows};"
+        low = side.matrix.lower()
+        yield f"      const uint32_t {low}_row = {tile} + rank * {side.run};"
         yield f"      const uint32_t {low}_to = smem + {side.base} + s * {side.stage_bytes};"
         for box in side.boxes:
             at = []
-            for dimension, position in zip(side.tma.dimensions, box.coordinates, strict=True):
+            for dimension, position in zip(side.tma.dimensions, side.coordinates(box), strict=True):
                 begin = "t * kTileK" if dimension.mode else f"{low}_row"
                 at.append(f"{begin} + {position}")
             yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
@@ -185,13 +185,19 @@ def _stage(made: Plan) -> Iterator[str]:
             moved = f"placed({word_text(word)}ull, smem, s * {step})"
             yield f"      copy_factors_{name}(tmem + {column}, {moved});"
     for k in range(one.blocks[2]):
-        factors = ""
-        if made.scales is not None:
-            factors = "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in made.scales.pointers[k])
         for j, down in enumerate(made.b.mn_steps):
             for i, across in enumerate(made.a.mn_steps):
                 words = f"a + {across + made.a.k_steps[k]}, b + {down + made.b.k_steps[k]}"
                 idesc = f"{word_text(made.line.idescs[k], 32)}u"
                 more = "t" if k == 0 else "1"
+                factors = _factors(made, (i, j), k)
                 first = held.firsts[j * len(made.a.mn_steps) + i]
                 yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
+
+
+def _factors(made: Plan, blocks: tuple[int, int], k: int) -> str:
+    """The pointers to the factors of an M block and an N block, as arguments; none of a kind without."""
+    if made.scales is None:
+        return ""
+    pointers = [made.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
+    return "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in pointers)

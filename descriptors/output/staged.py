@@ -33,7 +33,10 @@ def operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
     if made.asked.cta_group == 2:
-        yield f"   half       CTA v of the pair holds {letter} from {d.tile[0]} v on, {d.tile[0]} of them"
+        each = side.run * made.asked.cta_group
+        block = "" if side.run == d.tile[0] else f", of N block j from {each} j + {side.run} v on"
+        of = f"{letter} from {side.run} v on, {side.run} of them" if not block else f"{side.run} of every {each} {letter}"
+        yield f"   half       CTA v of the pair holds {of}{block}"
     where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
     yield f"   memory     {where}"
     yield f"   layout     {d.smem_tile}"
@@ -45,7 +48,7 @@ def operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
     yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*told[:-1], told[-1] + ")"], ", ", " " * 16)
     names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
     for box in side.boxes:
-        at = f"box at ({names}) + ({', '.join(map(str, box.coordinates))})"
+        at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
     yield from _multicast(made, side)
     each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
@@ -96,6 +99,9 @@ def scales_lines(made: Plan) -> Iterator[str]:
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
     rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
     yield from aligned(rows, indent=3)
+    for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", one.steps, strict=True):
+        if len(steps) > 1:
+            yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
 
 
@@ -117,8 +123,9 @@ def operand_record(side: StagedOperand) -> dict[str, Any]:
         "transposed": side.transposed,
         "transpose_bit": side.bit,
         "tensor_map": dict(encode_arguments(side)),
-        "boxes": [{"coordinates": box.coordinates, "offset_bytes": box.offset_bytes} for box in side.boxes],
+        "boxes": [{"coordinates": side.coordinates(box), "offset_bytes": box.offset_bytes} for box in side.boxes],
         "transaction_bytes": side.transaction_bytes,
+        "run": side.run,
         "shared_by": side.ctas,
     }
 
@@ -144,6 +151,7 @@ def scales_record(made: Plan) -> dict[str, Any] | None:
         "bytes": (one.a.bytes, one.b.bytes),
         "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
         "pointers": [[word_text(pointer, 32) for pointer in pair] for pair in one.pointers],
+        "steps": one.steps,
     }
 
 

@@ -45,16 +45,21 @@ def empty() -> NDArray[Any]:
     return np.zeros(WINDOW_BYTES * 8 // _PLACE_BITS, dtype=np.int64)
 
 
-def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any]) -> None:
+def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
     """Let the copies of an operand land: every stage, by the copy model.
 
     Args:
         memory: what ``empty`` returned; it is written.
         one: the operand.
-        numbers: of its elements: axes (stage, MN, K).
+        numbers: of the elements of the tile, over both CTAs of a pair: axes (stage, MN, K).
+        cta: whose memory it is.
     """
+    import numpy as np
+
     (mn, k), stage, landed = one.tma.copied(one.base)
-    memory[landed // _PLACE_BITS] = numbers[stage, mn, k]
+    # A box begins at a row of the tile that the plan names, and goes on from there, wherever a block ends.
+    begin = np.array([[one.first_row(box, cta) - box.origin[0]] for box in one.tma.boxes], dtype=np.int64)
+    memory[landed // _PLACE_BITS] = numbers[stage, mn + begin, k]
 
 
 def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
@@ -153,9 +158,11 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
     found = []
     for index, (one, _, ids) in enumerate(parts):
         count = ids.shape[2] // len(scales.pointers)
-        taken = [
-            factor_bytes(pair[index], one.mn, count, halves=bool(index) and scales.halves) for pair in scales.pointers
-        ]
+        blocks, halves = len(scales.steps[index]), bool(index) and scales.halves
+        rows, taken = one.mn // blocks, []
+        for k in range(len(scales.pointers)):
+            reached = [scales.pointer_at(index, block, k) for block in range(blocks)]
+            taken.append(np.concatenate([factor_bytes(at, rows, count, halves=halves) for at in reached]))
         where = np.concatenate(taken, axis=1)
         found.append(cells[where[..., 0], where[..., 1], where[..., 2]])
     return tuple(found)

@@ -26,6 +26,7 @@ from descriptors.plans.parts.instruction import PtxLine
 from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.parts.scales import Scales
 from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
+from descriptors.proof.pair_model import joined
 from descriptors.text import Told, counted, extents_text
 from layoutalg import offsets
 
@@ -120,7 +121,7 @@ def multiply(parts: Parts, seed: int = 1) -> Product:
             taken.append(got)
             causes += cause
         table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
-        read.append(table[np.concatenate(taken, axis=1)])
+        read.append(table[joined(taken, one.blocks[1] if index else 1, axis=1)])
     wanted = values
     if parts.scales is not None:
         read, wanted = _scaled(parts.scales, read, wanted, pair, rng, causes)
@@ -169,12 +170,13 @@ def _read(
     """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
     import numpy as np
 
-    held, pair = memory.empty(), parts.asked.cta_group
-    mine = [one[:, cta * (one.shape[1] // pair) : (cta + 1) * (one.shape[1] // pair)] for one in numbers]
-    for one, ids in zip((parts.a, parts.b), mine, strict=True):
-        memory.fill(held, one, ids)
+    held, pair, blocks = memory.empty(), parts.asked.cta_group, parts.asked.blocks[1] if index else 1
+    for one, ids in zip((parts.a, parts.b), numbers, strict=True):
+        memory.fill(held, one, ids, cta)
     bits = parts.transposed(index)
-    wanted = mine[index]
+    # The rows that the CTA must give: its part of the product's rows, and of the columns its half of every N block.
+    rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
+    wanted = numbers[index][:, rows]
     if parts.loads is not None and side.matrix == "A":
         return memory.taken(held, side, parts.loads), []
     found = memory.fetch(held, side, bits)
@@ -184,8 +186,7 @@ def _read(
     stage, mn, k = (int(x) for x in wrong[0])
     place = int(memory.addresses(side, bits)[stage, mn, k])
     lies = _named(int(found[stage, mn, k]), numbers)
-    row = mn + cta * wanted.shape[1]
-    return found, [f"{side.matrix}({row},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"]
+    return found, [f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"]
 
 
 def _named(number: int, numbers: list[NDArray[Any]]) -> str:

@@ -11,15 +11,17 @@ Law: each part is as wide as what lies in it, copies to it included, and nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from descriptors.errors import DescriptorError, as_flag, as_integer
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.idesc import as_kind
 from descriptors.instructions.rules import Legality
 from descriptors.operands.operand import choose
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.datapaths import HALF
+from descriptors.tmem.evidence import BELIEVED
+from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.metadata import ALIGNED_COLUMNS, sparse_metadata
 from descriptors.tmem.operand import operand_a
@@ -49,6 +51,7 @@ class _Asked:
     stages: int
     interleaved: bool
     legality: Legality
+    blocks: tuple[int, int]
 
 
 def tmem_plan(
@@ -69,6 +72,7 @@ def tmem_plan(
     accumulators: int = 1,
     stages: int = 1,
     interleaved: bool = False,
+    blocks: Sequence[int] = (1, 1),
     ctas: int = 1,
     legality: Legality = "strict",
 ) -> ColumnPlan:
@@ -92,6 +96,8 @@ def tmem_plan(
         accumulators: how many are kept at once: 2 to multiply into one while the other is read.
         stages: how many tiles of A, scale factors and metadata are kept at once.
         interleaved: whether two accumulators of M 64 share their columns.
+        blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
+            accumulators are numbered M blocks first.
         ctas: CTAs that must fit an SM at once.
         legality: how the tables of instructions are read.
 
@@ -103,6 +109,8 @@ def tmem_plan(
     512 columns used, 512 allocated, 1 CTAs an SM
     >>> tmem_plan(64, 256, 64, "bf16", accumulators=2, interleaved=True).allocate
     256
+    >>> [part.columns for part in tmem_plan(128, 256, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
+    [256, 256, 16, 16]
     """
     named = as_kind(dtype, b_dtype or dtype, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
     vector = scale_vector or (16 if named == "mxf4nvf4" else 32) if named.startswith("mx") else 0
@@ -112,12 +120,23 @@ def tmem_plan(
         as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
         as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS), interleaved, legality,
+        _as_blocks(blocks),
     )  # fmt: skip
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
         check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
-        notes.append(_SFA_OF_64)
+        notes += [_SFA_OF_64] * (asked.blocks[0] == 1)
+        if asked.blocks[1] > 1:
+            rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
+            raise DescriptorError(f"{rule}, found {asked.blocks[1]} of them: give N {n}, or M 256")
     return plan_columns(_parts(asked), ctas=ctas, notes=notes)
+
+
+def _as_blocks(value: Sequence[int]) -> tuple[int, int]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise DescriptorError(f"tmem plan: blocks must be along M and along N, found {brief(value)}")
+    m, n = (as_integer(one, "tmem plan: blocks", minimum=1, maximum=COLUMNS) for one in value)
+    return m, n
 
 
 def _parts(asked: _Asked) -> Iterator[Part]:
@@ -152,21 +171,29 @@ def _accumulators(asked: _Asked) -> Iterator[Part]:
     if asked.interleaved and asked.a_source == "tmem":
         # A and D of one instruction begin at one lane, so that A would have to be there twice.
         raise DescriptorError("tmem plan: interleaved accumulators must have A in smem, found tmem")
-    for i in range(asked.accumulators):
-        name = f"D{i}" if asked.accumulators > 1 else "D"
+    count = asked.accumulators * asked.blocks[0] * asked.blocks[1]
+    for i in range(count):
+        name = f"D{i}" if count > 1 else "D"
         yield Part(name, d.columns, lane=16 if asked.interleaved and i % 2 else 0, fragment=d)
 
 
 def _scales(asked: _Asked, number: str) -> Iterator[Part]:
     if not asked.vector:
         return
-    rows, halves = asked.m // asked.cta_group, (asked.cta_group, asked.m) == (2, 128)
+    rows, halves = asked.m // asked.cta_group * asked.blocks[0], (asked.cta_group, asked.m) == (2, 128)
     stored = asked.k // 2 if asked.sparse else asked.k  # the elements that share a factor are counted as A stores them
-    sfa = (
-        scale_cells(rows, stored, asked.vector, name="SFA") if rows == 128 else scale_cells_of_64(stored, asked.vector)
-    )
-    # A block of 512 bytes is copied as a whole: where the CTA has 64 rows, the last copy writes 4 columns for 2.
-    more = (padded_rows(rows) - rows) // 32
-    yield Part(f"SFA{number}", sfa.columns + more, fragment=sfa)
-    sfb = scale_cells(padded_rows(asked.n, halves=halves), stored, asked.vector, halves=halves, name="SFB")
+    sfa, more = _sfa(rows, stored, asked.vector)
+    yield Part(f"SFA{number}", sfa.columns + more, fragment=replace(sfa, evidence=BELIEVED) if halves else sfa)
+    n = padded_rows(asked.n * asked.blocks[1], halves=halves)
+    sfb = scale_cells(n, stored, asked.vector, halves=halves, name="SFB")
     yield Part(f"SFB{number}", sfb.columns, fragment=sfb)
+
+
+def _sfa(rows: int, k: int, vector: int) -> tuple[TmemFragment, int]:
+    """The factors of A, and columns that are written beside them.
+
+    A block of 512 bytes is copied as a whole: where the CTA has 64 rows, the last copy writes 4 columns for 2.
+    """
+    if rows == 64:
+        return scale_cells_of_64(k, vector), 2
+    return scale_cells(padded_rows(rows), k, vector, name="SFA"), 0

@@ -41,7 +41,7 @@ ROOMS = {
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
         "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
-        "scale_model addresses mismatch picture"
+        "scale_model pair_model addresses mismatch picture"
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
@@ -53,7 +53,7 @@ ROOMS = {
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
-    "descriptors.plans.parts": "multicast asked operands fragments scales accumulators instruction tensor_map budget",
+    "descriptors.plans.parts": "multicast asked halves operands fragments scales accumulators instruction tensor_map budget",
     "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.gemm.parts": "offsets ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",

@@ -114,6 +114,9 @@ def metadata(as_json: bool, **asked: Any) -> None:
     "--stages", type=int, default=1, show_default=True, help="Tiles of A, scale factors, metadata kept at once."
 )
 @click.option("--interleaved", is_flag=True, help="Two accumulators of M 64 share their columns.")
+@click.option(
+    "--blocks", type=int, nargs=2, default=(1, 1), show_default=True, help="Instructions along M and along N of a tile."
+)
 @click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
 @legality_option
 @json_option("Write the plan as JSON.")
@@ -123,6 +126,7 @@ def plan(as_json: bool, **asked: Any) -> None:
     \b
     descriptors tmem plan --m 128 --n 256 --k 64 --accumulators 2
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
+    descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
     """
     made = tmem_plan(**asked)
     say(json_text(columns.record(made)) if as_json else columns.tell(made))

@@ -102,9 +102,9 @@ def {name}_stage(tiled, a, b, tmem, stage, empty):
     Before the first stage: tiled.set(tcgen05.Field.ACCUMULATE, False).{copied}
     """
     for k in range({k_blocks}):
-{factors}        for n in range({n_blocks}):
-            for m in range({m_blocks}):
-                held = {name}_accumulator(tiled, tmem, m + {m_blocks} * n)
+        for n in range({n_blocks}):
+{b_factors}            for m in range({m_blocks}):
+{a_factors}                held = {name}_accumulator(tiled, tmem, m + {m_blocks} * n)
                 cute.gemm(tiled, held, a[None, m, k, stage], b[None, n, k, stage], held)
         tiled.set(tcgen05.Field.ACCUMULATE, True)
     tcgen05.commit(empty{multicast})
@@ -192,19 +192,26 @@ def _tensor(made: Plan, side: StagedOperand, name: str) -> str:
 
 
 def _blackwell(made: Plan, held: TensorColumns) -> dict[str, object]:
-    one, factors, copied = made.asked, "", ""
-    if made.scales is not None and one.scale is not None:
-        kind = f"cutlass.{_FACTORS[one.scale[0]]}"
+    one, copied = made.asked, ""
+    if made.scales is not None:
         copied = "\n    The scale factors have been copied into their columns."
-        for index, letter in enumerate("AB"):
-            pointers = ", ".join(hex(pair[index]) for pair in made.scales.pointers)
-            at = f"tmem + Int32(({pointers})[k])" if len(made.scales.pointers) > 1 else f"tmem + {pointers}"
-            pointer = f"cute.make_ptr({kind}, {at}, cute.AddressSpace.tmem)"
-            factors += f"        tiled.set(tcgen05.Field.SF{letter}, {pointer})\n"
     pair = one.cta_group == 2
     return {
         "module": "tcgen05", "atoms": "", "m": one.extents[0], "n": one.extents[1], "k": one.extents[2],
         "a_rows": one.extents[0] // one.cta_group, "b_rows": one.extents[1] // one.cta_group,
-        "firsts": held.firsts, "m_blocks": one.blocks[0], "n_blocks": one.blocks[1], "factors": factors,
+        "firsts": held.firsts, "m_blocks": one.blocks[0], "n_blocks": one.blocks[1], "a_factors": _factors(made, 0), "b_factors": _factors(made, 1),
         "copied": copied, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
     }  # fmt: skip
+
+
+def _factors(made: Plan, index: int) -> str:
+    """The line that points the MMA at the factors of a block of A (0) or B (1); "" of a kind without."""
+    if made.scales is None or made.asked.scale is None:
+        return ""
+    letter, block, steps = "AB"[index], "mn"[index], made.scales.steps[index]
+    pointers = ", ".join(hex(pair[index]) for pair in made.scales.pointers)
+    at = f"tmem + Int32(({pointers})[k])" if len(made.scales.pointers) > 1 else f"tmem + {pointers}"
+    if len(steps) > 1:
+        at += f" + {steps[1]} * {block}"
+    pointer = f"cute.make_ptr(cutlass.{_FACTORS[made.asked.scale[0]]}, {at}, cute.AddressSpace.tmem)"
+    return f"{' ' * (16 - 4 * index)}tiled.set(tcgen05.Field.SF{letter}, {pointer})\n"

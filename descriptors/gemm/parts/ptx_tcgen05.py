@@ -126,15 +126,21 @@ def _copies(made: Plan, scales: Scales) -> Iterator[str]:
 def _block(made: Plan, held: TensorColumns, k: int) -> Iterator[str]:
     """Every accumulator, in one K block."""
     yield f"mov.b32 %idesc, {word_text(made.line.idescs[k], 32)};"
-    if made.scales is not None:
-        for name, pointer in zip(("%sfa_tmem", "%sfb_tmem"), made.scales.pointers[k], strict=True):
-            yield f"add.u32 {name}, %tmem, {word_text(pointer, 32)};"
     for n, down in enumerate(made.b.mn_steps):
         yield f"add.u64 %b_desc, %b, {down + made.b.k_steps[k]};"
+        yield from _factors(made, 1, n, k)
         for m, across in enumerate(made.a.mn_steps):
             yield f"add.u64 %a_desc, %a, {across + made.a.k_steps[k]};"
+            yield from _factors(made, 0, m, k)
             yield f"add.u32 %d_tmem, %tmem, {held.firsts[n * len(made.a.mn_steps) + m]};"
             yield made.ptx.replace("%p", "%p" if k == 0 else "%always")
+
+
+def _factors(made: Plan, index: int, block: int, k: int) -> Iterator[str]:
+    """The pointer to the factors of a block of A (0) or B (1)."""
+    if made.scales is not None:
+        pointer = word_text(made.scales.pointer_at(index, block, k), 32)
+        yield f"add.u32 %sf{'ab'[index]}_tmem, %tmem, {pointer};"
 
 
 def _commit(made: Plan, barrier: str) -> list[str]:

@@ -150,7 +150,7 @@ def columns_of(one: MainLoop) -> TensorColumns:
         )
     plan = tmem_plan(
         m, n, one.tile[2], type_name(one.a), one.d, b_dtype=type_name(one.b), kind=one.kind, cta_group=one.cta_group,
-        scale_dtype=scale_dtype, scale_vector=vector, accumulators=count, legality=one.legality,
+        scale_dtype=scale_dtype, scale_vector=vector, blocks=one.blocks[:2], legality=one.legality,
     )  # fmt: skip
     parts = plan.parts[:count]
     found = parts[0].fragment

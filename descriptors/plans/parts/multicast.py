@@ -77,6 +77,17 @@ def cut(whole: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
             f"plan: {ctas} CTAs must share {matrix} in pieces of {DESTINATION_BYTES} bytes, of a box of {what}; "
             "a smaller cluster, or a larger tile"
         )
+    return in_pieces(whole, pieces)
+
+
+def in_pieces(whole: TmaPlan, pieces: int) -> TmaPlan:
+    """The same copies with each box cut along its slowest dimension, which the pieces divide.
+
+    >>> from descriptors import derive, tma_plan
+    >>> in_pieces(tma_plan(derive((128, 64), "bf16", "K", "128B", (64, 16))), 2).box
+    (64, 64)
+    """
+    slow = whole.dimensions[-1]
     each = slow.box // pieces
     boxes = [_piece(box, whole, i, each, pieces) for box in whole.boxes for i in range(pieces)]
     return replace(whole, dimensions=(*whole.dimensions[:-1], replace(slow, box=each)), boxes=tuple(boxes))

@@ -21,6 +21,7 @@ from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
 from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.halves import row_of, run_of, within
 from descriptors.plans.parts.multicast import cut
 from descriptors.tma.plan import Box, TmaPlan
 from descriptors.tma.planner import tma_plan
@@ -43,6 +44,7 @@ class StagedOperand:
         mn_steps, k_steps, stage_steps: what is added to the word for each block along M or N, each K block, each stage;
             in 16-byte units, which the start address counts.
         transposed: the transpose bit of the instruction.
+        run: rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
         ctas: of the cluster that need the same tile, and share its copies.
     """
 
@@ -55,6 +57,7 @@ class StagedOperand:
     k_steps: tuple[int, ...]
     stage_steps: tuple[int, ...]
     transposed: int
+    run: int
     ctas: int = 1
 
     def word_at(self, mn: int, k: int, stage: int) -> int:
@@ -81,6 +84,16 @@ class StagedOperand:
     def boxes(self) -> tuple[Box, ...]:
         """The copies of the first stage; those of the others differ in the address alone."""
         return tuple(box for box in self.tma.boxes if box.stage == 0)
+
+    def first_row(self, box: Box, cta: int = 0) -> int:
+        """The row of the tile, over both CTAs of a pair, at which a box begins in one of them."""
+        return row_of(box.origin[0], cta, self.run)
+
+    def coordinates(self, box: Box) -> tuple[int, ...]:
+        """Where a box of CTA 0 begins in the tile, along the dimensions of the tensor map; CTA v adds v runs of rows."""
+        moved = self.first_row(box) - box.origin[0]
+        pairs = zip(self.tma.dimensions, box.coordinates, strict=True)
+        return tuple(at + (0 if one.mode else one.index(moved)) for one, at in pairs)
 
     @property
     def own_boxes(self) -> int:
@@ -145,15 +158,16 @@ def _laid_out(
         (one.extents[index] // pair, one.extents[2]), arch=one.arch, operand=matrix, kind=one.kind, cta_group=pair,
         legality=legality, capacity=None, verify=False,
     )  # fmt: skip
-    blocks = one.blocks[index]
+    blocks, run = one.blocks[index], run_of(one, matrix)
     return StagedOperand(
         matrix=matrix,
         derivation=made,
-        tma=tma_plan(made),
+        tma=within(tma_plan(made), run, matrix),
         base=base,
         word=made.word(0, 0, 0, base),
         mn_steps=tuple(made.offset_of(i, 0) // 16 for i in range(blocks)),
         k_steps=tuple(made.offset_of(0, k) // 16 for k in range(one.blocks[2])),
         stage_steps=tuple(made.offset_of(0, 0, stage) // 16 for stage in range(stages)),
         transposed=int(major is Major.MN),
+        run=run,
     )

@@ -16,9 +16,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from descriptors.errors import DescriptorError
 from descriptors.plans.parts.asked import MainLoop
 from descriptors.scales.factors import ScaleFactors, scale_factors
 from descriptors.scales.kinds import factors_of
+from descriptors.text import extents_text
+
+#: Rows after which the factors of another block may begin: two columns, as CUTLASS moves the pointer for N 64 and 192.
+_STEP_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,8 @@ class Scales:
         qualifier: ``1X``, ``2X`` or ``4X``.
         a, b: their memory and copies, from address 0.
         columns: where they begin in tensor memory.
-        pointers: what each K block is given, for A and for B.
+        pointers: what each K block of the first M and N blocks is given, for A and for B.
+        steps: columns that are added to the pointer of A for each M block, to that of B for each N block.
         bases: where the first stage of each begins in shared memory, in bytes.
     """
 
@@ -42,6 +48,7 @@ class Scales:
     b: ScaleFactors
     columns: tuple[int, int]
     pointers: tuple[tuple[int, int], ...]
+    steps: tuple[tuple[int, ...], tuple[int, ...]] = ((0,), (0,))
     bases: tuple[int, int] = (0, 0)
 
     @property
@@ -53,6 +60,10 @@ class Scales:
     def halves(self) -> bool:
         """Whether the factors of the halves of N lie apart."""
         return self.b.copy != self.a.copy
+
+    def pointer_at(self, index: int, block: int, k: int) -> int:
+        """What the instructions of a K block and of an M block of A (0), an N block of B (1), are given."""
+        return self.pointers[k][index] + self.steps[index][block]
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage, those of A first.
@@ -81,11 +92,22 @@ def scales_of(one: MainLoop, *, columns: tuple[int, int]) -> Scales:
     """
     assert one.scale is not None
     dtype, vector, qualifier = factors_of(one.kind, *one.scale)
-    (m, n, _), (_, _, k), step = one.tile, one.tile, one.extents[2]
-    twofold = (one.cta_group, m) == (2, 128)
-    a = scale_factors(m // one.cta_group, k, vector, step=step, of_64=twofold)
+    (m, n, k), step, blocks = one.tile, one.extents[2], one.blocks
+    twofold = (one.cta_group, one.extents[0]) == (2, 128)
+    _check_blocks(one)
+    a = scale_factors(m // one.cta_group, k, vector, step=step, of_64=twofold and blocks[0] == 1)
     b = scale_factors(n, k, vector, step=step, halves=twofold)
     pointers = tuple(
         (at_a.pointer(columns[0]), at_b.pointer(columns[1])) for at_a, at_b in zip(a.places, b.places, strict=True)
     )
-    return Scales(dtype, vector, qualifier, a, b, columns, pointers)
+    rows = one.extents[0] // one.cta_group, one.extents[1]
+    along_m, along_n = (tuple(i * each // 32 for i in range(count)) for each, count in zip(rows, blocks, strict=False))
+    return Scales(dtype, vector, qualifier, a, b, columns, pointers, (along_m, along_n))
+
+
+def _check_blocks(one: MainLoop) -> None:
+    """Refuse N blocks whose factors no pointer names: it counts columns of 32 rows, and NVIDIA's code goes on by two."""
+    n, count = one.extents[1], one.blocks[1]
+    if count > 1 and n % _STEP_ROWS:
+        rule = f"plan: with scale factors and several N blocks N of the instruction must be a multiple of {_STEP_ROWS}"
+        raise DescriptorError(f"{rule}, found {n}; tile = {extents_text(one.tile)}, instruction = {one.name}")
