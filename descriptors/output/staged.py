@@ -35,7 +35,11 @@ def operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
     if made.asked.cta_group == 2:
         each = side.run * made.asked.cta_group
         block = "" if side.run == d.tile[0] else f", of N block j from {each} j + {side.run} v on"
-        of = f"{letter} from {side.run} v on, {side.run} of them" if not block else f"{side.run} of every {each} {letter}"
+        of = (
+            f"{letter} from {side.run} v on, {side.run} of them"
+            if not block
+            else f"{side.run} of every {each} {letter}"
+        )
         yield f"   half       CTA v of the pair holds {of}{block}"
     where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
     yield f"   memory     {where}"

@@ -35,11 +35,25 @@ BLACKWELL: dict[str, dict[str, Any]] = {
         "instruction": "m256n64k16", "dtype": "bf16", "tile": (512, 64, 64), "cta_group": 2, "stages": 2,
     },
     "pair of 128": {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 128, 128), "cta_group": 2},
+    "pair of N blocks": {
+        "instruction": "m256n64k16", "dtype": "bf16", "tile": (256, 192, 64), "cta_group": 2, "stages": 2,
+    },
+    "pair of 128, N blocks": {
+        "instruction": "m128n64k16", "dtype": "bf16", "tile": (256, 128, 64), "cta_group": 2, "stages": 2,
+        "b_major": "MN",
+    },
     "nvf4": {
         "instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256), "kind": "mxf4nvf4", "scale_vector": 16,
     },
     "mx pair": {
         "instruction": "m256n256k32", "dtype": "e4m3", "tile": (256, 256, 128), "cta_group": 2, "kind": "mxf8f6f4",
+    },
+    "nvf4 blocks": {
+        "instruction": "m128n64k64", "dtype": "e2m1", "tile": (256, 128, 128), "kind": "mxf4nvf4", "scale_vector": 16,
+    },
+    "mx pair of blocks": {
+        "instruction": "m256n64k32", "dtype": "e4m3", "tile": (512, 128, 128), "cta_group": 2, "kind": "mxf8f6f4",
+        "stages": 2,
     },
     "mx halves": {
         "instruction": "m128n256k64", "dtype": "e2m1", "tile": (128, 256, 256), "cta_group": 2, "kind": "mxf4",
@@ -57,6 +71,14 @@ TARGETS = {"sm90": "sm_90a", "sm100": "sm_100a"}
 
 def made(asked: dict[str, Any]) -> Plan:
     return plan(**asked, verify=False)
+
+
+def pointers(one: Plan, i: int, j: int, k: int) -> tuple[int, ...]:
+    """What an instruction is given for its factors: the K block's pointers, a column on for every 32 rows before."""
+    if one.scales is None:
+        return ()
+    a, b = one.scales.pointers[k]
+    return a + i * one.asked.extents[0] // one.asked.cta_group // 32, b + j * one.asked.extents[1] // 32
 
 
 def assembled(text: str, arch: str, folder: Path) -> str:

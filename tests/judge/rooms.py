@@ -53,7 +53,9 @@ ROOMS = {
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
-    "descriptors.plans.parts": "multicast asked halves operands fragments scales accumulators instruction tensor_map budget",
+    "descriptors.plans.parts": (
+        "multicast asked halves operands fragments scales accumulators instruction tensor_map budget"
+    ),
     "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
     "descriptors.gemm.parts": "offsets ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",

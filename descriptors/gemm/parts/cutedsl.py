@@ -199,7 +199,8 @@ def _blackwell(made: Plan, held: TensorColumns) -> dict[str, object]:
     return {
         "module": "tcgen05", "atoms": "", "m": one.extents[0], "n": one.extents[1], "k": one.extents[2],
         "a_rows": one.extents[0] // one.cta_group, "b_rows": one.extents[1] // one.cta_group,
-        "firsts": held.firsts, "m_blocks": one.blocks[0], "n_blocks": one.blocks[1], "a_factors": _factors(made, 0), "b_factors": _factors(made, 1),
+        "firsts": held.firsts, "m_blocks": one.blocks[0], "n_blocks": one.blocks[1],
+        "a_factors": _factors(made, 0), "b_factors": _factors(made, 1),
         "copied": copied, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
     }  # fmt: skip
 

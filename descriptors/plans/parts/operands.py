@@ -90,7 +90,7 @@ class StagedOperand:
         return row_of(box.origin[0], cta, self.run)
 
     def coordinates(self, box: Box) -> tuple[int, ...]:
-        """Where a box of CTA 0 begins in the tile, along the dimensions of the tensor map; CTA v adds v runs of rows."""
+        """Where a box of CTA 0 begins in the tile, along the tensor map's dimensions; CTA v adds v runs of rows."""
         moved = self.first_row(box) - box.origin[0]
         pairs = zip(self.tma.dimensions, box.coordinates, strict=True)
         return tuple(at + (0 if one.mode else one.index(moved)) for one, at in pairs)

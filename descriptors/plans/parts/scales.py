@@ -106,7 +106,7 @@ def scales_of(one: MainLoop, *, columns: tuple[int, int]) -> Scales:
 
 
 def _check_blocks(one: MainLoop) -> None:
-    """Refuse N blocks whose factors no pointer names: it counts columns of 32 rows, and NVIDIA's code goes on by two."""
+    """Refuse N blocks whose factors begin in no even column: a pointer has columns, 32 rows each, and none is known."""
     n, count = one.extents[1], one.blocks[1]
     if count > 1 and n % _STEP_ROWS:
         rule = f"plan: with scale factors and several N blocks N of the instruction must be a multiple of {_STEP_ROWS}"

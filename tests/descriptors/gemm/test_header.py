@@ -18,12 +18,30 @@ PLANS: list[dict[str, Any]] = [
     {"instruction": "m64n64k16", "dtype": "bf16", "tile": (128, 64, 64), "stages": 2, "a_source": "registers"},
     {"instruction": "m256n256k32", "dtype": "e4m3", "tile": (256, 256, 128), "cta_group": 2},
     {"instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256), "kind": "mxf4nvf4", "scale_vector": 16},
+    {
+        "instruction": "m256n64k32",
+        "dtype": "e4m3",
+        "tile": (512, 192, 128),
+        "cta_group": 2,
+        "kind": "mxf8f6f4",
+        "stages": 1,
+    },
 ]
 NAMES = [f"gemm{i}" for i in range(len(PLANS))]
 
 
 def made(index: int) -> Plan:
     return plan(**PLANS[index], verify=False)
+
+
+def _told(one: Plan) -> list[tuple[str, int]]:
+    """Numbers of pairs and of scale factors, from what was asked."""
+    (m, n, _), pair = one.asked.extents, one.asked.cta_group
+    found = [("A_RUN", one.asked.tile[0] // 2), ("B_RUN", n // 2)] * (pair == 2)
+    if one.scales is not None:
+        along = zip(("SFA", "SFB"), one.asked.blocks, (m // pair, n), strict=False)
+        found += [(f"{name}_BLOCK_COLUMNS", rows // 32 * (count > 1)) for name, count, rows in along]
+    return found
 
 
 def program(folder: Path) -> tuple[str, list[int]]:
@@ -40,8 +58,9 @@ def program(folder: Path) -> tuple[str, list[int]]:
                 call = f"{big}_SUBTILE_WORD({big}_FIRST_WORD({big}_BASE), {', '.join(map(str, at))})"
                 lines.append(f'  printf("%llx\\n", (unsigned long long)({call}));')
                 wanted.append(side.word_at(*at))
-        lines.append(f'  printf("%llx\\n", (unsigned long long)({name.upper()}_TRANSACTION_BYTES));')
-        wanted.append(made(i).transaction_bytes)
+        for what, number in (("TRANSACTION_BYTES", made(i).transaction_bytes), *_told(made(i))):
+            lines.append(f'  printf("%llx\\n", (unsigned long long)({name.upper()}_{what}));')
+            wanted.append(number)
     return "\n".join([*heads, *heads, "#include <stdio.h>", "int main(void) {", *lines, "  return 0;", "}\n"]), wanted
 
 

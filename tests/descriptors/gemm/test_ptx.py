@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gemm_plans import BLACKWELL, HOPPER, assembled, made, need_ptxas
+from gemm_plans import BLACKWELL, HOPPER, assembled, made, need_ptxas, pointers
 
 from descriptors import DescriptorError, Plan, check_ptx
 from descriptors.gemm.emit import emit_plan
@@ -66,6 +66,20 @@ def test_the_sums_are_the_words_of_the_plan(asked: dict[str, Any]) -> None:
         m = range(0, len(side.mn_steps), every)
         for stage, words in enumerate(found[low]):
             assert set(words) == {side.word_at(i, k, stage) for i in m for k in range(len(side.k_steps))}
+
+
+@pytest.mark.parametrize("asked", [one for one in BLACKWELL.values() if "kind" in one])
+def test_every_instruction_has_the_pointers_of_its_blocks(asked: dict[str, Any]) -> None:
+    """The text is run line by line: what the registers hold where an instruction is."""
+    one, held, found = made(asked), dict[str, int](), list[tuple[int, ...]]()
+    for line in emit_plan(one, "ptx", "loop").splitlines():
+        if said := re.search(r"add.u32 (%\w+), %tmem, (\w+);", line):
+            held[said[1]] = int(said[2], 0)
+        elif "tcgen05.mma" in line:
+            found.append((held["%d_tmem"], held["%sfa_tmem"], held["%sfb_tmem"]))
+    (m, n, k), firsts = one.asked.blocks, one.accumulators.firsts  # type: ignore[union-attr]
+    wanted = [(firsts[j * m + i], *pointers(one, i, j, q)) for q in range(k) for j in range(n) for i in range(m)]
+    assert found == wanted
 
 
 def test_steps_that_are_all_alike_are_a_product_and_others_are_chosen() -> None:

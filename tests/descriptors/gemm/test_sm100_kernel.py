@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gemm_plans import BLACKWELL, compiled, made, need_nvcc
+from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers
 
 from descriptors import DescriptorError, check_ptx
 from descriptors.gemm.emit import emit_plan
@@ -57,8 +57,29 @@ def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str
             assert found is not None
             for s in range(one.stages):
                 assert int(found[1], 16) + s * int(found[2]) + int(by) == side.word_at(mn, q, s)
-        pointers = [int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)]
-        assert pointers == ([] if one.scales is None else list(one.scales.pointers[q]))
+        assert tuple(int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)) == pointers(one, i, j, q)
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multiplies_it(asked: dict[str, Any]) -> None:
+    """Each box of the text begins at a row of the tile; the CTA's own rows there are its half of an N block."""
+    one = made(asked)
+    begin = re.search(r"b_row = tile_n \* kTileN \+ rank \* (\d+);", emit_plan(one, "cuda"))
+    boxes = re.findall(r"copy_box\(b_to \+ (\d+), &map_b, (.*), full\);", emit_plan(one, "cuda"))
+    assert begin is not None and len(boxes) == len(one.b.boxes)
+    n, pair, found = one.asked.extents[1], one.asked.cta_group, dict[tuple[int, int], int]()
+    for rank in range(pair):
+        for box, (offset, at) in zip(one.b.boxes, boxes, strict=True):
+            assert int(offset) == box.offset_bytes
+            row = int(begin[1]) * rank + int(re.search(r"b_row \+ (\d+)", at)[1])  # type: ignore[index]
+            for i in range(next(d.box * d.step for d in one.b.tma.dimensions if d.mode == 0)):
+                found[rank, box.origin[0] + i] = row + i
+    half = n // pair
+    assert found == {
+        (rank, x): x // half * n + rank * half + x % half
+        for rank in range(pair)
+        for x in range(one.b.derivation.tile[0])
+    }
 
 
 @pytest.mark.parametrize("asked", PLANS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gemm_plans import BLACKWELL, HOPPER, made
+from gemm_plans import BLACKWELL, HOPPER, made, pointers
 
 from descriptors import DescriptorError, Plan
 from descriptors.gemm.emit import emit_plan
@@ -33,7 +33,7 @@ def wanted(one: Plan, group: int) -> list[tuple[int, ...]]:
                 for i in range(group, m, held.warpgroups if isinstance(held, Registers) else 1):
                     words = (one.a.word_at(i, q, s), one.b.word_at(j, q, s))
                     if isinstance(held, TensorColumns):
-                        factors = () if one.scales is None else one.scales.pointers[q]
+                        factors = pointers(one, i, j, q)
                         # Compilers move the id of the byte from the pointer into the instruction descriptor.
                         words = (held.firsts[j * m + i], *words, one.line.idescs[q], *factors)  # type: ignore[assignment]
                     found.append(words)
