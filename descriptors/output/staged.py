@@ -33,14 +33,9 @@ def operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
     if made.asked.cta_group == 2:
-        each = side.run * made.asked.cta_group
-        block = "" if side.run == d.tile[0] else f", of N block j from {each} j + {side.run} v on"
-        of = (
-            f"{letter} from {side.run} v on, {side.run} of them"
-            if not block
-            else f"{side.run} of every {each} {letter}"
-        )
-        yield f"   half       CTA v of the pair holds {of}{block}"
+        several = side.run < d.tile[0]
+        first, each = f"{2 * side.run} j + " * several, f", for each {letter} block j" * several
+        yield f"   half       CTA v of the pair holds {letter} from {first}{side.run} v on, {side.run} of them{each}"
     where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
     yield f"   memory     {where}"
     yield f"   layout     {d.smem_tile}"
@@ -99,7 +94,7 @@ def scales_lines(made: Plan) -> Iterator[str]:
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
         words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
         yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
-        yield f"              {some(words)}"
+        yield from wrapped(" " * 14, some(words).split(", "), ", ")
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
     rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
     yield from aligned(rows, indent=3)

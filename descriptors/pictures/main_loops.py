@@ -24,6 +24,10 @@ from layoutalg import Figure, Picture, Scene
 WIDE, MOST_TILES, MOST_BLOCKS = 1060, 8, 16
 #: How far the multiplication of a tile is drawn behind its copies, in tiles.
 _BEHIND = 2
+#: The most K blocks of operands that are drawn beside each other, and the least width of a cell with a name in it.
+_BESIDE, _NAMED = 8, 110.0
+#: The least space between two labels of one row.
+_APART = 14.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,11 @@ class MainLoopPicture(Picture):
         figure, made = Figure(), self.plan
         y = figure.heading(0, 0, self._title(), self._sentence(), room=WIDE) + 16
         y = self._timeline(figure, y) + 44
-        right = max(self._operand(figure, 0, y, made.a), 480.0) + 40
-        below = [self._operand_bottom(y, made.a), self._operand_bottom(y, made.b)]
+        right, below = max(self._operand(figure, 0, y, made.a), 480.0) + 40, self._operand_bottom(y, made.a)
+        if len(made.a.k_steps) > _BESIDE:  # two such tables are too wide for one line
+            right, y = 0.0, below + 44
         self._operand(figure, right, y, made.b)
-        y = max(below) + 44
+        y = max(below, self._operand_bottom(y, made.b)) + 44
         y = self._map(figure, y) + 48
         self._grid(figure, y)
         return figure.scene(self._title(), self._sentence())
@@ -84,7 +89,7 @@ class MainLoopPicture(Picture):
         made = self.plan
         m, n, k = made.asked.blocks
         about = f"A stage is {amount(made.transaction_bytes)} of copies and {counted(m * n * k, 'instruction')}"
-        pair = " Each CTA of the pair has such a memory, and half of the rows of A and of B." * (
+        pair = " Each CTA of the pair has such a memory, and half of the rows of A and of each N block of B." * (
             made.asked.cta_group == 2
         )
         blocks = ", ".join(counted(count, f"{name} block") for name, count in zip("MNK", (m, n, k), strict=True))
@@ -146,7 +151,7 @@ class MainLoopPicture(Picture):
         return figure.legend(0, y + 162, entries, WIDE)
 
     def _cell(self, side: StagedOperand) -> tuple[float, float]:
-        return max(92.0, min(116.0, 480.0 / len(side.k_steps))), 40.0
+        return max(60.0, min(116.0, 480.0 / len(side.k_steps))), 40.0
 
     def _operand_bottom(self, y: float, side: StagedOperand) -> float:
         return y + 54 + min(len(side.mn_steps), MOST_BLOCKS) * self._cell(side)[1] + 20
@@ -189,6 +194,7 @@ class MainLoopPicture(Picture):
             + 4
         )
         scale, high = WIDE / capacity, 46.0
+        labels: list[tuple[float, float, float, str]] = []  # leader, from, to, words
         figure.box(0, y, WIDE, high, "faint", "rule", 1)
         starts: dict[str, int] = {}
         for name, stage, at, size in self._memory():
@@ -196,16 +202,16 @@ class MainLoopPicture(Picture):
             figure.box(at * scale, y, size * scale, high, Figure.kind(stage) if stage >= 0 else "bad", "paper", 0.8)
             if stage >= 0 and size * scale > 26:
                 figure.text((at + size / 2) * scale, y + 29, str(stage), "ink", Figure.LABEL, "middle", mono=True)
-        rows: list[float] = []  # how far each line of labels has come
         for name, at in starts.items():
             words, left = f"{name} at {spaced(at)}", at * scale
             wide = figure.width_of(words, Figure.LABEL)
             place = min(left, WIDE - wide)
-            row = next((i for i, end in enumerate(rows) if end < place), len(rows))
-            rows[row : row + 1] = [place + wide + 14]
+            labels.append((left, place, place + wide, words))
+        rows = rows_of([label[:3] for label in labels])
+        for (left, place, _, words), row in zip(labels, rows, strict=True):
             figure.lines([(left, y + high, left, y + high + 8 + 16 * row)], "ink", 1.2)
             figure.text(place + 3 * bool(row), y + high + 20 + 16 * row, words, "muted", Figure.LABEL)
-        return y + high + 10 + 16 * len(rows)
+        return y + high + 26 + 16 * max(rows)
 
     def _grid(self, figure: Figure, y: float) -> None:
         """The accumulators of the tile, and who holds each."""
@@ -215,17 +221,47 @@ class MainLoopPicture(Picture):
             told = f"{held.registers} registers a thread of each warpgroup"
         else:
             told = f"{held.plan.used} columns of tensor memory used, {held.plan.allocate} allocated"
-        y = figure.panel_heading(0, y, "Accumulators", [told])
         rows, columns = grid[:MOST_BLOCKS], min(len(grid[0]), MOST_BLOCKS)
+        wide = min(240.0, (WIDE - 44) / columns)
+        if wide < _NAMED:
+            told += f"; in each cell its {grid[0][0].partition(' ')[0]}"
+        y = figure.panel_heading(0, y, "Accumulators", [told])
         kinds = {name: i for i, name in enumerate(dict.fromkeys(one for row in grid for one in row))}
         roles = [[Figure.kind(kinds[one]) for one in row[:columns]] for row in rows]
-        wide = max(110.0, min(240.0, (WIDE - 44) / columns))
-        figure.table(44, y, wide, 38, roles, [row[:columns] for row in rows], size=12)
+        named = wide >= _NAMED
+        labels = [[one if named else one.rpartition(" ")[2] for one in row[:columns]] for row in rows]
+        figure.table(44, y, wide, 38, roles, labels, size=12)
         figure.border(44, y, wide * columns, 38 * len(rows), "tile")
         for i in range(len(rows)):
             figure.text(36, y + 38 * (i + 0.6), f"M {i}", "muted", Figure.LABEL, "end")
         for j in range(columns):
             figure.text(44 + wide * (j + 0.5), y + 38 * len(rows) + 16, f"N {j}", "muted", Figure.LABEL, "middle")
+
+
+def rows_of(labels: list[tuple[float, float, float]]) -> list[int]:
+    """The row of each label below a bar: the first in which it covers no other label, and no leader runs through one.
+
+    Args:
+        labels: where its leader goes down, where its words begin and end; in order from the left.
+
+    >>> rows_of([(0, 0, 50), (300, 300, 380), (320, 320, 400), (390, 390, 460)])
+    [0, 2, 1, 0]
+    """
+    found: dict[int, int] = {}
+    for i in reversed(range(len(labels))):
+        found[i] = next(row for row in range(len(labels) + 1) if row == len(labels) or _free(labels, found, i, row))
+    return [found[i] for i in range(len(labels))]
+
+
+def _free(labels: list[tuple[float, float, float]], found: dict[int, int], index: int, row: int) -> bool:
+    leader, begin, end = labels[index]
+    for other, at in found.items():
+        down, left, right = labels[other]
+        if at == row and begin - _APART < right and left < end + _APART:
+            return False
+        if (at < row and left < leader < right) or (row < at and begin < down < end):
+            return False
+    return True
 
 
 @image.register(Plan)
