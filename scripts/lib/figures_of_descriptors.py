@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors import SwizzleMode, derive, diff, picture, shift_convolution, tma_plan, verify
+from descriptors import SwizzleMode, derive, diff, picture, plan, shift_convolution, tma_plan, verify
 from layoutalg import Picture, evaluate
 
 #: The two worked examples of the article on descriptors, and the operand of the terminal figure.
@@ -45,6 +45,10 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "boxes_kmajor": lambda: picture(tma_plan(K_MAJOR)),
     "boxes_mnmajor": lambda: picture(tma_plan(MN_MAJOR)),
     "proof": lambda: picture(verify(K_MAJOR)),
+    "main_loop": lambda: picture(plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)),
+    "main_loop_blocks": lambda: picture(
+        plan("m128n64k64", "e2m1", tile=(256, 192, 256), kind="mxf4nvf4", scale_vector=16, verify=False)
+    ),
     "shifted_taps": lambda: picture(shift_convolution(8, 9, 9, 16, 16, (3, 3), (1, 1))),
     "swizzle_A_none": lambda: picture(SwizzleMode.NONE),
     "swizzle_B_32B": lambda: picture(SwizzleMode.B32),

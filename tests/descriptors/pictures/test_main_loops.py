@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from gemm_plans import BLACKWELL, HOPPER, made
 
 from descriptors import picture
 from descriptors.cli.command import main
-from descriptors.pictures.main_loops import MainLoopPicture
+from descriptors.pictures.main_loops import MainLoopPicture, rows_of
 from descriptors.text import word_text
 
 PLANS = [*HOPPER.values(), *BLACKWELL.values()]
@@ -35,6 +36,27 @@ def test_what_is_drawn_is_what_the_plan_has(asked: dict[str, object]) -> None:
     assert f"tile {min(one.stages + 1, 7)}" in svg
     told = drawn.text()
     assert all(str(row[2]) in told for row in parts)
+
+
+def test_labels_below_a_bar_cover_no_other_and_no_leader_runs_through_one() -> None:
+    rng = random.Random(11)
+    for _ in range(300):
+        lefts = sorted(rng.uniform(0, 300) for _ in range(rng.randint(1, 5)))
+        labels = [(x, x, x + rng.uniform(40, 90)) for x in lefts]
+        rows = rows_of(labels)
+        for (x, left, right), row in zip(labels, rows, strict=True):
+            for (down, begin, end), at in zip(labels, rows, strict=True):
+                if (x, row) != (down, at):
+                    assert row != at or right <= begin or end <= left
+                    assert at >= row or not begin < x < end
+
+
+def test_a_tile_of_many_blocks_is_no_wider_than_the_others() -> None:
+    for asked in (
+        {"instruction": "m64n8k16", "dtype": "bf16", "tile": (256, 128, 128), "arch": "sm90"},
+        {"instruction": "m128n64k64", "dtype": "e2m1", "tile": (128, 64, 1024), "kind": "mxf4"},
+    ):
+        assert MainLoopPicture(made(asked)).scene().width < 1100
 
 
 def test_every_text_lies_on_the_picture() -> None:

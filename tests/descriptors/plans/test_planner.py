@@ -108,9 +108,12 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "accumulators must fit 512 columns, need 1024, 512 too many; 4 accumulators of 256 columns" in refused(
         instruction="m128n256k16", tile=(256, 512, 16)
     )
-    assert (
-        "a tile must be one instruction along N, of which each CTA holds half, found 1x2: give 256x128x64"
-        in refused(instruction="m256n128k16", tile=(256, 256, 64), cta_group=2)
+    nvf4 = {"dtype": "e2m1", "kind": "mxf4nvf4"}
+    assert "several N blocks N of the instruction must be a multiple of 64, found 32; tile = 128x64x64" in refused(
+        instruction="m128n32k64", tile=(128, 64, 64), **nvf4
+    )
+    assert "one instruction where its halves lie apart, found 2 of them: give N 256, or M 256" in refused(
+        instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4
     )
     assert "K of the instruction must be 64, found 96" in refused(
         instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient"
@@ -136,7 +139,49 @@ def test_a_pair_of_ctas_may_have_several_m_blocks() -> None:
     ):
         made = plan(dtype="bf16", cta_group=2, stages=2, **asked)  # type: ignore[arg-type]
         assert len(made.a.mn_steps) == 2 and made.verify().ok
-    with pytest.raises(
-        DescriptorError, match="with kind mxf8f6f4 a tile must be one instruction along M and N, found 2"
-    ):
-        plan("m128n128k32", "e4m3", kind="mxf8f6f4", tile=(256, 128, 128))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"instruction": "m256n128k16", "tile": (256, 256, 64)},
+        {"instruction": "m256n64k16", "tile": (512, 128, 32), "b_major": "MN"},
+        {"instruction": "m128n64k16", "tile": (256, 192, 32)},
+        {"instruction": "m128n48k16", "tile": (128, 144, 32), "b_swizzle": "none"},
+        {"instruction": "m128n48k16", "tile": (128, 144, 32), "b_swizzle": "none", "b_major": "MN"},
+        {"instruction": "m256n96k32", "dtype": "e4m3", "tile": (256, 192, 64)},
+        {"instruction": "m256n48k8", "dtype": "tf32", "tile": (256, 96, 16)},
+        {"instruction": "m256n128k32", "dtype": "e4m3", "tile": (256, 256, 64), "kind": "mxf8f6f4"},
+        {"instruction": "m256n64k64", "dtype": "e2m1", "tile": (512, 128, 128), "kind": "mxf4nvf4"},
+        {"instruction": "m128n256k64", "dtype": "e2m1", "tile": (384, 256, 128), "kind": "mxf4"},
+    ],
+)
+def test_a_pair_of_ctas_may_have_several_n_blocks_and_factors_for_them(asked: dict[str, Any]) -> None:
+    made = plan(**{"dtype": "bf16", "cta_group": 2, "stages": 2, "verify": False, **asked})
+    assert made.verify().ok and len(made.a.mn_steps) * len(made.b.mn_steps) > 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "steps"),
+    [
+        (
+            {"instruction": "m128n128k64", "tile": (128, 256, 256), "kind": "mxf4nvf4", "scale_vector": 16},
+            ((0,), (0, 4)),
+        ),
+        ({"instruction": "m128n128k64", "tile": (256, 128, 128), "kind": "mxf4nvf4"}, ((0, 4), (0,))),
+        ({"instruction": "m128n64k64", "tile": (256, 192, 128), "kind": "mxf4"}, ((0, 4), (0, 2, 4))),
+        ({"instruction": "m128n192k32", "dtype": "e4m3", "tile": (128, 384, 64), "kind": "mxf8f6f4"}, ((0,), (0, 6))),
+    ],
+)
+def test_several_blocks_have_scale_factors_of_their_own_columns(
+    asked: dict[str, Any], steps: tuple[tuple[int, ...], ...]
+) -> None:
+    made = plan(**{"dtype": "e2m1", "stages": 2, "verify": False, **asked})
+    assert made.verify().ok and made.scales is not None and made.scales.steps == steps
+
+
+def test_the_boxes_of_a_pair_begin_at_the_half_of_every_n_block() -> None:
+    made = plan("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2, stages=1, verify=False)
+    assert [made.b.first_row(box, cta) for cta in (0, 1) for box in made.b.boxes] == [0, 64, 128, 32, 96, 160]
+    assert [made.b.coordinates(box) for box in made.b.boxes] == [(0, 0), (0, 64), (0, 128)]
+    assert [made.a.first_row(box, cta) for cta in (0, 1) for box in made.a.boxes] == [0, 128]

@@ -121,6 +121,33 @@ def test_spoilt_plans_of_blackwell_are_refuted() -> None:
     assert "B(" in str(replace(turned, line=replace(turned.line, idescs=words)).verify())
 
 
+PAIR = {"instruction": "m256n64k16", "dtype": "bf16", "tile": (256, 128, 64), "cta_group": 2, "stages": 1}
+SPOILT_PAIRS: dict[str, Callable[[Plan], Plan]] = {
+    "each CTA holds one half of the tile's N": lambda one: replace(one, b=replace(one.b, run=64)),
+    "the halves of the whole tile's boxes": lambda one: replace(
+        one, b=replace(one.b, tma=plan(**{**PAIR, "instruction": "m256n128k16"}, verify=False).b.tma)
+    ),
+    "a step of N": lambda one: replace(one, b=replace(one.b, mn_steps=(0, 0))),
+    "the blocks of N in the other order": lambda one: replace(one, b=replace(one.b, mn_steps=one.b.mn_steps[::-1])),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT_PAIRS)
+def test_a_pair_that_holds_other_rows_of_b_is_refuted(name: str) -> None:
+    made = plan(**PAIR, verify=False)
+    found = SPOILT_PAIRS[name](made).verify()
+    assert made.verify().ok and not found.ok
+    assert re.search(r": B\(\d+,0\) of stage 0 is read from byte \d+, where B\(\d+,0\)", str(found)), str(found)
+
+
+def test_blocks_that_take_the_factors_of_another_are_refuted() -> None:
+    made = plan("m128n64k64", "e2m1", tile=(256, 128, 128), stages=1, kind="mxf4nvf4", verify=False)
+    assert made.scales is not None and made.verify().ok and made.scales.steps == ((0, 4), (0, 2))
+    for steps, told in ((((0, 0), (0, 2)), "(128,0) of A"), (((0, 4), (0, 4)), "(64,0) of B")):
+        wrong = replace(made, scales=replace(made.scales, steps=steps)).verify()
+        assert f"factor {told} in stage 0 is not the one that its pointer reaches" in str(wrong)
+
+
 def test_the_proof_of_the_operands_is_part_of_the_proof() -> None:
     made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
     assert [str(one) for one in made.verify().operands] == [

@@ -80,6 +80,16 @@ def test_a_pair_with_64_rows_each_is_told_what_its_copies_write() -> None:
     )  # type: ignore[union-attr]
 
 
+def test_blocks_have_an_accumulator_each_and_the_factors_of_all_rows() -> None:
+    made = tmem_plan(128, 64, 256, "e2m1", scale_dtype="ue4m3", blocks=(2, 3))
+    alone = tmem_plan(128, 64, 256, "e2m1", scale_dtype="ue4m3")
+    assert [part.column for part in made.parts] == [0, 64, 128, 192, 256, 320, 384, 416]
+    assert made.part("SFA").columns == 2 * alone.part("SFA").columns
+    assert made.part("SFB").columns == 32  # 192 rows are copied as 256
+    pair = tmem_plan(128, 256, 64, "e2m1", scale_dtype="ue4m3", cta_group=2, blocks=[2, 1])
+    assert (pair.part("SFA").columns, pair.notes, pair.evidence) == (4, (), BELIEVED)
+
+
 def test_4_bit_elements_of_a_kind_with_8_bit_types_take_a_byte() -> None:
     made = tmem_plan(128, 64, 64, "e2m1", b_dtype="e4m3", a_source="tmem", sparse=False)
     assert made.part("A").columns == 16
@@ -106,6 +116,12 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
         ({"m": 128, "n": 64, "k": 0}, "K must be at least 1"),
         ({"m": 128, "n": 64, "k": 64, "sparse": "no"}, "sparse must be True or False"),
         ({"m": 128, "n": 100, "k": 64}, "N must be"),
+        ({"m": 128, "n": 64, "k": 64, "blocks": 2}, "blocks must be along M and along N, found 2"),
+        ({"m": 128, "n": 64, "k": 64, "blocks": (1, 0)}, "blocks must be at least 1"),
+        (
+            {"m": 128, "n": 256, "k": 64, "cta_group": 2, "dtype": "e2m1", "scale_vector": 16, "blocks": (1, 2)},
+            "one instruction where its halves lie apart, found 2 of them: give N 256, or M 256",
+        ),
     ],
 )
 def test_what_is_no_plan_is_refused(arguments: dict[str, Any], told: str) -> None:
