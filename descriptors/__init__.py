@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.derivation.crossing import Crossing
     from descriptors.derivation.derivation import Derivation
     from descriptors.derivation.derive import derive
+    from descriptors.derivation.proved import Proof, proved
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
     from descriptors.derivation.table import Grid
     from descriptors.derivation.verify import Report, verify
@@ -109,6 +110,7 @@ _NAMES = {
     "derivation.crossing": "Crossing",
     "derivation.derivation": "Derivation",
     "derivation.derive": "derive",
+    "derivation.proved": "Proof proved",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
     "derivation.table": "Grid",
     "derivation.verify": "Report verify",
@@ -196,6 +198,7 @@ _WRITERS = {
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
     "tmem_reduction": "output.tmem.reductions",
+    "proved": "output.proof",
     "verify": "output.proof pictures.proofs",
     "widened_copy": "output.tmem.widened",
 }
@@ -244,6 +247,7 @@ __all__ = [
     "NotCanonicalError",
     "Plan",
     "Product",
+    "Proof",
     "ProofError",
     "Proposals",
     "Readout",
@@ -306,6 +310,7 @@ __all__ = [
     "plain",
     "plan",
     "propose",
+    "proved",
     "read",
     "read_addresses",
     "readout",

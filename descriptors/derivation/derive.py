@@ -31,8 +31,8 @@ from collections.abc import Sequence
 from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import Crossing, columns
 from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.proved import proved
 from descriptors.derivation.request import Reader, Request, reader, request
-from descriptors.derivation.verify import prove
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.atoms import canonical_atom, smem_tile
@@ -105,7 +105,7 @@ def derive(
             ``advance_report`` then says how far they reach; what words can name is proved.
         atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
             ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
-        verify: whether to prove the result: every address of every subtile by the read model. Needs numpy.
+        verify: whether to prove the result: that every word reads its subtile, by the read model (``proved``).
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, the atom does not divide the tile or the operand the
@@ -125,7 +125,7 @@ def derive(
     >>> hex(derive(layout=d.smem_tile, dtype="bf16", mma=(64, 16)).descriptor.encode())
     '0x4000404000010000'
     """
-    proved = as_flag(verify, "derive: verify")
+    wanted = as_flag(verify, "derive: verify")
     by = reader(
         arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
@@ -133,8 +133,8 @@ def derive(
         by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
     )
     made = derived(asked)
-    if proved:
-        prove(made)
+    if wanted:
+        proved(made)
     return made
 
 

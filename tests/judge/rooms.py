@@ -44,9 +44,10 @@ ROOMS = {
     "descriptors.proof": (
         "read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch picture"
     ),
+    "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
-        "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
+        "arguments request table advance crossing derivation verify symbolic_tile symbolic basis family proved derive"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
