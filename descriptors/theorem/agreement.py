@@ -5,8 +5,8 @@ Both are affine over mixed-radix digits, with one exclusive-or after the sum (``
 *Theorem.* Let both sides be ``X(start + f1(c1) + f2(c2) + ...)``, each f a map over digits of the index of one mode,
 over the same indices. If X is the same on both sides, they agree at every coordinate if and only if the starts agree
 and, mode by mode, the maps over digits do - which their values on a basis decide (``digits``).
-*Proof.* X is a bijection: it leaves alone the bits that it reads, so that it is its own inverse. So the sums must agree.
-At coordinate 0 they are the starts; with all indices but one 0 they are the starts and that mode's map.
+*Proof.* X is a bijection: it leaves alone the bits that it reads, so that it is its own inverse. So the sums agree. At
+coordinate 0 they are the starts; with all indices but one 0 they are the starts and that mode's map.
 
 Conditions, and what happens where one does not hold:
 

@@ -11,9 +11,9 @@ digits. A map is linear over GF(2) in the bits of its indices where
 
 X is linear too, and so is the whole. *Theorem.* Two such maps, on one set of bits, agree everywhere if and only if they
 agree at 0 and at each bit alone. A digit whose step is on both sides the same multiple of the period of both
-exclusive-ors need be no power of two and may carry: X(v + t*period) = X(v) + t*period, so that it moves both sides alike.
+exclusive-ors need be no power of two and may carry: X(v + t*period) = X(v) + t*period, so it moves both sides alike.
 
-Where a condition does not hold, nothing is concluded from agreement (``None``: enumerate); a disagreement is one anyway.
+Where a condition does not hold, nothing is concluded from agreement (``None``: enumerate); a disagreement is one.
 
 Law: a verdict is that of the walk over all coordinates.
 

@@ -1,4 +1,4 @@
-"""Maps over mixed-radix digits, and when two of them are one: the theorem of the proof without enumeration, for integers.
+"""Maps over mixed-radix digits, and when two of them are one: the theorem over the integers.
 
 A *map over digits* takes an index apart, fastest first, by extents n1, n2, ... (index = x1 + n1*(x2 + n2*(x3 + ...)))
 and adds up a step for each digit: ``f(index) = x1*d1 + x2*d2 + ...``. A mode of a layout is one; so is one dimension of
@@ -28,6 +28,7 @@ Law: the verdict is that of the walk over all indices, and a refutation is an in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 #: An extent and a step: integers; or, in a family, polynomials in symbols for positive integers.
@@ -121,8 +122,7 @@ def common(one: Sequence[Digit], other: Sequence[Digit]) -> list[tuple[int, int,
         for n, _ in digits:
             weight *= n
             cuts.add(weight)
-    ordered = sorted(cuts)
-    if any(high % low for low, high in zip(ordered, ordered[1:], strict=False)):
+    pairs = list(pairwise(sorted(cuts)))
+    if any(high % low for low, high in pairs):
         return None
-    pairs = zip(ordered, ordered[1:], strict=False)
     return [(high // low, value(one, low), value(other, low)) for low, high in pairs]
