@@ -73,6 +73,13 @@ class Proof(Told):
         return True
 
     @property
+    def compared(self) -> str:
+        """How much it is that was proved of this tile, in words."""
+        lie = "lies" if self.beyond == 1 else "lie"
+        beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
+        return f"proved: {counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{beyond}"
+
+    @property
     def claim(self) -> str:
         """For what it was proved, in words."""
         if self.report is not None:
@@ -82,10 +89,7 @@ class Proof(Told):
         return f"for {every}any base that is a multiple of {self.step}{offset}"
 
     def __str__(self) -> str:
-        lie = "lies" if self.beyond == 1 else "lie"
-        beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
-        proved = f"proved: {counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}"
-        return f"{proved}, {self.claim}{beyond}"
+        return f"{self.compared}, {self.claim}"
 
 
 def proved(derivation: Derivation, *, base: int = 0) -> Proof:

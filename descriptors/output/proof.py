@@ -19,12 +19,18 @@ from descriptors.output.pages import page
 
 
 def tell(report: Report | Proof) -> str:
-    """A proof for a person, in one line.
+    """A proof for a person: how much was proved, how the model is known, and for which tiles and bases it holds.
 
     >>> from descriptors import derive, verify
     >>> print(tell(verify(derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90"))))
     proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
+    >>> from descriptors import proved
+    >>> print(tell(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90"))))
+    proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
+       for every tile 64*m x 64*k, any base that is a multiple of 1024
     """
+    if isinstance(report, Proof):
+        return f"{report.compared} (read model: {report.evidence})\n   {report.claim}"
     return f"{report} (read model: {report.evidence})"
 
 

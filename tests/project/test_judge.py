@@ -21,7 +21,7 @@ JUDGE = "points notation judge exact texts fit plans product_plans recasts laws 
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
     assembler bounds cases collisions compiled corpus deck demonstrations derived drawn drawn_operands dsl f2
-    kernels oracle_cases ours places printed programs rooms seeds strategies tmem_maps toy_gpu
+    kernels oracle_cases ours places printed programs rooms seeds spoilt strategies tmem_maps toy_gpu
 """.split()
 
 

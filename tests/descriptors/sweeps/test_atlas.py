@@ -180,14 +180,10 @@ def test_parquet_without_pyarrow_is_a_clear_error(tmp_path: Path, monkeypatch: p
 
 
 def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from descriptors.derivation import derivation as record
+    from descriptors.words.descriptor import SmemDescriptor
 
-    honest = record.Derivation.words
-
-    def wrong(d: record.Derivation, base: int = 0) -> Any:
-        return tuple(tuple(word ^ 2 for word in row) for row in honest(d, base))  # type: ignore[union-attr,operator]
-
-    monkeypatch.setattr(record.Derivation, "words", wrong)
+    honest = SmemDescriptor.encode
+    monkeypatch.setattr(SmemDescriptor, "encode", lambda d: honest(d) ^ 2)
     row = row_of(POINT, prove=True)
     assert (row["status"], row["error_type"]) == ("disproved", "ProofError")
     assert "are read from elsewhere" in row["error"]
