@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from descriptors.cli.options import complete
+from descriptors.cli.asking.completion import complete
 from descriptors.operands.operand import as_major, as_swizzle_mode
-from descriptors.output.formulas import record, record_proof, tell_proof, write_table
+from descriptors.output.tiles.formulas import record, record_proof, tell_proof, write_table
 from descriptors.sweeps.formulas import formulas as every_row
 from layoutalg.cli.console import Status, json_text, say
 

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from descriptors import text
-from descriptors.output.pages import page
+from descriptors.output.words.pages import page
 from descriptors.plans.accumulators import THREAD_REGISTERS, Registers
 from descriptors.plans.budget import BARRIER_BYTES
+from descriptors.plans.fragments import LoadedOperand
 from descriptors.plans.operands import StagedOperand
 from descriptors.plans.order import order
 from descriptors.plans.plan import Plan
@@ -93,13 +94,10 @@ def _operand(made: Plan, side: StagedOperand) -> Iterator[str]:
     where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
     yield f"   memory     {where}"
     yield f"   layout     {d.smem_tile}"
-    yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
-    for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
-        if len(steps) > 1:
-            yield f"              {_some(steps)} for {what} 0 to {len(steps) - 1}"
-    last = side.word_at(-1, -1, -1) & 0x3FFF
-    yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
-    yield f"   major      {side.bit} = {side.transposed}"
+    if side.matrix == "A" and made.loads is not None:
+        yield from _loads(made.loads)
+    else:
+        yield from _words(side, letter)
     told = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from _wrapped("   copies     cuTensorMapEncodeTiled(", [*told[:-1], told[-1] + ")"], ", ", " " * 16)
     names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
@@ -108,6 +106,25 @@ def _operand(made: Plan, side: StagedOperand) -> Iterator[str]:
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
     each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
     yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
+
+
+def _words(side: StagedOperand, letter: str) -> Iterator[str]:
+    yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
+    for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
+        if len(steps) > 1:
+            yield f"              {_some(steps)} for {what} 0 to {len(steps) - 1}"
+    last = side.word_at(-1, -1, -1) & 0x3FFF
+    yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
+    yield f"   major      {side.bit} = {side.transposed}"
+
+
+def _loads(loads: LoadedOperand) -> Iterator[str]:
+    yield f"   registers  {loads.registers} a thread for an M block of a stage, 4 a K block, in place of a word"
+    yield f"   fragment   (thread, value) -> m + 64 k: {loads.fragment.layout}"
+    yield f"   loads      {loads.loads} a thread for a K block: {loads.move}"
+    if loads.loads == 1:
+        points = ", ".join(str(loads.pointer(t)) for t in (0, 1, 8, 16))
+        yield f"              threads 0, 1, 8, 16 give the addresses of elements (m, k) = {points} of the K block"
 
 
 def _wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
@@ -203,6 +220,7 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
         "operands": {side.matrix: _operand_record(side) for side in (made.a, made.b)},
+        "registers_of_a": _loads_record(made.loads),
         "scale_factors": _scales_record(made),
         "accumulators": _accumulators_record(made),
         "transaction_bytes": made.transaction_bytes,
@@ -240,6 +258,13 @@ def _operand_record(side: StagedOperand) -> dict[str, Any]:
         "boxes": [{"coordinates": box.coordinates, "offset_bytes": box.offset_bytes} for box in side.boxes],
         "transaction_bytes": side.transaction_bytes,
     }
+
+
+def _loads_record(loads: LoadedOperand | None) -> dict[str, Any] | None:
+    if loads is None:
+        return None
+    found = {"layout": str(loads.fragment.layout), "move": loads.move, "loads": loads.loads}
+    return {**found, "registers": loads.registers}
 
 
 def _scales_record(made: Plan) -> dict[str, Any] | None:

@@ -97,6 +97,8 @@ def registers_of(one: MainLoop, warpgroups: int | None = None) -> Registers:
     found = fragment(f"wgmma.{one.name}.D")
     each = m // count * n
     registers = each * found.values * (16 if one.d == "f16" else 32) // 32
+    if one.a_source == "rmem":
+        _check_with_a(one, registers, m // count)
     about = f"{counted(each, 'accumulator')} of {one.extents[0]}x{one.extents[1]} {one.d} a warpgroup"
     if registers > THREAD_REGISTERS:
         raise DescriptorError(
@@ -110,6 +112,17 @@ def registers_of(one: MainLoop, warpgroups: int | None = None) -> Registers:
             f"{counted(count, 'warpgroup')}; a smaller M or N of the tile"
         )
     return Registers(found, count, each, registers)
+
+
+def _check_with_a(one: MainLoop, registers: int, blocks: int) -> None:
+    """Refuse accumulators that leave no registers for A: four a K block, kept until the instructions are done."""
+    held = 4 * one.blocks[2] * blocks
+    if registers + held > THREAD_REGISTERS:
+        raise DescriptorError(
+            f"plan: accumulators and A must fit {THREAD_REGISTERS} registers a thread, need {registers} + {held}: "
+            f"{registers + held - THREAD_REGISTERS} too many; {counted(one.blocks[2], 'K block')} of "
+            f"{counted(blocks, 'M block')} a warpgroup; more warpgroups, or a smaller tile"
+        )
 
 
 def columns_of(one: MainLoop) -> TensorColumns:

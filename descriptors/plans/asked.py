@@ -27,6 +27,9 @@ from descriptors.words.descriptor import Arch, architecture
 #: The most stages that are planned; far more than any kernel has.
 MOST_STAGES = 64
 
+#: Where A may lie, as people say it, and as the tables of instructions do.
+SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MainLoop:
@@ -44,6 +47,7 @@ class MainLoop:
         scale: type of the scale factors and elements that share one; None without.
         legality: how the tables of instructions are read.
         row: the row of the tables that allows the shape; None where nothing is checked.
+        a_source: where the instruction takes A from: ``smem``, or ``rmem``, the registers of its warpgroup.
     """
 
     arch: Arch
@@ -59,6 +63,7 @@ class MainLoop:
     scale: tuple[str, int] | None = None
     legality: Legality = "strict"
     row: ShapeRow | None = None
+    a_source: str = "smem"
 
     @property
     def name(self) -> str:
@@ -121,13 +126,14 @@ def asked(
     cta_group: int = 1,
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
+    a_source: str = "smem",
     legality: Legality = "strict",
 ) -> MainLoop:
     """Read and check the arguments of ``plan`` that name the instruction and the tile.
 
     Args:
         instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
-        scale_vector, legality: as ``plan`` has them.
+        scale_vector, a_source, legality: as ``plan`` has them.
 
     Raises:
         IllegalError: if there is no such instruction; the nearest are named.
@@ -150,13 +156,19 @@ def asked(
     d = d_dtype or ("s32" if named == "i8" else "f32")
     majors = as_major(a_major), as_major(b_major)
     check_types(of, named, a, b, d, legality=mode)
-    row = _shape(of, named, extents, pair, mode)
-    for element, major in zip((a, b), majors, strict=True):
+    place = choose("plan: a_source", a_source, SOURCES)
+    if place == "rmem" and of != "sm90":
+        raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
+    row = _shape(of, named, extents, pair, mode, place)
+    # The order of registers is the instruction's own: A gets there from a tile of any major.
+    read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
+    for element, major in read:
         check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     made = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
         b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
+        a_source=place,
     )  # fmt: skip
     _check_tile(made)
     return made
@@ -202,11 +214,13 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] 
     return factors_of(kind, dtype, vector)[:2]
 
 
-def _shape(arch: str, kind: str, extents: tuple[int, int, int], pair: int, legality: Legality) -> ShapeRow | None:
+def _shape(
+    arch: str, kind: str, extents: tuple[int, int, int], pair: int, legality: Legality, a_source: str
+) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
     try:
-        row = check_shape(arch, kind, m=m, n=n, k=k, cta_group=pair, legality=legality)
+        row = check_shape(arch, kind, m=m, n=n, k=k, cta_group=pair, a_source=a_source, legality=legality)
     except IllegalError as error:
         near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality))
         before, opening, source = str(error).partition(" (")

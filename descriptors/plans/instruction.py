@@ -61,14 +61,16 @@ def line_of(one: MainLoop, scales: Scales | None = None) -> PtxLine:
 
 
 def _wgmma(one: MainLoop) -> PtxLine:
-    """PTX has factors of 1 and -1 for floating-point operands alone, and transpose bits for those of 16 bits."""
+    """PTX has factors of 1 and -1 for floating-point operands alone, and transpose bits for 16 bits in memory."""
     count = one.extents[1] // (4 if one.d == "f16" else 2)
     names = [f"%d{i}" for i in range(count)]
-    tail = "%a_desc, %b_desc, %p"
+    from_registers = one.a_source == "rmem"
+    tail = f"{'{%a0, %a1, %a2, %a3}' if from_registers else '%a_desc'}, %b_desc, %p"
     if one.kind != "i8":
         tail += ", 1, 1"
     if one.kind == "f16":
-        tail += f", {int(one.a_major is Major.MN)}, {int(one.b_major is Major.MN)}"
+        majors = (one.b_major,) if from_registers else (one.a_major, one.b_major)
+        tail += "".join(f", {int(major is Major.MN)}" for major in majors)
     opcode = f"wgmma.mma_async.sync.aligned.{one.name}.{one.d}.{one.a.name}.{one.b.name}"
     few = names if count <= 4 else [*names[:2], "...", names[-1]]
     whole, short = (f"{opcode} {{{', '.join(some)}}}, {tail};" for some in (names, few))

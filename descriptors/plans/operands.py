@@ -121,11 +121,13 @@ def _laid_out(
     index = "AB".index(matrix)
     element, major = ((one.a, one.a_major), (one.b, one.b_major))[index]
     pair = one.cta_group
-    check_operand(one.arch, one.kind, element, major, swizzle, legality=one.legality)
+    # What threads load, and no instruction reads by a word, may have any major.
+    legality = "off" if matrix == "A" and one.a_source == "rmem" else one.legality
+    check_operand(one.arch, one.kind, element, major, swizzle, legality=legality)
     made = derive(
         (one.tile[index] // pair, one.tile[2], stages), element, major, swizzle,
         (one.extents[index] // pair, one.extents[2]), arch=one.arch, operand=matrix, kind=one.kind, cta_group=pair,
-        legality=one.legality, capacity=None, verify=False,
+        legality=legality, capacity=None, verify=False,
     )  # fmt: skip
     blocks = one.blocks[index]
     return StagedOperand(

@@ -1,8 +1,8 @@
 """The read model: from a shared-memory descriptor word to the byte address of every element the tensor core reads.
 
-The judge of every derivation, so it shares no code with them: the field positions, the walk and the swizzle are
-written out here again, in plain integers. For element (i, k) of an operand, i along M or N, with s bytes an element
-and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
+The judge of every derivation, so it shares no code with them: the walk and the swizzle are written out here again, in
+plain integers, and the field positions in :mod:`descriptors.proof.word_model`. For element (i, k) of an operand, i
+along M or N, with s bytes an element and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
 
     K-major    b = k*s   offset = (i//8)*SBO + (i%8)*W + b%16 + (b//16)*(16 if swizzled else LBO)
     MN-major   b = i*s   offset = (b//16)*SBO + b%16 + (k%8)*16 + (k//8)*LBO               without swizzle
@@ -22,8 +22,7 @@ second chunk; that its line stands for the pieces beyond is what NVIDIA's kernel
 
 The exclusive-or takes the *absolute* address, which is why a start inside a swizzle atom works. The sum is not taken
 modulo the 18-bit window of the start address: there is nothing to read beyond shared memory, and the hardware faults
-(:data:`WINDOW`). sm100 adds 128B with
-32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
+(:data:`WINDOW`). sm100 adds 128B with 32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
 Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on sm100 documented, not measured.
 Source: PTX ISA 9.1, "Asynchronous warpgroup level matrix shared memory layout" (wgmma) and "Shared memory layout and
 canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's. LBO mode 1: PTX ISA 9.1, tcgen05 "Absolute
@@ -40,9 +39,10 @@ Law: whatever the swizzle, a group of 8 rows is read byte by byte, each once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.errors import DescriptorError, as_integer
+from descriptors.proof.word_model import arch_named, check_absolute, common_fields, named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,23 +65,8 @@ _ELEMENTS = {
 }
 
 
-class _Pattern(NamedTuple):
-    """A swizzle: its row in bytes, how many bits of the row number go where, the rows of k in an MN-major group."""
-
-    span: int
-    bits: int
-    position: int
-    rows: int
-
-
-_NONE, _32B, _64B, _128B = _Pattern(16, 0, 4, 8), _Pattern(32, 1, 4, 8), _Pattern(64, 2, 4, 8), _Pattern(128, 3, 4, 8)
-_128B_BASE32B = _Pattern(128, 2, 5, 4)
-_PATTERNS = {
-    "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
-    "sm100": {0: _NONE, 1: _128B_BASE32B, 2: _128B, 4: _64B, 6: _32B},
-}
-#: Bytes of a line, within which K lies unless LBO is absolute, and the most of K that an operand has then.
-_LINE, _LONGEST = 128, 48
+#: Bytes of a line, within which K lies unless LBO is absolute.
+_LINE = 128
 #: One past the last address that a start address can hold: 14 bits that count 16 bytes. A walk that reaches it, or the
 #: end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the end of the block's
 #: memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken modulo 2**18 it was
@@ -173,7 +158,7 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     >>> evidence(arch="sm100", dtype="bf16", major="K")
     'documented, not measured on a Blackwell GPU'
     """
-    arch, name, major_name = _names(arch, dtype, major)
+    arch, name, major_name = arch_named(arch), named("dtype", dtype, _ELEMENTS), named("major", major, ("K", "MN"))
     if absolute:
         return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
     if arch == "sm100":
@@ -189,13 +174,13 @@ def _read(
     """The addresses, the index along the contiguous dimension (to broadcast), and the element's bits."""
     import numpy as np
 
-    arch, name, major_name = _names(arch, dtype, major)
+    arch, name, major_name = arch_named(arch), named("dtype", dtype, _ELEMENTS), named("major", major, ("K", "MN"))
     mn, k = _extents(shape)
-    starts, lines, others = _common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
+    starts, lines, others = common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
     leading, stride, base, pattern = others
     storage, step = _ELEMENTS[name]
     if lines:
-        _check_absolute(word, major_name, pattern, base, lines, k * storage)
+        check_absolute(word, major_name, pattern, base, lines, k * storage)
     # Along the contiguous dimension b counts bytes in pieces; across it, rows come in groups.
     if major_name == "K":
         length, height, piece, rows = k, mn, 16, 8
@@ -244,69 +229,6 @@ def _placed(
         begun = np.where(begun % np.uint32(_LINE) + b[None, None, :] < _LINE, begun, on)
     placed: NDArray[np.uint32] = offsets + begun
     return placed if several else placed[0]
-
-
-def _check_absolute(word: object, major: str, pattern: _Pattern, base: int, lines: Sequence[int], k_bits: int) -> None:
-    """Refuse an absolute LBO where PTX has none, or nobody shows one."""
-    for must, wrong, found in (
-        ("swizzle 128B", pattern is not _128B, f"another: rows of {pattern.span} bytes, {pattern.bits} bits"),
-        ("a K-major operand", major != "K", "an MN-major one"),
-        ("base offset 0", base != 0, str(base)),
-        (f"an operand of at most {_LONGEST} bytes of K", k_bits > 8 * _LONGEST, f"{k_bits // 8} bytes"),
-        (
-            f"a line: a multiple of {_LINE}",
-            any(one % _LINE for one in lines),
-            f"LBO {max(o % _LINE for o in lines)} off",
-        ),
-    ):
-        if wrong:
-            shown = f"{word[0] if isinstance(word, (tuple, list)) else word:#018x}"
-            raise DescriptorError(
-                f"read_addresses: an absolute leading byte address (bit 52) must have {must}, found {found}; {shown}"
-            )
-
-
-def _common_fields(words: Sequence[int], arch: str) -> tuple[list[int], list[int], tuple[int, int, int, _Pattern]]:
-    """All start addresses, all LBO that are addresses, and the other fields, which must be the same in every word."""
-    rows = [_fields(as_integer(word, "read_addresses: word", maximum=2**64 - 1), arch) for word in words]
-    absolute = {row[1] is not None for row in rows}
-    others = {row[2:] for row in rows}
-    if len(others) != 1 or len(absolute) != 1:
-        raise DescriptorError(
-            "read_addresses: several words must differ in the start address alone, found "
-            f"{max(len(others), len(absolute))} kinds"
-        )
-    return [row[0] for row in rows], [row[1] for row in rows if row[1] is not None], others.pop()
-
-
-def _fields(word: int, arch: str) -> tuple[int, int | None, int, int, int, _Pattern]:
-    """Start, LBO where it is an address, LBO where it is a step, SBO in bytes, base offset, and the swizzle."""
-    code = word >> 62 if arch == "sm90" else word >> 61
-    if arch == "sm100":
-        version = word >> 46 & 7
-        if version != 1:
-            raise DescriptorError(
-                f"read_addresses: the version of an sm100 word must be 1, found {version}; {word:#018x}"
-            )
-    pattern = _PATTERNS[arch].get(code)
-    if pattern is None:
-        raise DescriptorError(f"read_addresses: the swizzle code must be 0, 1, 2, 4 or 6, found {code}; {word:#018x}")
-    start, leading, stride = ((word >> low & 0x3FFF) << 4 for low in (0, 16, 32))
-    absolute = arch == "sm100" and bool(word >> 52 & 1)
-    return start, leading if absolute else None, 0 if absolute else leading, stride, word >> 49 & 7, pattern
-
-
-def _names(arch: object, dtype: object, major: object) -> tuple[str, str, str]:
-    names = []
-    for what, value, choices in (("arch", arch, _PATTERNS), ("dtype", dtype, _ELEMENTS), ("major", major, ("K", "MN"))):
-        found = str(value)
-        if found not in choices:
-            exact = {choice.casefold(): choice for choice in choices}
-            if found.casefold() not in exact:
-                raise ChoiceError(f"read_addresses: {what}", value, choices)
-            found = exact[found.casefold()]
-        names.append(found)
-    return names[0], names[1], names[2]
 
 
 def _extents(shape: object) -> tuple[int, int]:

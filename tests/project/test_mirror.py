@@ -12,12 +12,13 @@ LANGUAGE = "all languages have to give the same words of the same cases"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = (
-    "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
-    "shift_proof shifted"
-)
+TENSOR = "fragment columns events moves reductions readout readouts copies widened"
+CHAINS = "landing copied factors block_scaled shift_proof shifted"
+NUMBERS = "the picture shows every number of it"
+OFFERED = "names are offered as they are checked"
+TMEM = "tmem_layouts tmem_data tmem_shift"
+SENTENCES = "sentences of a derivation"
 PROVED = "whatever a plan is simulated from"
-SMALL = "fields advance proof match fetched candidates diff idesc summary main_loop proposals"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
 SHARED = [
@@ -33,19 +34,17 @@ SHARED = [
     ("layoutalg.fragments", "layoutalg/fragments/test_tiled_mma.py", "an atom, repeated once", "mma_atoms"),
     ("layoutalg.pictures", "layoutalg/pictures/test_layout_picture.py", "checked where they are given", "arguments"),
     ("layoutalg.strokes", "layoutalg/strokes/test_canvas.py", "what a canvas gives", "scene"),
-    ("layoutalg.strokes", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
+    ("layoutalg.faces", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
+    ("layoutalg.layouts", "layoutalg/layouts/test_layout.py", "what a layout refuses", "valid"),
+    ("layoutalg.notation", "layoutalg/notation/test_notation.py", "what is read, refused and written again", "parser"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
     ("layoutalg.cli", "layoutalg/fragments/test_names.py", COMMAND, "atoms"),
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
+    ("descriptors.proof", "descriptors/proof/test_read_model.py", "a word is read where it is walked", "word_model"),
     ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),
     ("descriptors.theorem", "descriptors/theorem/test_agreement.py", "the form that the theorem is about", "affine"),
     ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
-    (
-        "descriptors.derivation",
-        "descriptors/derivation/test_derivation.py",
-        "offsets and words are such tables",
-        "table",
-    ),
+    ("descriptors.derivation", "descriptors/derivation/test_derivation.py", "offsets are such tables", "table places"),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
     ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),
@@ -58,9 +57,11 @@ SHARED = [
     ("descriptors.transfer", "descriptors/transfer/test_guardrails.py", "each rule is broken there", "findings"),
     ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
+    ("descriptors.output.chains", "descriptors/output/test_answers.py", ANSWER, CHAINS),
     ("descriptors.plans", "descriptors/plans/test_product.py", PROVED, "operands memory plan"),
     ("descriptors.plans", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
-    ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
+    ("descriptors.gemm", "descriptors/gemm/test_emit.py", "the door that it stands behind", "sm90"),
+    ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda header cutedsl ptx python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
     ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
@@ -72,14 +73,22 @@ SHARED = [
         "rules and events, as sequences",
         "broken events",
     ),
-    ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
-    ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
-    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
-    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels chunk_panels"),
-    ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
-    ("descriptors.pictures", "descriptors/pictures/test_advance.py", PARTS, "advance_panel"),
-    ("descriptors.pictures", "descriptors/pictures/test_word.py", PARTS, "word_panel"),
-    ("descriptors.pictures", "descriptors/pictures/test_banks.py", "the picture shows every number of it", "accesses"),
+    ("descriptors.output.tiles", "descriptors/output/tiles/test_derivation.py", SENTENCES, "explanation layout_steps"),
+    (
+        "descriptors.output.words",
+        "descriptors/cli/tensor_cores/test_instructions.py",
+        "tables as printed",
+        "instructions",
+    ),
+    ("descriptors.output.words", "descriptors/output/test_answers.py", ANSWER, "fields fetched candidates diff idesc"),
+    ("descriptors.output.tiles", "descriptors/output/test_answers.py", ANSWER, "advance proof match"),
+    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary main_loop proposals"),
+    ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels"),
+    ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "chunk_panels"),
+    ("descriptors.pictures.conflicts", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
+    ("descriptors.pictures.conflicts", "descriptors/pictures/conflicts/test_banks.py", NUMBERS, "accesses"),
+    ("descriptors.pictures.words", "descriptors/pictures/words/test_advance.py", PARTS, "advance_panel"),
+    ("descriptors.pictures.words", "descriptors/pictures/words/test_word.py", PARTS, "word_panel"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),
@@ -90,16 +99,18 @@ SHARED = [
     ("descriptors.oracle.dsl", "descriptors/oracle/test_tmem.py", WORKER, "tmem"),
     ("descriptors.oracle.dsl", "descriptors/emitters/test_emit.py", WORKER, "emitted"),
     ("descriptors.oracle.dsl", "descriptors/instructions/test_idesc.py", WORKER, "instructions"),
+    ("descriptors.cli.asking", "descriptors/cli/test_completion.py", OFFERED, "options completion"),
+    ("descriptors.cli", "descriptors/cli/test_completion.py", OFFERED, "command"),
+    ("descriptors.cli.asking", "descriptors/cli/operands/test_debug.py", COMMAND, "values tiles"),
+    ("descriptors.cli.operands", "descriptors/cli/operands/test_derive.py", COMMAND, "match"),
+    ("descriptors.cli.operands", "descriptors/cli/operands/test_debug.py", COMMAND, "words"),
+    ("descriptors.cli.tensor_cores", "descriptors/cli/tensor_cores/test_tmem.py", COMMAND, TMEM),
     (
-        "descriptors.cli",
-        "descriptors/cli/test_completion.py",
-        "names are offered as they are checked",
-        "options command",
+        "descriptors.debug",
+        "descriptors/cli/operands/test_debug.py",
+        "a word is compared as it is asked about",
+        "expectation",
     ),
-    ("descriptors.cli", "descriptors/cli/test_derive.py", COMMAND, "match"),
-    ("descriptors.cli", "descriptors/cli/test_debug.py", COMMAND, "words tiles"),
-    ("descriptors.cli", "descriptors/cli/test_tmem.py", COMMAND, "tmem_layouts tmem_data tmem_shift"),
-    ("descriptors.debug", "descriptors/cli/test_debug.py", "a word is compared as it is asked about", "expectation"),
 ]
 COVERED = {f"{room}.{name}": file for room, file, _, names in SHARED for name in names.split()}
 MODULES = [(room, name) for room, names in ROOMS.items() for name in names.split()]

@@ -171,20 +171,63 @@ def test_cuda_gives_the_words_of_every_subtile(tmp_path: Path) -> None:
     assert [int(word, 16) for word in printed] == [word for name in CASES for word in expected(made(name))]
 
 
+def header_program(folder: Path) -> str:
+    """All cases in one header: each word by the function, and by the macro, in one program that prints both."""
+    (folder / "all.h").write_text(emit([made(name) for name in CASES], "header", list(CASES)))
+    lines = []
+    for name in CASES:
+        for address, coordinate in questions(made(name)):
+            given, big = ", ".join(f"{i}u" for i in coordinate), name.upper()
+            for call in (
+                f"{name}_subtile({name}_first({address}u), {given})",
+                f"{big}_SUBTILE_WORD({big}_FIRST_WORD({address}u), {given})",
+            ):
+                lines.append(f'  printf("%llx\\n", (unsigned long long)({call}));')
+    return "\n".join(['#include "all.h"', '#include "all.h"', "#include <stdio.h>", "int main(void) {", *lines, "}\n"])
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc")
+@pytest.mark.parametrize("standard", ["c99", "c11", "c++11", "c++17"])
+def test_a_header_gives_the_words_of_every_subtile_in_every_language(standard: str, tmp_path: Path) -> None:
+    source, program = tmp_path / ("all.cpp" if "+" in standard else "all.c"), tmp_path / "all"
+    source.write_text(header_program(tmp_path))
+    flags = [f"-std={standard}", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run(["g++" if "+" in standard else "gcc", *flags, "-o", str(program), str(source)], check=True)
+    printed = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
+    assert [int(word, 16) for word in printed] == [
+        word for name in CASES for word in expected(made(name)) for _ in "ab"
+    ]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc")
+@pytest.mark.parametrize(("compiler", "name"), [("gcc", "a.c"), ("g++", "a.cpp")])
+def test_a_header_with_another_word_does_not_compile(compiler: str, name: str, tmp_path: Path) -> None:
+    right = emit(made("staged"), "header", "a")
+    step = re.sub(r"(A_OFFSET_UNITS.*\(mn\) \* )(\d+)", lambda found: f"{found[1]}{int(found[2]) + 1}", right)
+    word = re.sub(r"(A_WORD 0x)(\w{6})", lambda found: f"{found[1]}{int(found[2], 16) ^ 1:06x}", right)
+    assert len({right, step, word}) == 3
+    for text, status in ((right, 0), (step, 1), (word, 1)):
+        (tmp_path / name).write_text(text.replace("#pragma once", ""))
+        command = [compiler, "-fsyntax-only", str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, "a_word_1_3_3" in done.stderr) == (status, bool(status)), done.stderr
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize("language", ["cuda", "header"])
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
-def test_cuda_compiles_for_the_device(arch: str, tmp_path: Path) -> None:
+def test_cuda_compiles_for_the_device(arch: str, language: str, tmp_path: Path) -> None:
     parts, lines = [], []
     for name in CASES:
-        d = made(name)
-        (tmp_path / f"{name}.h").write_text(emit(d, "cuda", name))
+        d, space = made(name), f"{name}_descriptor::" if language == "cuda" else f"{name}_"
+        (tmp_path / f"{name}.h").write_text(emit(d, language, name))
         parts.append(f'#include "{name}.h"')
         coordinate, last = ", ".join(["i", "j", "i + j", "j"][: len(tuple(d.advance))]), expected(d)[-1]
-        lines.append(f"  *out++ = {name}_descriptor::subtile({name}_descriptor::first(address), {coordinate});")
+        lines.append(f"  *out++ = {space}subtile({space}first(address), {coordinate});")
         address, indices = questions(d)[-1]
-        call = f"{name}_descriptor::subtile({name}_descriptor::first({address}u), {', '.join(map(str, indices))})"
+        call = f"{space}subtile({space}first({address}u), {', '.join(map(str, indices))})"
         parts.append(f'static_assert({call} == {last:#x}ull, "{name}");\n')
-    kernel = "__global__ void all(std::uint64_t* out, std::uint32_t address, std::uint32_t i, std::uint32_t j) {"
+    kernel = "__global__ void all(uint64_t* out, uint32_t address, uint32_t i, uint32_t j) {"
     source = tmp_path / "all.cu"
     source.write_text("\n".join([*parts, kernel, *lines, "}\n"]))
     command = ["nvcc", "-c", f"-arch={arch}", "-Werror", "all-warnings", "-o", str(tmp_path / "all.o"), str(source)]
@@ -311,7 +354,7 @@ def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: p
 def test_the_text_names_its_derivation(name: str, language: str) -> None:
     d = made(name)
     text = emit(d, language, name)
-    mark = "//" if language in ("cuda", "ptx") else "#"
+    mark = "//" if language in ("cuda", "header", "ptx") else "#"
     comment = " ".join(line for line in text.splitlines() if line.startswith(mark))
     facts = [d.arch, d.element.name, f"{d.major}-major", f"swizzle {d.swizzle}", str(d.smem_tile), str(d.advance)]
     facts += [f"({','.join(map(str, extents))})" for extents in (d.mma, d.tile, d.order) if extents]
@@ -332,7 +375,9 @@ def test_an_offset_that_is_a_power_of_two_needs_no_division_in_ptx() -> None:
 
 @pytest.mark.parametrize("language", ["c", "", None, "CUDA C++"])
 def test_an_unknown_language_is_refused(language: Any) -> None:
-    with pytest.raises(ChoiceError, match=r"emit: language (must be|is missing:) one of cuda, ptx, cutedsl, python"):
+    with pytest.raises(
+        ChoiceError, match=r"emit: language (must be|is missing:) one of cuda, header, ptx, cutedsl, python"
+    ):
         emit(made("kmajor"), language)
 
 
