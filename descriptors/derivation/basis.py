@@ -25,21 +25,25 @@ from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation
 from descriptors.errors import DescriptorError
-from descriptors.operands.operand import Major
+from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.text import tuple_text
 from descriptors.theorem.affine import Affine, modes, stored
 from descriptors.theorem.agreement import Verdict, agreement, agreement_for_all
 from descriptors.theorem.digits import Digit, normal, value
 from descriptors.theorem.walk_model import fields, per_16_bytes, walk, xor
-from descriptors.words.descriptor import SmemDescriptor
+from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout
 
 _OPEN = Verdict("open")
 
 
-def verdict(d: Derivation) -> Verdict:
+def verdict(d: Derivation, tile: Affine | None = None) -> Verdict:
     """Whether every element of the tile, at address 0, is read from where it is stored.
+
+    Args:
+        d: the derivation.
+        tile: its tile as ``stored`` has it, where that is known already.
 
     Raises:
         DescriptorError: if the words do not stand for the operands of the tile.
@@ -51,7 +55,7 @@ def verdict(d: Derivation) -> Verdict:
     read = fetched(d)
     if read is None:
         return _OPEN
-    tile = stored(d.smem_tile)
+    tile = tile or stored(d.smem_tile)
     found = _across_atoms(d, tile, read) if d.crossing is not None else agreement(tile, read)
     if found.outcome != "equal":
         _check_operands(d, tile, read)
@@ -64,33 +68,35 @@ def fetched(d: Derivation) -> Affine | None:
     Where operands cross atoms, the mode of K is that of one column of 16 bytes.
     """
     first = d.descriptor if not d.descriptor.base_offset else d.descriptor_at(0)
-    word = first.encode()
-    operand = _operand(word >> 14, d.arch, d.element.name, d.major is Major.K, d.mma)
-    if operand is None or operand[3] is (d.crossing is None):
+    found = _operand(
+        first.leading_byte_offset, first.stride_byte_offset, first.start_address, first.swizzle.value, first.arch,
+        first.leading_is_absolute, d.element.name, d.major is Major.K, d.mma,
+    )  # fmt: skip
+    if found is None or first.leading_is_absolute is (d.crossing is None):
         return None
-    (rows, columns), form, whole, _, late = operand
-    start = (word & 0x3FFF) * whole
     if d.crossing is not None:
-        return Affine(start, [rows, columns], form, late)
-    return Affine(start, _moved((rows, columns), d.advance, whole), form, late)
+        return found
+    return Affine(found.start, _moved(found.modes, d.advance, per_16_bytes(d.element.name)), found.xor, found.late)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 14)
 def _operand(
-    others: int, arch: str, dtype: str, is_k: bool, mma: tuple[int, int]
-) -> tuple[Any, tuple[int, int, int], int, bool, int] | None:
-    """The walk of a word without its start address, its exclusive-or, elements in 16 bytes, and two of its fields."""
-    told = fields(others << 14, arch)
-    found = walk(told, dtype, "K" if is_k else "MN", mma)
+    leading: int, stride: int, start: int, swizzle: str, arch: Arch, absolute: bool, dtype: str, is_k: bool,
+    mma: tuple[int, int],
+) -> Affine | None:  # fmt: skip
+    """What the word with these fields reads of one operand: from its bits, which are encoded here and read again."""
+    word = SmemDescriptor(arch, leading, stride, SwizzleMode(swizzle), start, 0, absolute).encode()
+    told = fields(word, arch)
+    found = walk(told._replace(start=0), dtype, "K" if is_k else "MN", mma)
     if found is None:
         return None
     late = told.base_offset & (1 << told.pattern.bits) - 1
-    return found, xor(told.pattern, dtype), per_16_bytes(dtype), told.absolute, late
+    return Affine(told.start * per_16_bytes(dtype), found, xor(told.pattern, dtype), late)
 
 
 def _moved(operand: Sequence[Sequence[Digit]], advance: Any, whole: int) -> list[list[Digit]]:
     """The digits of the operand, then those of the steps from operand to operand."""
-    steps = [[(n, whole * d) for n, d in mode] for mode in modes(advance)]
+    steps = modes(advance, whole)
     return [[*operand[0], *steps[0]], [*operand[1], *steps[1]], *steps[2:]]
 
 
@@ -111,7 +117,7 @@ def _across_atoms(d: Derivation, tile: Affine, read: Affine) -> Verdict:
     whole, advance = per_16_bytes(d.element.name), d.advance
     if not isinstance(advance, ComposedLayout) or not isinstance(advance.outer, Layout) or d.crossing is None:
         return _OPEN
-    steps = [[(n, whole * step) for n, step in mode] for mode in modes(advance.outer)]
+    steps = modes(advance.outer, whole)
     others = [digit for i, mode in enumerate(steps) for digit in mode if i != 1]
     one_by_one = normal(tile.modes[1])[0]
     conditions = (

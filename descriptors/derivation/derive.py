@@ -27,6 +27,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import Crossing, columns
@@ -35,7 +36,7 @@ from descriptors.derivation.proved import proved
 from descriptors.derivation.request import Reader, Request, reader, request
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
-from descriptors.operands.atoms import canonical_atom, smem_tile
+from descriptors.operands.atoms import atom_in_elements, smem_tile
 from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.explicit import Given, Unit
 from descriptors.operands.forms import Form, form
@@ -138,6 +139,10 @@ def derive(
     return made
 
 
+#: One operand has few forms, whatever the tile that it is cut from.
+_matched = lru_cache(maxsize=1 << 12)(match_form)
+
+
 def _stored(asked: Request, atom: Tile) -> Tile:
     """The tile in shared memory: the atom repeated, or the layout that was given."""
     spec = asked.spec
@@ -159,7 +164,7 @@ def derived(asked: Request) -> Derivation:
     """
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
-    atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
+    atom = atom_in_elements(spec.major, spec.swizzle, by.element, spec.atom)
     tile = _stored(asked, atom)
     partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
     start = 16 * start_of(recast)
@@ -201,7 +206,7 @@ def _steps(
         partitioned = partition(tile, spec.reads)
         recast = in_16_bytes(partitioned, by.element, wanted)
         first, rest = plain(recast)
-        return partitioned, recast, match_form(first, wanted, by.element), rest, None
+        return partitioned, recast, _matched(first, wanted, by.element), rest, None
     except DescriptorError:
         cut = columns(tile, by.element, spec) if by.cp is None and by.arch == "sm100" else None
         if cut is None:

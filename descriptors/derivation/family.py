@@ -25,7 +25,7 @@ from descriptors.derivation.basis import verdict_for_all
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import derive_symbolic
 from descriptors.errors import DescriptorError
-from descriptors.operands.atoms import canonical_atom
+from descriptors.operands.atoms import atom_in_elements
 from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
@@ -61,21 +61,30 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     if not d.order or d.crossing is not None:
         return ()
     found = _family(d.element.name, d.major is Major.K, d.swizzle.value, d.mma, d.order, d.arch)
-    if found is None or found.atom != d.atom:
+    if found is None or (found.atom is not d.atom and found.atom != d.atom):
         return ()
     (a, b), (mn, k, *stages) = found.unit, d.tile
     if mn % a or k % b:
         return ()
-    numbers = mn // a, k // b, *stages
-    for formula, field in zip(found.offsets, (LEADING, STRIDE), strict=True):
-        if field not in d.dont_care and _number(formula, numbers) != getattr(d.descriptor, field):
-            return ()
-    return found.tile
+    leading, stride = found.offsets
+    if type(leading) is not int or type(stride) is not int:
+        numbers = dict(zip("mks", (mn // a, k // b, *stages), strict=False))
+        leading, stride = substitute(leading, numbers), substitute(stride, numbers)
+    told = d.descriptor
+    right = (leading, stride) == (told.leading_byte_offset, told.stride_byte_offset)
+    return found.tile if right or _right_where_read(d, leading, stride) else ()
 
 
-def _number(formula: Any, numbers: tuple[int, ...]) -> int:
-    """A formula with numbers for its symbols."""
-    return formula if type(formula) is int else substitute(formula, dict(zip("mks", numbers, strict=False)))
+def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
+    """Whether the offsets of a derivation that somebody reads are these."""
+    read = d.descriptor
+    return all(
+        name in d.dont_care or mine == theirs
+        for name, mine, theirs in (
+            (LEADING, leading, read.leading_byte_offset),
+            (STRIDE, stride, read.stride_byte_offset),
+        )
+    )
 
 
 @lru_cache(maxsize=1 << 10)
@@ -85,7 +94,7 @@ def _family(
     """The family, proved; None where there is none, or it is not decided."""
     major, swizzle = (Major.K if is_k else Major.MN), SwizzleMode(mode)
     try:
-        atom = canonical_atom(major, swizzle).in_elements(ELEMENT_TYPES[dtype])
+        atom = atom_in_elements(major, swizzle, ELEMENT_TYPES[dtype])
         a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), mma, strict=True))
         tile = (f"{a}*m", f"{b}*k", "s")[: len(order)]
         made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")

@@ -29,7 +29,7 @@ from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
-from descriptors.operands.atoms import canonical_atom, smem_tile
+from descriptors.operands.atoms import atom_in_elements, smem_tile
 from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.forms import LEADING, STRIDE, Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
@@ -241,7 +241,7 @@ def _in_16_bytes(
     element: ElementType, spec: TileSpec, extents: tuple[Expression, ...], wanted: Form
 ) -> tuple[Tile, Tile, Tile]:
     """Steps 1 to 3, for all values of the symbols."""
-    atom = canonical_atom(spec.major, spec.swizzle).in_elements(element)
+    atom = atom_in_elements(spec.major, spec.swizzle, element)
     try:
         stored = smem_tile(atom, extents, spec.order)
         partitioned = partition(stored, spec.reads)

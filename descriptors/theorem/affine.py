@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from descriptors.operands.swizzled import parts
 from descriptors.theorem.digits import Digit, leaves, value
-from layoutalg import ComposedLayout, Layout
+from layoutalg import ComposedLayout, Layout, Swizzle
 
 
 class Affine(NamedTuple):
@@ -48,13 +48,15 @@ def stored(tile: Layout | ComposedLayout) -> Affine:
     >>> stored(Layout((8, (4, 2)), (1, (8, 64))))
     Affine(start=0, modes=[[(8, 1)], [(4, 8), (2, 64)]], xor=(0, 0, 0), late=0)
     """
-    rows, swizzle, offset = parts(tile)
-    xor = (0, 0, 0) if swizzle is None else (swizzle.bits, swizzle.base, swizzle.shift)
-    return Affine(offset, modes(rows), xor)
+    outer = tile.outer if isinstance(tile, ComposedLayout) else None
+    if type(outer) is Swizzle and outer.bits and type(tile.inner) is Layout and type(tile.offset) is int:
+        return Affine(tile.offset, modes(tile.inner), (outer.bits, outer.base, outer.shift))  # the common case
+    rows, _, offset = parts(tile)
+    return Affine(offset, modes(rows))
 
 
-def modes(rows: Layout) -> list[list[Digit]]:
-    """The digits of every mode of a plain layout.
+def modes(rows: Layout, unit: int = 1) -> list[list[Digit]]:
+    """The digits of every mode of a plain layout, whose offsets count ``unit`` elements.
 
     >>> modes(Layout((8, (4, 2)), (1, (8, 64))))
     [[(8, 1)], [(4, 8), (2, 64)]]
@@ -62,8 +64,11 @@ def modes(rows: Layout) -> list[list[Digit]]:
     shape: Any = rows.shape
     stride: Any = rows.stride
     if type(shape) is not tuple:
-        return [[(shape, stride)]]
-    return [list(leaves(n, d)) if type(n) is tuple else [(n, d)] for n, d in zip(shape, stride, strict=True)]
+        shape, stride = (shape,), (stride,)
+    if unit == 1:
+        return [leaves(n, d) for n, d in zip(shape, stride, strict=True)]
+    parts = zip(shape, stride, strict=True)
+    return [[(extent, unit * step) for extent, step in leaves(n, d)] for n, d in parts]
 
 
 def at(form: Affine, where: Sequence[int]) -> int:

@@ -27,7 +27,7 @@ Law: the verdict is that of the walk over all indices, and a refutation is an in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -92,20 +92,19 @@ def value(digits: Iterable[Digit], index: int) -> Any:
     return total
 
 
-def leaves(shape: Any, stride: Any) -> Iterator[Digit]:
+def leaves(shape: Any, stride: Any) -> list[Digit]:
     """The digits of a mode of a layout: its extents and strides, nested or not, fastest first.
 
-    >>> list(leaves((8, (2, 4)), (64, (1, 512))))
+    >>> leaves((8, (2, 4)), (64, (1, 512)))
     [(8, 64), (2, 1), (4, 512)]
     """
     if type(shape) is not tuple:
-        yield shape, stride
-        return
-    for n, d in zip(shape, stride, strict=True):
+        return [(shape, stride)]
+    for n in shape:
         if type(n) is tuple:
-            yield from leaves(n, d)
-        else:
-            yield n, d
+            parts = zip(shape, stride, strict=True)
+            return [digit for extent, step in parts for digit in leaves(extent, step)]
+    return list(zip(shape, stride, strict=True))
 
 
 def common(one: Sequence[Digit], other: Sequence[Digit]) -> list[tuple[int, int, int]] | None:
