@@ -41,7 +41,6 @@ from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch, architecture
 from layoutalg import LayoutError
 
-
 #: The tables are asked once for each kind of operand.
 _legal = lru_cache(maxsize=1 << 12)(check_operand_tile)
 
