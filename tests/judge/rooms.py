@@ -68,7 +68,7 @@ ROOMS = {
         "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "
         "story"
     ),
-    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
+    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas strict formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
     "descriptors.output.tiles": (
         "explanation advance proof subtiles layout_steps derivation match closed_forms formulas"
