@@ -5,9 +5,9 @@ Usage: python scripts/bench_atlas.py [--engine inline|processes|dask] [--workers
 
 Every operand that an instruction reads, with every tile of it to 256 x 256 and 8 stages, in both stacking orders
 (``descriptors.sweeps.strict``); ``--every 10`` takes every tenth kind of operand. ``dask`` needs dask[distributed], as
-it stands: a local cluster of one-thread workers. ``--kill`` ends one of its workers in the middle of the run, which must
-then count what it counts without. Rates are given by the clock and by the time of the processors: on a machine that
-other work shares only the latter says what a core does.
+it stands: a local cluster of one-thread workers. ``--kill`` ends one of its workers in the middle of the run, which
+must then count what it counts without. Rates are given by the clock and by the time of the processors: on a machine
+that other work shares only the latter says what a core does.
 """
 
 from __future__ import annotations

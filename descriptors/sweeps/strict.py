@@ -103,7 +103,8 @@ def kinds(
     >>> sum(1 for _ in kinds())
     3247
     """
-    for arch, dtype, operand in product(archs, dtypes, MATRICES):
+    operand: Matrix
+    for arch, dtype, operand in product(archs, dtypes, MATRICES.values()):
         depth = K_BITS // ELEMENT_TYPES[dtype].storage_bits
         for k, mn, major, swizzle in product((depth, 2 * depth), range(8, widest + 1, 8), Major, SwizzleMode):
             try:

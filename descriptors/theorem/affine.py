@@ -48,9 +48,10 @@ def stored(tile: Layout | ComposedLayout) -> Affine:
     >>> stored(Layout((8, (4, 2)), (1, (8, 64))))
     Affine(start=0, modes=[[(8, 1)], [(4, 8), (2, 64)]], xor=(0, 0, 0), late=0)
     """
-    outer = tile.outer if isinstance(tile, ComposedLayout) else None
-    if type(outer) is Swizzle and outer.bits and type(tile.inner) is Layout and type(tile.offset) is int:
-        return Affine(tile.offset, modes(tile.inner), (outer.bits, outer.base, outer.shift))  # the common case
+    if isinstance(tile, ComposedLayout):  # the common case, without a closer look
+        outer, offset, inner = tile.outer, tile.offset, tile.inner
+        if type(outer) is Swizzle and outer.bits and type(inner) is Layout and type(offset) is int:
+            return Affine(offset, modes(inner), (outer.bits, outer.base, outer.shift))
     rows, _, offset = parts(tile)
     return Affine(offset, modes(rows))
 

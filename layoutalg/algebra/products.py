@@ -8,13 +8,17 @@ it, as B does, and is refused if two copies meet: ``2:3`` by ``(2,2):(-2,1)`` wo
 blocked keeps each block together, raked interleaves them.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
 
->>> from layoutalg import Layout
+>>> from typing import Any
+
+from layoutalg import Layout
 >>> p = logical_product(Layout((2, 2), (4, 1)), Layout(6, 1))
 >>> print(p, len({p(i) for i in range(24)}))
 ((2,2),(2,3)):((4,1),(2,8)) 24
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import gaps
@@ -63,6 +67,11 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
     if type(tiler) is tuple:
         return by_mode(block, tiler, _product, "logical_product")
     tile = as_tile(tiler, "logical_product")
+    period = compact_size(block)
+    if period is not None:  # nearly always: the copies stand one after the other
+        strides = scaled_by(tile.shape, tile.stride, period)
+        if strides is not None:
+            return trusted((block.shape, tile.shape), (block.stride, strides))
     try:
         room, _ = gaps(block, product(block.shape) * cosize(tile))
         copies = compose_plain(room, tile)
@@ -74,6 +83,40 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
     if _has_both_signs(tile):
         _need_apart(result, block, tile)
     return result
+
+
+def compact_size(block: Layout) -> int | None:
+    """The size of a layout whose offsets are 0 to its size less 1, each once; None of any other, and where in doubt.
+
+    >>> compact_size(Layout((4, (2, 3)), (6, (3, 1)))), compact_size(Layout(4, 2))
+    (24, None)
+    """
+    shape, stride = flatten_tuple(block.shape), flatten_tuple(block.stride)
+    if set(map(type, shape)) != {int} or set(map(type, stride)) != {int}:
+        return None
+    period = 1
+    for d, s in sorted(zip(stride, shape)):  # noqa: B905  # congruent
+        if s != 1 and d != 0:
+            if d != period:
+                return None
+            period *= s
+    return period
+
+
+def scaled_by(shape: Any, stride: Any, period: int) -> Any:
+    """The strides of copies of a compact block: a linear room, gone through as the tiler says.
+
+    None unless every stride is a number that is not negative; a mode that never steps has stride 0.
+
+    >>> scaled_by((3, (4, 1)), (1, (3, 5)), 10)
+    (10, (30, 0))
+    """
+    if type(shape) is not tuple:
+        if type(shape) is not int or type(stride) is not int or stride < 0:
+            return None
+        return period * stride if shape != 1 else 0
+    found = [scaled_by(n, d, period) for n, d in zip(shape, stride)]  # noqa: B905  # congruent
+    return None if None in found else tuple(found)
 
 
 def _has_both_signs(tile: Layout) -> bool:
@@ -232,6 +275,8 @@ def _with_copies(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
 
 def _padded(layout: Layout, rank: int) -> Layout:
     """A layout of exactly this rank: with modes 1:0 at the end."""
+    if type(layout.shape) is tuple and len(layout.shape) == rank:
+        return layout
     shape, stride = modes_of(layout.shape), modes_of(layout.stride)
     more = rank - len(shape)
     return trusted(shape + (1,) * more, stride + (0,) * more)
@@ -267,13 +312,14 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
         )
     padded = _padded(atom, len(extents))
     counts = []
-    for mode, (part, extent) in enumerate(zip(padded, extents, strict=True)):
-        if not divides(product(part.shape), extent):
+    for mode, (part, extent) in enumerate(zip(modes_of(padded.shape), extents, strict=True)):
+        part = product(part)
+        if not divides(part, extent):
             raise NotDivisibleError(
-                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {product(part.shape)}, "
-                f"found {extent}; atom = {atom}"
+                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {part}, found {extent}; "
+                f"atom = {atom}"
             )
-        counts.append(extent // product(part.shape))
+        counts.append(extent // part)
     if type(order) is not tuple:
         order = (order,)
     if len(order) != len(counts):
