@@ -41,10 +41,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.selection import Selection, select_rows
     from descriptors.kernels.inspect import check_ptx
     from descriptors.kernels.story import Story, explain_ptx
+    from descriptors.matching.canonical import Match
+    from descriptors.matching.forms import Form, form
+    from descriptors.matching.match import match
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
-    from descriptors.operands.canonical import Match
-    from descriptors.operands.forms import Form, form
-    from descriptors.operands.match import match
     from descriptors.operands.operand import (
         ELEMENT_TYPES,
         ElementType,
@@ -124,9 +124,9 @@ _NAMES = {
     "kernels.inspect": "check_ptx",
     "kernels.story": "Story explain_ptx",
     "operands.atoms": "ATOMS Atom canonical_atom",
-    "operands.canonical": "Match",
-    "operands.forms": "Form form",
-    "operands.match": "match",
+    "matching.canonical": "Match",
+    "matching.forms": "Form form",
+    "matching.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
     "operands.swizzled": "plain",
     "output.answers": "record tell",

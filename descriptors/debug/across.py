@@ -25,8 +25,8 @@ from descriptors.debug.fit import Fit
 from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import Columns, columns
 from descriptors.errors import DescriptorError
+from descriptors.matching.partition import Tile
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.operands.partition import Tile
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import first_mismatches, mismatched

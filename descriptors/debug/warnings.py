@@ -22,7 +22,7 @@ from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere, group_byte
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
-from descriptors.operands.forms import LEADING, STRIDE
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.proof.addresses import address_bits, fetched_addresses
 from descriptors.words import sm100

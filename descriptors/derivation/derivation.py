@@ -22,8 +22,8 @@ from descriptors.derivation.crossing import Crossing
 from descriptors.derivation.places import PlacedSubtiles
 from descriptors.derivation.table import Grid, mapped
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.operands.canonical import Match
-from descriptors.operands.forms import LEADING
+from descriptors.matching.canonical import Match
+from descriptors.matching.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
 from descriptors.text import extents_text, word_text
 from descriptors.words.address import SMEM_BYTES

@@ -25,8 +25,8 @@ from descriptors.derivation.basis import verdict_for_all
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import derive_symbolic
 from descriptors.errors import DescriptorError
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.atoms import atom_in_elements
-from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch

@@ -25,7 +25,7 @@ from itertools import product
 from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
-from descriptors.operands.forms import LEADING, STRIDE
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
 from descriptors.words.transpose import transpose_bit, transpose_note

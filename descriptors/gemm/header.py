@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from descriptors.emitters import header
 from descriptors.emitters.recipe import recipe
-from descriptors.plans.accumulators import Registers
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.accumulators import Registers
+from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.plan import Plan
 from descriptors.text import word_text
 

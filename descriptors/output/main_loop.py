@@ -11,26 +11,28 @@ Law: text and data have the same words, and the same line of PTX but for registe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from descriptors import text
+from descriptors.output.staged import (
+    loads_record,
+    operand_lines,
+    operand_record,
+    scales_lines,
+    scales_record,
+    some,
+    wrapped,
+)
 from descriptors.output.words.pages import page
-from descriptors.plans.accumulators import THREAD_REGISTERS, Registers
-from descriptors.plans.budget import BARRIER_BYTES
-from descriptors.plans.fragments import LoadedOperand
-from descriptors.plans.operands import StagedOperand
 from descriptors.plans.order import order
+from descriptors.plans.parts.accumulators import THREAD_REGISTERS, Registers
+from descriptors.plans.parts.budget import BARRIER_BYTES
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
-from descriptors.plans.tensor_map import dimension_name, encode_arguments
+from descriptors.plans.traffic import traffic
 from descriptors.text import aligned, counted, extents_text, word_text
-
-#: The longest line of a list.
-_WIDTH = 116
-
-#: Numbers of a row that are written out; of more the first ones, and the last.
-_SHOWN = 8
 
 
 @text.tell.register(Plan)
@@ -49,8 +51,8 @@ def tell(made: Plan, proof: Product | None = None) -> str:
     title = f"{one.name}, {one.a} by {one.b} into {one.d} ({one.arch}): a tile of {extents_text(one.tile)}"
     lines = [f"{title}, {counted(made.stages, 'stage')}", "", *_instruction(made), ""]
     for side in (made.a, made.b):
-        lines += [*_operand(made, side), ""]
-    lines += [*_scales(made), *_accumulators(made), "", *_shared(made), "", *_order(made)]
+        lines += [*operand_lines(made, side), ""]
+    lines += [*scales_lines(made), *_accumulators(made), "", *_shared(made), "", *_order(made)]
     return "\n".join([*lines, *_proved(proof)])
 
 
@@ -80,84 +82,10 @@ def _instruction(made: Plan) -> Iterator[str]:
     if line.idescs:
         words = [word_text(word, 32) for word in line.idescs]
         each = "of every K block" if len(set(words)) == 1 else "of K block 0, 1, ..."
-        yield f"   idesc   {_some(dict.fromkeys(words))}, {each}"
+        yield f"   idesc   {some(dict.fromkeys(words))}, {each}"
     if one.row is not None:
         yield f"   legal   {one.row}"
-        yield from _wrapped("           by ", one.row.source.split(" "), " ")
-
-
-def _operand(made: Plan, side: StagedOperand) -> Iterator[str]:
-    d, letter = side.derivation, "M" if side.matrix == "A" else "N"
-    yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
-    if made.asked.cta_group == 2:
-        yield f"   half       CTA v of the pair holds {letter} from {d.tile[0]} v on, {d.tile[0]} of them"
-    where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
-    yield f"   memory     {where}"
-    yield f"   layout     {d.smem_tile}"
-    if side.matrix == "A" and made.loads is not None:
-        yield from _loads(made.loads)
-    else:
-        yield from _words(side, letter)
-    told = [f"{name} = {value}" for name, value in encode_arguments(side)]
-    yield from _wrapped("   copies     cuTensorMapEncodeTiled(", [*told[:-1], told[-1] + ")"], ", ", " " * 16)
-    names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
-    for box in side.boxes:
-        at = f"box at ({names}) + ({', '.join(map(str, box.coordinates))})"
-        yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
-    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
-    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
-
-
-def _words(side: StagedOperand, letter: str) -> Iterator[str]:
-    yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
-    for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
-        if len(steps) > 1:
-            yield f"              {_some(steps)} for {what} 0 to {len(steps) - 1}"
-    last = side.word_at(-1, -1, -1) & 0x3FFF
-    yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
-    yield f"   major      {side.bit} = {side.transposed}"
-
-
-def _loads(loads: LoadedOperand) -> Iterator[str]:
-    yield f"   registers  {loads.registers} a thread for an M block of a stage, 4 a K block, in place of a word"
-    yield f"   fragment   (thread, value) -> m + 64 k: {loads.fragment.layout}"
-    yield f"   loads      {loads.loads} a thread for a K block: {loads.move}"
-    if loads.loads == 1:
-        points = ", ".join(str(loads.pointer(t)) for t in (0, 1, 8, 16))
-        yield f"              threads 0, 1, 8, 16 give the addresses of elements (m, k) = {points} of the K block"
-
-
-def _wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
-    """Words behind a beginning, in lines of bounded length."""
-    line = begin + words[0]
-    for word in words[1:]:
-        if len(line) + len(between) + len(word) > _WIDTH:
-            yield (line + between).rstrip()
-            line = (indent or " " * len(begin)) + word
-        else:
-            line += between + word
-    yield line
-
-
-def _some(values: Iterable[object]) -> str:
-    given = list(map(str, values))
-    return ", ".join(given if len(given) <= _SHOWN else [*given[: _SHOWN - 2], "...", given[-1]])
-
-
-def _scales(made: Plan) -> Iterator[str]:
-    if made.scales is None:
-        return
-    one = made.scales
-    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
-    for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
-        yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
-        words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
-        yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
-        yield f"              {_some(words)}"
-    rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
-    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
-    yield from aligned(rows, indent=3)
-    yield ""
+        yield from wrapped("           by ", one.row.source.split(" "), " ")
 
 
 def _accumulators(made: Plan) -> Iterator[str]:
@@ -185,6 +113,11 @@ def _shared(made: Plan) -> Iterator[str]:
     parts = ", ".join(f"{name} {size}" for name, size in room.parts)
     yield f"   a stage    {room.stage_bytes} bytes: {parts}, barriers {BARRIER_BYTES}"
     yield f"   barriers   at {made.barriers}"
+    moved = traffic(made)
+    about = f"{moved.core_matrices} core matrices of 128 bytes, {moved.wavefronts} wavefronts by the bank model"
+    yield f"   reads      {moved.read_bytes} bytes a stage by the instructions: {about}"
+    per_read, per_copied = f"{moved.per_byte_read:.1f}", f"{moved.per_byte_copied:.1f}"
+    yield f"   intensity  {per_read} operations for a byte read, {per_copied} for a byte that the CTA copies"
     yield f"   stages     {room.most_stages} at most, by {room.limit}"
 
 
@@ -211,6 +144,7 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
         "tile": one.tile,
         "stages": made.stages,
         "cta_group": one.cta_group,
+        "cluster": one.cluster,
         "blocks": one.blocks,
         "instruction": {
             "name": one.name,
@@ -219,9 +153,9 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
             "idesc": [word_text(word, 32) for word in made.line.idescs],
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
-        "operands": {side.matrix: _operand_record(side) for side in (made.a, made.b)},
-        "registers_of_a": _loads_record(made.loads),
-        "scale_factors": _scales_record(made),
+        "operands": {side.matrix: operand_record(side) for side in (made.a, made.b)},
+        "registers_of_a": loads_record(made.loads),
+        "scale_factors": scales_record(made),
         "accumulators": _accumulators_record(made),
         "transaction_bytes": made.transaction_bytes,
         "shared_memory": {
@@ -233,52 +167,9 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
             "most_stages": room.most_stages,
             "limit": room.limit,
         },
+        "traffic": asdict(traffic(made)),
         "order": [step._asdict() for step in order(made)],
         "proof": None if proof is None else _proof_record(proof),
-    }
-
-
-def _operand_record(side: StagedOperand) -> dict[str, Any]:
-    d = side.derivation
-    return {
-        "dtype": d.element.name,
-        "tile": d.tile,
-        "mma": d.mma,
-        "major": str(d.major),
-        "swizzle": str(d.swizzle),
-        "layout": str(d.smem_tile),
-        "base": side.base,
-        "stage_bytes": side.stage_bytes,
-        "alignment_bytes": side.alignment_bytes,
-        "word": word_text(side.word),
-        "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
-        "transposed": side.transposed,
-        "transpose_bit": side.bit,
-        "tensor_map": dict(encode_arguments(side)),
-        "boxes": [{"coordinates": box.coordinates, "offset_bytes": box.offset_bytes} for box in side.boxes],
-        "transaction_bytes": side.transaction_bytes,
-    }
-
-
-def _loads_record(loads: LoadedOperand | None) -> dict[str, Any] | None:
-    if loads is None:
-        return None
-    found = {"layout": str(loads.fragment.layout), "move": loads.move, "loads": loads.loads}
-    return {**found, "registers": loads.registers}
-
-
-def _scales_record(made: Plan) -> dict[str, Any] | None:
-    if made.scales is None:
-        return None
-    one = made.scales
-    return {
-        "dtype": one.dtype,
-        "vector": one.vector,
-        "bases": one.bases,
-        "columns": one.columns,
-        "bytes": (one.a.bytes, one.b.bytes),
-        "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
-        "pointers": [[word_text(pointer, 32) for pointer in pair] for pair in one.pointers],
     }
 
 

@@ -5,8 +5,8 @@ where nothing begins. Places are counted in 4 bits, the smallest element.
 
 Law: what the copies write, the words read.
 
->>> from descriptors.plans.asked import asked
->>> from descriptors.plans.operands import operand
+>>> from descriptors.plans.parts.asked import asked
+>>> from descriptors.plans.parts.operands import operand
 >>> a = operand(asked("m64n8k16", "bf16", tile=(64, 8, 32)), "A", 1)
 >>> import numpy as np
 >>> held, numbers = empty(), np.arange(1, 64 * 32 + 1).reshape(1, 64, 32)
@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.operands.operand import Major
-from descriptors.plans.fragments import ROWS, LoadedOperand
-from descriptors.plans.operands import StagedOperand
-from descriptors.plans.scales import Scales
+from descriptors.plans.parts.fragments import ROWS, LoadedOperand
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.scales import Scales
 from descriptors.proof.addresses import address_bits, fetched_addresses
 from descriptors.proof.fragment_model import ldmatrix_bytes, wgmma_a_elements
 from descriptors.proof.landing_model import landing

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.plans.accumulators import Registers, TensorColumns
-from descriptors.plans.asked import MainLoop
-from descriptors.plans.budget import Budget
-from descriptors.plans.fragments import LoadedOperand
-from descriptors.plans.instruction import PtxLine
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.budget import Budget
+from descriptors.plans.parts.fragments import LoadedOperand
+from descriptors.plans.parts.instruction import PtxLine
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.scales import Scales
 from descriptors.plans.product import Parts, Product, multiply
-from descriptors.plans.scales import Scales
 from descriptors.text import Told, counted, extents_text
 
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.derivation.verify import Report, verify
 from descriptors.plans import memory
-from descriptors.plans.accumulators import Registers, TensorColumns
-from descriptors.plans.asked import MainLoop
-from descriptors.plans.fragments import LoadedOperand, LoadedReport
-from descriptors.plans.instruction import PtxLine
-from descriptors.plans.operands import StagedOperand
-from descriptors.plans.scales import Scales
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.fragments import LoadedOperand, LoadedReport
+from descriptors.plans.parts.instruction import PtxLine
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.scales import Scales
 from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
 from descriptors.text import Told, counted, extents_text
 from layoutalg import offsets

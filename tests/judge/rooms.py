@@ -38,9 +38,8 @@ ROOMS = {
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
-    ),
+    "descriptors.operands": "synonyms operand swizzled decayed atoms pasted explicit",
+    "descriptors.matching": "steps forms canonical meaning partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
         "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
@@ -58,12 +57,10 @@ ROOMS = {
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
-    "descriptors.plans": (
-        "asked operands fragments scales accumulators instruction memory product tensor_map budget plan order planner "
-        "proposals"
-    ),
+    "descriptors.plans.parts": "multicast asked operands fragments scales accumulators instruction tensor_map budget",
+    "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
-    "descriptors.gemm": "offsets header sm90 emit",
+    "descriptors.gemm": "offsets header constants loads wgmma sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
@@ -77,7 +74,7 @@ ROOMS = {
     ),
     "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
     "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
-    "descriptors.output": "plan main_loop proposals search summary report story answers",
+    "descriptors.output": "plan staged main_loop proposals search summary report story answers",
     "descriptors.pictures.parts": "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms",
     "descriptors.pictures.words": "advance_panel word_panel advance word difference",
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",

@@ -9,7 +9,7 @@ import click
 from descriptors.cli.asking.options import json_option, operand_options
 from descriptors.cli.asking.tiles import derived_tile, tile_options
 from descriptors.cli.asking.values import numbers
-from descriptors.operands.match import match as match_layout
+from descriptors.matching.match import match as match_layout
 from descriptors.output.tiles import match as matched
 from layoutalg.cli.console import json_text, say
 

@@ -2,7 +2,7 @@
 
 Law: registers and columns hold as many elements as a CTA's share of the tile has, whatever the shape.
 
->>> from descriptors.plans.asked import asked
+>>> from descriptors.plans.parts.asked import asked
 >>> registers_of(asked("m64n128k16", "bf16", tile=(128, 128, 64))).elements
 16384
 >>> columns_of(asked("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.instructions.rules import type_name
-from descriptors.plans.asked import MainLoop
+from descriptors.plans.parts.asked import MainLoop
 from descriptors.text import counted
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.geometry import COLUMNS
@@ -81,7 +81,7 @@ def registers_of(one: MainLoop, warpgroups: int | None = None) -> Registers:
     Raises:
         DescriptorError: if the warpgroups do not divide the M blocks, or registers are short.
 
-    >>> from descriptors.plans.asked import asked
+    >>> from descriptors.plans.parts.asked import asked
     >>> made = registers_of(asked("m64n256k16", "bf16", tile=(128, 256, 64)))
     >>> made.warpgroups, made.registers, str(made.fragment.layout)
     (2, 128, '((4,8,4),(2,2,32)):((128,1,16),(64,8,512))')
@@ -134,7 +134,7 @@ def columns_of(one: MainLoop) -> TensorColumns:
     Raises:
         DescriptorError: if columns are short.
 
-    >>> from descriptors.plans.asked import asked
+    >>> from descriptors.plans.parts.asked import asked
     >>> made = columns_of(asked("m128n256k16", "bf16", tile=(256, 256, 64)))
     >>> made.firsts, made.plan.allocate, made.readout.move.ptx
     ((0, 256), 512, 'tcgen05.ld.sync.aligned.32x32b.x128.b32')

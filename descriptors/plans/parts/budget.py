@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.plans.asked import MOST_STAGES
+from descriptors.plans.parts.asked import MOST_STAGES
 from descriptors.text import counted
 from descriptors.words.address import SMEM_BYTES
 

@@ -6,8 +6,8 @@ K-major tiles are read by ``ldmatrix``, MN-major ones of 16 bits by ``ldmatrix.t
 
 Law: what the loads leave in the registers is what the instruction takes from them, element by element.
 
->>> from descriptors.plans.asked import asked
->>> from descriptors.plans.operands import operand
+>>> from descriptors.plans.parts.asked import asked
+>>> from descriptors.plans.parts.operands import operand
 >>> one = asked("m64n8k16", "bf16", tile=(64, 8, 32), a_major="MN", a_source="registers")
 >>> made = loaded(one, operand(one, "A", 2))
 >>> made.move, made.fragment.element(37, 2), made.registers
@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descriptors.operands.operand import Major
-from descriptors.plans.asked import MainLoop
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.operands import StagedOperand
 from descriptors.text import Told, counted
 from layoutalg import Fragment, fragment
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.operands.forms import BASE, LEADING, STRIDE, Form, Path, form
+from descriptors.matching.forms import BASE, LEADING, STRIDE, Form, Path, form
+from descriptors.matching.steps import UNIT_BYTES, Axis, axis_of, begins, first_break
 from descriptors.operands.operand import ElementType, SwizzleMode
-from descriptors.operands.steps import UNIT_BYTES, Axis, axis_of, begins, first_break
 from descriptors.operands.swizzled import plain
 from descriptors.text import tell
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size

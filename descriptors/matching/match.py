@@ -12,9 +12,10 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.operands.canonical import Match, match_form
+from descriptors.matching.canonical import Match, match_form
+from descriptors.matching.forms import form
+from descriptors.matching.partition import in_16_bytes, partition
 from descriptors.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
-from descriptors.operands.forms import form
 from descriptors.operands.operand import (
     ElementType,
     Major,
@@ -25,7 +26,6 @@ from descriptors.operands.operand import (
     as_major,
     major_of,
 )
-from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import plain
 from layoutalg import size
 

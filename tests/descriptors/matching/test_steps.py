@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descriptors.matching.steps import Axis, axis_of, begins, bytes_text, first_break
 from descriptors.operands.operand import Major, as_element_type
-from descriptors.operands.steps import Axis, axis_of, begins, bytes_text, first_break
 from layoutalg import Layout
 
 

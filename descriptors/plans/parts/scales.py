@@ -5,7 +5,7 @@ the order in which one thread issues them (PTX ISA 9.1, tcgen05, Implicitly Pipe
 
 Law: the pointers of the K blocks name different bytes, and carry the ids that the instruction words have.
 
->>> from descriptors.plans.asked import asked
+>>> from descriptors.plans.parts.asked import asked
 >>> one = asked("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4")
 >>> made = scales_of(one, columns=(128, 132))
 >>> [(hex(a), hex(b)) for a, b in made.pointers][:2]
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.plans.asked import MainLoop
+from descriptors.plans.parts.asked import MainLoop
 from descriptors.scales.factors import ScaleFactors, scale_factors
 from descriptors.scales.kinds import factors_of
 
@@ -57,7 +57,7 @@ class Scales:
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage, those of A first.
 
-        >>> from descriptors.plans.asked import asked
+        >>> from descriptors.plans.parts.asked import asked
         >>> made = scales_of(asked("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
         >>> [(hex(word), column) for word, column in made.copies()][:2]
         [('0x400800010000', 128), ('0x400800010020', 132)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.operands.forms import form
+from descriptors.matching.forms import form
 from descriptors.operands.operand import Major, SwizzleMode
 
 

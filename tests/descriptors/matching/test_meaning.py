@@ -7,8 +7,8 @@ import pytest
 
 from descriptors import SmemDescriptor, read_addresses
 from descriptors.errors import ChoiceError
-from descriptors.operands.forms import LEADING, STRIDE, form
-from descriptors.operands.meaning import is_read, path_of, step_meaning, walked
+from descriptors.matching.forms import LEADING, STRIDE, form
+from descriptors.matching.meaning import is_read, path_of, step_meaning, walked
 from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 
 WALKS = [(major, mode) for major in Major for mode in SwizzleMode]

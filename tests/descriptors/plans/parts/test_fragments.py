@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from descriptors import DescriptorError, plan, record, tell
-from descriptors.plans.accumulators import Registers
+from descriptors.plans.parts.accumulators import Registers
 from layoutalg import fragment
 
 CASES: list[tuple[dict[str, Any], str]] = [

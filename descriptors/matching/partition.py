@@ -7,7 +7,7 @@ Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS 
 
 Law: coordinates move and offsets stay: an element, or 16 bytes, of an operand lies where it lies in the tile.
 
->>> from descriptors.operands.forms import form
+>>> from descriptors.matching.forms import form
 >>> from descriptors.operands.operand import as_element_type
 >>> tile, bf16 = Layout((16, 64), (64, 1)), as_element_type("bf16")
 >>> cut = partition(tile, (8, 16))
@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.matching.forms import Form
+from descriptors.matching.steps import Axis, axis_of, begins, bytes_text, first_break
 from descriptors.operands.atoms import turned_text
-from descriptors.operands.forms import Form
 from descriptors.operands.operand import ElementType
-from descriptors.operands.steps import Axis, axis_of, begins, bytes_text, first_break
 from descriptors.operands.swizzled import around, plain, start_of
 from descriptors.text import tuple_text
 from layoutalg import (
@@ -93,7 +93,7 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
         DescriptorError: if the operand ends, or a subtile starts, within 16 bytes.
         NotCanonicalError: if the operand's elements do not fill whole 16-byte units.
 
-    >>> from descriptors.operands.forms import form
+    >>> from descriptors.matching.forms import form
     >>> from descriptors.operands.operand import as_element_type
     >>> cut = Layout(((64, 16), (2, 4)), ((64, 1), (4096, 16)))
     >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))

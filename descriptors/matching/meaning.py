@@ -5,8 +5,8 @@ itself, and which field it passes over. So a word, a derivation and a table say 
 
 Law: the step at the path of a field, in an operand's canonical layout, is that field's value; unread or not.
 
->>> from descriptors.operands.canonical import match_form
->>> from descriptors.operands.forms import LEADING, STRIDE, form
+>>> from descriptors.matching.canonical import match_form
+>>> from descriptors.matching.forms import LEADING, STRIDE, form
 >>> from layoutalg import Layout
 >>> one = match_form(Layout(((8, 4), (1, 2)), ((1, 64), (0, 32))), form("K", "none"))
 >>> [16 * one.layout.stride[i][j] for i, j in (path_of(one.form, LEADING), path_of(one.form, STRIDE))]
@@ -18,7 +18,7 @@ Law: the step at the path of a field, in an operand's canonical layout, is that 
 from __future__ import annotations
 
 from descriptors.errors import ChoiceError
-from descriptors.operands.forms import Form, Path, form
+from descriptors.matching.forms import Form, Path, form
 from descriptors.operands.operand import Major, SwizzleMode
 
 #: What the two dimensions are called where it is not known whether the operand is A (MN is M) or B (MN is N).
@@ -31,7 +31,7 @@ def path_of(wanted: Form, field: str) -> Path:
     Raises:
         ChoiceError: if the field is neither offset.
 
-    >>> from descriptors.operands.forms import form
+    >>> from descriptors.matching.forms import form
     >>> path_of(form("MN", "none"), "leading_byte_offset"), path_of(form("MN", "64B"), "leading_byte_offset")
     ((1, 1), (0, 1))
     """
@@ -49,7 +49,7 @@ def step_meaning(wanted: Form, field: str, dimensions: tuple[str, str] = DIMENSI
         field: ``"leading_byte_offset"`` or ``"stride_byte_offset"``.
         dimensions: what MN and K are called.
 
-    >>> from descriptors.operands.forms import form
+    >>> from descriptors.matching.forms import form
     >>> step_meaning(form("K", "128B"), "stride_byte_offset", ("M", "K"))
     'step to the next 8 rows along M'
     >>> step_meaning(form("MN", "64B"), "leading_byte_offset"), step_meaning(form("MN", "none"), "leading_byte_offset")
@@ -65,7 +65,7 @@ def step_meaning(wanted: Form, field: str, dimensions: tuple[str, str] = DIMENSI
 def is_read(wanted: Form, field: str) -> bool:
     """Whether the hardware reads the field for operands of this form.
 
-    >>> from descriptors.operands.forms import form
+    >>> from descriptors.matching.forms import form
     >>> is_read(form("K", "128B"), "leading_byte_offset"), is_read(form("K", "none"), "leading_byte_offset")
     (False, True)
     """
@@ -75,7 +75,7 @@ def is_read(wanted: Form, field: str) -> bool:
 def chunk_meaning(wanted: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str:
     """The piece of an operand in which the hardware finds its way by itself.
 
-    >>> from descriptors.operands.forms import form
+    >>> from descriptors.matching.forms import form
     >>> chunk_meaning(form("K", "128B"))
     '8 rows of 16 bytes, 128 bytes apart'
     >>> chunk_meaning(form("MN", "128B_BASE32B"))

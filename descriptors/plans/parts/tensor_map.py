@@ -4,8 +4,8 @@ M, N and K are here those of the whole tensors in global memory. Source: CUDA Dr
 
 Law: the box is that of the plan of copies, and the contiguous extent comes first.
 
->>> from descriptors.plans.asked import asked
->>> from descriptors.plans.operands import operand
+>>> from descriptors.plans.parts.asked import asked
+>>> from descriptors.plans.parts.operands import operand
 >>> b = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64), b_major="MN"), "B", 2)
 >>> told = dict(encode_arguments(b))
 >>> told["globalDim"], told["globalStrides"], told["boxDim"]
@@ -15,7 +15,7 @@ Law: the box is that of the plan of copies, and the contiguous extent comes firs
 from __future__ import annotations
 
 from descriptors.operands.operand import Matrix
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.operands import StagedOperand
 from descriptors.tma.plan import Dimension
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.plans.budget import BARRIER_BYTES, budget
+from descriptors.plans.parts.budget import BARRIER_BYTES, budget
 
 
 @pytest.mark.parametrize("size", [1024, 9216, 16384, 49152, 100_000])

@@ -2,7 +2,7 @@
 
 Law: an instruction descriptor says the extents and the majors that the plan was asked for.
 
->>> from descriptors.plans.asked import asked
+>>> from descriptors.plans.parts.asked import asked
 >>> made = line_of(asked("m128n256k16", "bf16", tile=(128, 256, 64), b_major="MN"))
 >>> made.ptx, hex(made.idescs[0]), [made.idescs[0] >> bit & 1 for bit in (15, 16)]
 ('tcgen05.mma.cta_group::1.kind::f16 [%d_tmem], %a_desc, %b_desc, %idesc, %p;', '0x8410490', [0, 1])
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from descriptors.instructions.idesc import idesc
 from descriptors.instructions.rules import type_name
 from descriptors.operands.operand import Major
-from descriptors.plans.asked import MainLoop
-from descriptors.plans.scales import Scales
+from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.scales import Scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def line_of(one: MainLoop, scales: Scales | None = None) -> PtxLine:
     Raises:
         IllegalError: if there is no such instruction.
 
-    >>> from descriptors.plans.asked import asked
+    >>> from descriptors.plans.parts.asked import asked
     >>> line_of(asked("m64n8k32", "s8", tile=(64, 8, 64))).ptx
     'wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, %a_desc, %b_desc, %p;'
     """

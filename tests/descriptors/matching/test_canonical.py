@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
-from descriptors.operands.canonical import match_form
-from descriptors.operands.forms import BASE, LEADING, STRIDE, Form, form
+from descriptors.matching.canonical import match_form
+from descriptors.matching.forms import BASE, LEADING, STRIDE, Form, form
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.proof.read_model import read_addresses
 from layoutalg import Layout, make_identity_layout, parse_layout, size

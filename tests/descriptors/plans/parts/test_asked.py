@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError, select_rows
-from descriptors.plans.asked import asked, extents_of, nearest
+from descriptors.plans.parts.asked import asked, extents_of, nearest
 
 
 @pytest.mark.parametrize("said", ["m64n128k16", "M64N128K16", "wgmma.m64n128k16.f32", [64, 128, 16], (64, 128, 16)])
