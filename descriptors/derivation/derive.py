@@ -29,11 +29,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import Crossing, columns
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.proved import proved
-from descriptors.derivation.request import Reader, Request, reader, request
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.matching.canonical import Match, match_form
@@ -43,6 +41,8 @@ from descriptors.operands.atoms import atom_in_elements, smem_tile
 from descriptors.operands.explicit import Given, Unit
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.swizzled import plain, start_of
+from descriptors.requests.arguments import TileSpec
+from descriptors.requests.request import Reader, Request, reader, request
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout
@@ -157,7 +157,7 @@ def derived(asked: Request) -> Derivation:
     Raises:
         DescriptorError: if a step has no result, or a field cannot hold its value.
 
-    >>> from descriptors.derivation.request import reader
+    >>> from descriptors.requests.request import reader
     >>> by = reader("sm100", "bf16", (64, 16))
     >>> hex(derived(request(by, (128, 128), major="K", swizzle="128B")).descriptor.encode())
     '0x4000404000010000'

@@ -23,9 +23,7 @@ from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
-from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import is_48_bytes_of_k
-from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
@@ -35,6 +33,8 @@ from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.atoms import atom_in_elements, smem_tile
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.operands.swizzled import plain
+from descriptors.requests.arguments import TileSpec
+from descriptors.requests.request import reader, request
 from descriptors.text import counted, tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, UndecidedError, flatten, size, substitute, symbols_of

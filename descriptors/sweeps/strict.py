@@ -24,12 +24,12 @@ from typing import NamedTuple
 
 from descriptors.derivation.derive import derived
 from descriptors.derivation.proved import proved
-from descriptors.derivation.request import reader, request
 from descriptors.errors import DescriptorError, LayoutError, ProofError
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import IllegalError
 from descriptors.instructions.tables import K_BITS
 from descriptors.operands.operand import ELEMENT_TYPES, MATRICES, Major, Matrix, SwizzleMode
+from descriptors.requests.request import reader, request
 from descriptors.text import counted
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import WORDS, Arch

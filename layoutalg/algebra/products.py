@@ -8,9 +8,7 @@ it, as B does, and is refused if two copies meet: ``2:3`` by ``(2,2):(-2,1)`` wo
 blocked keeps each block together, raked interleaves them.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
 
->>> from typing import Any
-
-from layoutalg import Layout
+>>> from layoutalg import Layout
 >>> p = logical_product(Layout((2, 2), (4, 1)), Layout(6, 1))
 >>> print(p, len({p(i) for i in range(24)}))
 ((2,2),(2,3)):((4,1),(2,8)) 24
@@ -18,14 +16,13 @@ from layoutalg import Layout
 
 from __future__ import annotations
 
-from typing import Any
-
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import gaps
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.cosize import cosize
+from layoutalg.layouts.flat import compact_size, scaled_by
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
@@ -83,40 +80,6 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
     if _has_both_signs(tile):
         _need_apart(result, block, tile)
     return result
-
-
-def compact_size(block: Layout) -> int | None:
-    """The size of a layout whose offsets are 0 to its size less 1, each once; None of any other, and where in doubt.
-
-    >>> compact_size(Layout((4, (2, 3)), (6, (3, 1)))), compact_size(Layout(4, 2))
-    (24, None)
-    """
-    shape, stride = flatten_tuple(block.shape), flatten_tuple(block.stride)
-    if set(map(type, shape)) != {int} or set(map(type, stride)) != {int}:
-        return None
-    period = 1
-    for d, s in sorted(zip(stride, shape)):  # noqa: B905  # congruent
-        if s != 1 and d != 0:
-            if d != period:
-                return None
-            period *= s
-    return period
-
-
-def scaled_by(shape: Any, stride: Any, period: int) -> Any:
-    """The strides of copies of a compact block: a linear room, gone through as the tiler says.
-
-    None unless every stride is a number that is not negative; a mode that never steps has stride 0.
-
-    >>> scaled_by((3, (4, 1)), (1, (3, 5)), 10)
-    (10, (30, 0))
-    """
-    if type(shape) is not tuple:
-        if type(shape) is not int or type(stride) is not int or stride < 0:
-            return None
-        return period * stride if shape != 1 else 0
-    found = [scaled_by(n, d, period) for n, d in zip(shape, stride)]  # noqa: B905  # congruent
-    return None if None in found else tuple(found)
 
 
 def _has_both_signs(tile: Layout) -> bool:

@@ -47,9 +47,9 @@ ROOMS = {
     ),
     "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
+    "descriptors.requests": "arguments request",
     "descriptors.derivation": (
-        "arguments request table advance crossing places derivation verify symbolic_tile symbolic basis family proved "
-        "derive"
+        "table advance crossing places derivation verify symbolic_tile symbolic basis family proved derive"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",

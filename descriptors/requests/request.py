@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from descriptors.derivation.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
@@ -38,6 +37,7 @@ from descriptors.operands.operand import (
     major_of,
 )
 from descriptors.operands.swizzled import plain
+from descriptors.requests.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.words.descriptor import Arch, architecture
 from layoutalg import LayoutError
 
