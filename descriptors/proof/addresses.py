@@ -83,6 +83,29 @@ def stored_addresses(
     >>> stored_addresses(tile, as_element_type("bf16"), base=0x400)[1, :3].tolist() == [0x490, 0x492, 0x494]
     True
     """
+    shifted, scale, added = placed(layout, element, base, pattern_start)
+    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it. The product of
+    # what lies in the window fits the narrowest type that offsets() returns.
+    result: NDArray[Any] = offsets(shifted)
+    result *= scale
+    if added:
+        result += added
+    return result
+
+
+def placed(
+    layout: Layout | ComposedLayout, element: ElementType, base: int, pattern_start: int
+) -> tuple[ComposedLayout, int, int]:
+    """What the addresses of a layout are made of: its offsets from where its pattern starts, a factor, a summand.
+
+    Raises:
+        DescriptorError: as ``stored_addresses``.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> moved, scale, added = placed(Layout((8, 64), (64, 1)), as_element_type("bf16"), 0x400, 0)
+    >>> print(moved, scale, added)
+    S<0,0,0> o 512 o (8,64):(64,1) 2 0
+    """
     rows, swizzle, offset = parts(layout)
     _check_reach(rows, offset, element, base)
     unit = address_bits(element)
@@ -91,13 +114,7 @@ def stored_addresses(
     if swizzle is None:
         swizzle, pattern_start = Swizzle(0, 0, 0), 0
     shifted = offset + (base - pattern_start) * 8 // element.storage_bits
-    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it. The product of
-    # what lies in the window fits the narrowest type that offsets() returns.
-    result: NDArray[Any] = offsets(ComposedLayout(swizzle, shifted, rows))
-    result *= element.storage_bits // unit
-    if pattern_start:
-        result += pattern_start * 8 // unit
-    return result
+    return ComposedLayout(swizzle, shifted, rows), element.storage_bits // unit, pattern_start * 8 // unit
 
 
 def fetched_addresses(

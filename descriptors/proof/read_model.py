@@ -131,7 +131,7 @@ def read_addresses(
     >>> [hex(address) for address in addresses[:3, 0]]
     ['0x400', '0x490', '0x520']
     """
-    return _read(word, arch, dtype, major, shape)[0]
+    return _read(walk(word, arch, dtype, major, shape))[0]
 
 
 def read_bit_addresses(
@@ -156,8 +156,9 @@ def read_bit_addresses(
     """
     import numpy as np
 
-    addresses, index, (storage, step) = _read(word, arch, dtype, major, shape)
-    in_container = (index % (128 // storage)) * step
+    walked = walk(word, arch, dtype, major, shape)
+    addresses, index = _read(walked)
+    in_container = (index % (128 // walked.storage)) * walked.step
     result: NDArray[np.uint32] = (addresses & np.uint32(0xFFFFFFF0)) * np.uint32(8) + in_container.astype(np.uint32)
     return result
 
@@ -183,19 +184,69 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     return "no wgmma instruction reads such an operand"
 
 
-def _read(
-    word: int | Sequence[int], arch: str, dtype: object, major: object, shape: object
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], tuple[int, int]]:
-    """The addresses, the index along the contiguous dimension (to broadcast), and the element's bits."""
-    import numpy as np
+class Walk(NamedTuple):
+    """A walk over an operand, checked, before any address of it is computed.
 
+    An element has an index ``i`` along the contiguous dimension and a row ``r`` across it. Law: with
+    ``b = i*storage//8`` its offset is ``b%piece + b//piece*piece_step + r%rows*pattern.span + r//rows*group_step``.
+
+    Args:
+        starts: the start address of each word.
+        lines: its LBO where that is an address, for each word; empty where it is a step.
+        several: whether there are several words, so that the result has an axis of them.
+        k_major: whether K is the contiguous dimension.
+        length, height: extents along the contiguous dimension and across it.
+        storage, step: bits of an element, and between two elements within 16 bytes.
+        piece, piece_step: bytes of a piece, and from one to the next.
+        rows, group_step: rows of a group, and bytes from one to the next.
+        base: the base offset.
+        pattern: the swizzle.
+    """
+
+    starts: Sequence[int]
+    lines: Sequence[int]
+    several: bool
+    k_major: bool
+    length: int
+    height: int
+    storage: int
+    step: int
+    piece: int
+    piece_step: int
+    rows: int
+    group_step: int
+    base: int
+    pattern: _Pattern
+
+    def begins(self, word: int, b: int) -> int:
+        """Where the offsets of a word are counted from at byte b of a row: its start, or the line that LBO names.
+
+        The byte that begins the other line is as many bytes of K on as the first line has left.
+        """
+        start = self.starts[word]
+        if not self.lines or start % _LINE + b < _LINE:
+            return start
+        return self.lines[word] + start % _LINE - _LINE
+
+
+def walk(word: int | Sequence[int], arch: str, dtype: object, major: object, shape: object) -> Walk:
+    """The walk that one word describes, or several.
+
+    Args:
+        word, arch, dtype, major, shape: as for :func:`read_addresses`, whose errors these are too.
+
+    >>> found = walk(1 << 62 | 64 << 32 | 1 << 16, "sm90", "bf16", "K", (64, 16))
+    >>> found.piece_step, found.group_step, found.pattern.span
+    (16, 1024, 128)
+    """
     arch, name, major_name = _names(arch, dtype, major)
     mn, k = _extents(shape)
-    starts, lines, others = _common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
-    leading, stride, base, pattern = others
+    several = isinstance(word, (tuple, list))
+    words: Sequence[int] = word if isinstance(word, (tuple, list)) else (word,)
+    starts, lines, (leading, stride, base, pattern) = _common_fields(words, arch)
     storage, step = _ELEMENTS[name]
     if lines:
-        _check_absolute(word, major_name, pattern, base, lines, k * storage)
+        _check_absolute(words[0], major_name, pattern, base, lines, k * storage)
     # Along the contiguous dimension b counts bytes in pieces; across it, rows come in groups.
     if major_name == "K":
         length, height, piece, rows = k, mn, 16, 8
@@ -203,50 +254,57 @@ def _read(
     else:
         length, height, piece, rows = mn, k, pattern.span, pattern.rows
         piece_step, group_step = (leading, stride) if pattern.bits else (stride, leading)
-    farthest = max(*starts, *lines) if lines else max(starts)
-    reach = farthest + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
+    reach = max(*starts, *lines, 0) + (length * storage - 1) // 8 // piece * piece_step
+    reach += (height - 1) // rows * group_step
     if reach > _FARTHEST:
-        first = word[0] if isinstance(word, (tuple, list)) else word
-        shown = f"{first:#018x}" + (f" and {len(starts) - 1} more" if len(starts) > 1 else "")
+        shown = f"{words[0]:#018x}" + (f" and {len(starts) - 1} more" if len(starts) > 1 else "")
         raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {shown}")
-    index, row = np.arange(length, dtype=np.uint32), np.arange(height, dtype=np.uint32)
-    b = index * np.uint32(storage) >> np.uint32(3)
+    return Walk(
+        starts, lines, several, major_name == "K", length, height, storage, step, piece, piece_step, rows, group_step,
+        base, pattern,
+    )  # fmt: skip
+
+
+def _read(walked: Walk) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The addresses, and the index along the contiguous dimension (to broadcast)."""
+    import numpy as np
+
+    w, pattern = walked, walked.pattern
+    index, row = np.arange(w.length, dtype=np.uint32), np.arange(w.height, dtype=np.uint32)
+    b = index * np.uint32(w.storage) >> np.uint32(3)
     # b % piece + b // piece * step, and likewise the rows, with one division; sums are modulo 2**32.
-    along = b + b // np.uint32(piece) * np.uint32((piece_step - piece) % 2**32)
-    across = row * np.uint32(pattern.span) + row // np.uint32(rows) * np.uint32(
-        (group_step - rows * pattern.span) % 2**32
+    along = b + b // np.uint32(w.piece) * np.uint32((w.piece_step - w.piece) % 2**32)
+    across = row * np.uint32(pattern.span) + row // np.uint32(w.rows) * np.uint32(
+        (w.group_step - w.rows * pattern.span) % 2**32
     )
-    if major_name == "K":
+    if w.k_major:
         index, along, across = index[None, :], along[None, :], across[:, None]
     else:
         index, along, across = index[:, None], along[:, None], across[None, :]
-    addresses = _placed(along + across, isinstance(word, (tuple, list)), starts, lines, b)
+    addresses = _placed(along + across, w, b)
     if pattern.bits:
-        number = (addresses >> np.uint32(7)) + np.uint32(8 - base)  # 8 is 0 modulo the mask and keeps the sum positive
+        number = (addresses >> np.uint32(7)) + np.uint32(8 - w.base)  # 8 is 0 modulo the mask, the sum positive
         number &= np.uint32((1 << pattern.bits) - 1)
         addresses ^= number << np.uint32(pattern.position)
-    return addresses, index, (storage, step)
+    return addresses, index
 
 
-def _placed(
-    offsets: NDArray[np.uint32], several: bool, starts: Sequence[int], lines: Sequence[int], b: NDArray[np.uint32]
-) -> NDArray[np.uint32]:
+def _placed(offsets: NDArray[np.uint32], w: Walk, b: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The offsets from each start address, or from where LBO says; for one word without an axis of words."""
     import numpy as np
 
-    if not several and not lines:
-        offsets += np.uint32(starts[0])
+    if not w.several and not w.lines:
+        offsets += np.uint32(w.starts[0])
         return offsets
-    begun = np.array(starts, dtype=np.uint32)[:, None, None]
-    if lines:
-        # The byte that begins the other line is as many bytes of K on as the first line has left.
-        on = np.array(lines, dtype=np.uint32)[:, None, None] + begun % np.uint32(_LINE) - np.uint32(_LINE)
-        begun = np.where(begun % np.uint32(_LINE) + b[None, None, :] < _LINE, begun, on)
+    begun = np.array(w.starts, dtype=np.uint32)[:, None, None]
+    if w.lines:
+        places = [[w.begins(word, x) for x in b.tolist()] for word in range(len(w.starts))]
+        begun = np.array(places, dtype=np.int64).astype(np.uint32)[:, None, :]
     placed: NDArray[np.uint32] = offsets + begun
-    return placed if several else placed[0]
+    return placed if w.several else placed[0]
 
 
-def _check_absolute(word: object, major: str, pattern: _Pattern, base: int, lines: Sequence[int], k_bits: int) -> None:
+def _check_absolute(word: int, major: str, pattern: _Pattern, base: int, lines: Sequence[int], k_bits: int) -> None:
     """Refuse an absolute LBO where PTX has none, or nobody shows one."""
     for must, wrong, found in (
         ("swizzle 128B", pattern is not _128B, f"another: rows of {pattern.span} bytes, {pattern.bits} bits"),
@@ -260,9 +318,9 @@ def _check_absolute(word: object, major: str, pattern: _Pattern, base: int, line
         ),
     ):
         if wrong:
-            shown = f"{word[0] if isinstance(word, (tuple, list)) else word:#018x}"
             raise DescriptorError(
-                f"read_addresses: an absolute leading byte address (bit 52) must have {must}, found {found}; {shown}"
+                f"read_addresses: an absolute leading byte address (bit 52) must have {must}, found {found}; "
+                f"{word:#018x}"
             )
 
 

@@ -19,7 +19,7 @@ ROOMS = {
     "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
     "layoutalg.layouts": (
-        "swizzle layout flat jumps plain_composition composed modes offsets cosize memory tokens printed notation"
+        "swizzle layout flat jumps plain_composition composed modes offsets offset_table cosize memory tokens printed notation"
     ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
@@ -42,11 +42,11 @@ ROOMS = {
     ),
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "read_model copy_model landing_model shift_model accumulator_model scale_model addresses mismatch picture"
+        "read_model copy_model landing_model shift_model accumulator_model scale_model addresses read_rows rows mismatch picture"
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
-        "arguments request table advance crossing derivation verify derive symbolic_tile symbolic"
+        "arguments request table advance crossing derivation compared verify derive symbolic_tile symbolic"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
