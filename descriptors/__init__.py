@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     )
     from descriptors.operands.swizzled import plain
     from descriptors.output.answers import record, tell
-    from descriptors.output.explanation import explain
+    from descriptors.output.tiles.explanation import explain
     from descriptors.pictures.kinds import picture
     from descriptors.plans.plan import Plan
     from descriptors.plans.planner import plan
@@ -128,7 +128,7 @@ _NAMES = {
     "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
     "operands.swizzled": "plain",
     "output.answers": "record tell",
-    "output.explanation": "explain",
+    "output.tiles.explanation": "explain",
     "pictures.kinds": "picture",
     "plans.plan": "Plan",
     "plans.planner": "plan",
@@ -174,29 +174,29 @@ _NAMES = {
 #: notebook shows its picture.
 _WRITERS = {
     "accumulator": "output.tmem.fragment",
-    "block_scaled": "output.tmem.block_scaled",
+    "block_scaled": "output.chains.block_scaled",
     "check_events": "output.tmem.events",
     "check_ptx": "output.report",
-    "decode": "output.decoded pictures.word",
-    "derive": "output.derivation pictures.levels",
-    "diff": "output.diff pictures.difference",
+    "decode": "output.words.decoded pictures.word",
+    "derive": "output.tiles.derivation pictures.levels",
+    "diff": "output.words.diff pictures.difference",
     "explain_ptx": "output.story",
-    "match": "output.match",
+    "match": "output.tiles.match",
     "operand_a": "output.tmem.fragment",
     "plan": "output.main_loop",
     "propose": "output.proposals output.main_loop",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
-    "scale_factors": "output.tmem.factors",
+    "scale_factors": "output.chains.factors",
     "sparse_metadata": "output.tmem.fragment",
-    "shift_convolution": "output.tmem.shifted pictures.shifted",
+    "shift_convolution": "output.chains.shifted pictures.shifted",
     "survey": "output.search",
     "tma_plan": "output.plan pictures.boxes",
-    "tmem_copied": "output.tmem.copied",
+    "tmem_copied": "output.chains.copied",
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
     "tmem_reduction": "output.tmem.reductions",
-    "verify": "output.proof pictures.proofs",
+    "verify": "output.tiles.proof pictures.proofs",
     "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

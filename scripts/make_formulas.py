@@ -16,8 +16,8 @@ from generated import write_or_check  # noqa: E402
 
 from descriptors.derivation.symbolic import derive_symbolic  # noqa: E402
 from descriptors.operands.operand import Major  # noqa: E402
-from descriptors.output.closed_forms import write_formulas  # noqa: E402
-from descriptors.output.formulas import LEGEND, write_table  # noqa: E402
+from descriptors.output.tiles.closed_forms import write_formulas  # noqa: E402
+from descriptors.output.tiles.formulas import LEGEND, write_table  # noqa: E402
 from descriptors.sweeps.formulas import formulas  # noqa: E402
 
 PAGE = ROOT / "docs" / "formulas.md"

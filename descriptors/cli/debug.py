@@ -21,8 +21,8 @@ from descriptors.cli.tiles import derived_tile, major_option, tile_options
 from descriptors.debug.candidates import candidates as try_forms
 from descriptors.debug.diff import diff as compare
 from descriptors.operands.explicit import Given
-from descriptors.output import candidates as candidate_list
-from descriptors.output import diff as difference
+from descriptors.output.words import candidates as candidate_list
+from descriptors.output.words import diff as difference
 from layoutalg.cli.console import Status, json_text, say
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"

@@ -29,7 +29,7 @@ from descriptors.derivation.derive import derive as derive_tile
 from descriptors.derivation.verify import Report, prove
 from descriptors.operands.operand import major_of
 from descriptors.operands.pasted import base_of
-from descriptors.output import derivation, explanation, subtiles
+from descriptors.output.tiles import derivation, explanation, subtiles
 from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import Status, json_text, say
 
@@ -255,7 +255,7 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 def _closed_forms(given: dict[str, Any], form: str) -> str:
     from descriptors.derivation.symbolic import derive_symbolic  # a tile of numbers needs no symbols
     from descriptors.derivation.symbolic_tile import parse_tile
-    from descriptors.output.closed_forms import record, write_formulas
+    from descriptors.output.tiles.closed_forms import record, write_formulas
 
     tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
     made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})

@@ -6,7 +6,7 @@ import click
 
 from descriptors.cli.options import complete
 from descriptors.operands.operand import as_major, as_swizzle_mode
-from descriptors.output.formulas import record, write_table
+from descriptors.output.tiles.formulas import record, write_table
 from descriptors.sweeps.formulas import formulas as every_row
 from layoutalg.cli.console import json_text, say
 

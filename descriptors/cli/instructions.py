@@ -10,8 +10,8 @@ from descriptors.cli.options import arch_option, complete, json_option, note, no
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions import idesc as words
 from descriptors.instructions.selection import select_rows
-from descriptors.output import idesc as decoded
-from descriptors.output import instructions
+from descriptors.output.words import idesc as decoded
+from descriptors.output.words import instructions
 from layoutalg.cli.console import json_text, say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])

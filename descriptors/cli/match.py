@@ -9,7 +9,7 @@ import click
 from descriptors.cli.options import json_option, numbers, operand_options
 from descriptors.cli.tiles import derived_tile, tile_options
 from descriptors.operands.match import match as match_layout
-from descriptors.output import match as matched
+from descriptors.output.tiles import match as matched
 from layoutalg.cli.console import json_text, say
 
 

@@ -167,8 +167,8 @@ def _choices(context: click.Context, option: str) -> Iterable[str]:
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-    from descriptors.output.closed_forms import WRITERS
-    from descriptors.output.formulas import TABLE_WRITERS
+    from descriptors.output.tiles.closed_forms import WRITERS
+    from descriptors.output.tiles.formulas import TABLE_WRITERS
     from descriptors.shift.steps import QUARTERS, STARTS
 
     arch = context.params.get("arch")

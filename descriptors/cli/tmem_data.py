@@ -10,26 +10,11 @@ import click
 from descriptors.cli.options import address, complete, json_option, legality_option, numbers
 from descriptors.cli.tmem_layouts import asked_accumulator, m_option, n_option, pair_option, shape_options
 from descriptors.errors import DescriptorError
-from descriptors.output.tmem import (
-    block_scaled as told_block_scaled,
-)
-from descriptors.output.tmem import (
-    copied as told_copied,
-)
-from descriptors.output.tmem import (
-    copies as told_copies,
-)
-from descriptors.output.tmem import (
-    factors as told_factors,
-)
-from descriptors.output.tmem import (
-    fragment,
-    moves,
-    readout,
-    readouts,
-    reductions,
-    widened,
-)
+from descriptors.output.chains import block_scaled as told_block_scaled
+from descriptors.output.chains import copied as told_copied
+from descriptors.output.chains import factors as told_factors
+from descriptors.output.tmem import copies as told_copies
+from descriptors.output.tmem import fragment, moves, readout, readouts, reductions, widened
 from descriptors.scales.block_scaled import block_scaled as block_scaled_of
 from descriptors.scales.factors import scale_factors as scale_factors_of
 from descriptors.tmem.fragment import TmemFragment

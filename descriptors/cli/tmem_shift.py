@@ -8,7 +8,7 @@ import click
 
 from descriptors.cli.options import complete, json_option, legality_option, note, noted, numbers
 from descriptors.cli.tmem_layouts import pair_option
-from descriptors.output.tmem import shifted
+from descriptors.output.chains import shifted
 from descriptors.shift.convolution import shift_convolution
 from layoutalg.cli.console import json_text, say
 

@@ -12,7 +12,7 @@ from descriptors.debug.decode import decode as decode_word
 from descriptors.debug.expectation import expectations
 from descriptors.debug.read import read as read_word
 from descriptors.errors import DescriptorError
-from descriptors.output import decoded, fetched
+from descriptors.output.words import decoded, fetched
 from descriptors.text import extents_text
 from layoutalg.cli.console import Status, json_text, say
 

@@ -18,7 +18,7 @@ import click
 from descriptors import oracle
 from descriptors.course.claims import Claim, Example, oracle_claims
 from descriptors.errors import DescriptorError, LayoutError
-from descriptors.output.derivation import tell
+from descriptors.output.tiles.derivation import tell
 from layoutalg.cli.console import NotThereError, Status, run, say
 
 

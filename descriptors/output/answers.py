@@ -31,44 +31,11 @@ from descriptors.instructions.selection import Selection
 from descriptors.kernels.finding import Report as Checked
 from descriptors.kernels.story import Story
 from descriptors.operands.canonical import Match
-from descriptors.output import (
-    advance,
-    candidates,
-    closed_forms,
-    decoded,
-    derivation,
-    diff,
-    fetched,
-    formulas,
-    idesc,
-    instructions,
-    main_loop,
-    match,
-    plan,
-    proof,
-    proposals,
-    report,
-    search,
-    story,
-    summary,
-)
-from descriptors.output.tmem import (
-    block_scaled,
-    columns,
-    copied,
-    copies,
-    events,
-    factors,
-    fragment,
-    landing,
-    moves,
-    readout,
-    readouts,
-    reductions,
-    shift_proof,
-    shifted,
-    widened,
-)
+from descriptors.output import main_loop, plan, proposals, report, search, story, summary
+from descriptors.output.chains import block_scaled, copied, factors, landing, shift_proof, shifted
+from descriptors.output.tiles import advance, closed_forms, derivation, formulas, match, proof
+from descriptors.output.tmem import columns, copies, events, fragment, moves, readout, readouts, reductions, widened
+from descriptors.output.words import candidates, decoded, diff, fetched, idesc, instructions
 from descriptors.plans.plan import Plan
 from descriptors.plans.proposals import Proposals
 from descriptors.scales.block_scaled import BlockScaled

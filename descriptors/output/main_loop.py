@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from descriptors import text
-from descriptors.output.pages import page
+from descriptors.output.words.pages import page
 from descriptors.plans.accumulators import THREAD_REGISTERS, Registers
 from descriptors.plans.budget import BARRIER_BYTES
 from descriptors.plans.operands import StagedOperand

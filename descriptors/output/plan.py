@@ -16,7 +16,7 @@ from dataclasses import asdict
 from typing import Any
 
 from descriptors import text
-from descriptors.output.pages import page
+from descriptors.output.words.pages import page
 from descriptors.text import aligned
 from descriptors.tma.plan import TmaPlan
 

@@ -17,7 +17,7 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import LINE_BYTES
 from descriptors.operands.swizzled import parts, plain
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.anatomy import Anatomy, Pair, swizzle_of
 from layoutalg import Access, Layout, access, accesses
 

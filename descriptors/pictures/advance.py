@@ -16,7 +16,7 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.swizzled import plain
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.advance_panel import panel
 from descriptors.pictures.anatomy import Anatomy
 from descriptors.pictures.panels import atom_name, spaced, subtile_name, times, told

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from descriptors.derivation.table import Grid
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.anatomy import Anatomy
 from descriptors.pictures.panels import Frame, atom_name, border, every, spaced, ticks
 from descriptors.text import many

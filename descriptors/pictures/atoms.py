@@ -13,7 +13,7 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.anatomy import Anatomy, bank_group, ranks
 from descriptors.pictures.panels import (
     Frame,

@@ -13,7 +13,7 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import LINE_BYTES
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.accesses import BANKS, WORD_BYTES, Lanes, View, views
 from descriptors.pictures.anatomy import Pair
 from descriptors.pictures.bank_panel import GAP, LEFT, WIDE, bank_panel

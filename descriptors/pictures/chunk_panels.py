@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import SwizzleMode
-from descriptors.output.explanation import names, unread_because
+from descriptors.output.tiles.explanation import names, unread_because
 from descriptors.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.panels import Frame, border, chunk_name, fill, hairs, times
 from descriptors.text import many

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.derivation import Derivation
-from descriptors.output.explanation import step_meanings, unread_because
+from descriptors.output.tiles.explanation import step_meanings, unread_because
 from descriptors.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.chunk_panels import (
     chunk_heading,

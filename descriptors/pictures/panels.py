@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.text import counted
 from layoutalg import Figure
 

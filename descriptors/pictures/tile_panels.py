@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.operands.operand import SwizzleMode
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.anatomy import Anatomy, Pair, ranks
 from descriptors.pictures.panels import Frame, amount, border, fill, ticks
 from layoutalg import Figure

@@ -13,7 +13,7 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import ChoiceError
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.pictures.anatomy import Anatomy, Pair, bank_group, ranks
 from descriptors.pictures.panels import Frame, amount, atom_name, border, fitted, subtile_name, ticks, times, told
 from descriptors.pictures.tables import story, table

@@ -13,7 +13,7 @@ from typing import Any
 
 from descriptors.debug.decode import Decoded
 from descriptors.derivation.derivation import Derivation
-from descriptors.output.fields import number_or_text
+from descriptors.output.words.fields import number_or_text
 from descriptors.pictures.tables import shown, story
 from descriptors.pictures.word_panel import field_role, word_panel
 from descriptors.text import aligned, image, word_text

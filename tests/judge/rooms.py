@@ -65,15 +65,13 @@ ROOMS = {
         "story"
     ),
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
-    "descriptors.output.tmem": (
-        "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
-        "shift_proof shifted"
+    "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
+    "descriptors.output.tiles": (
+        "explanation advance proof subtiles layout_steps derivation match closed_forms formulas"
     ),
-    "descriptors.output": (
-        "explanation fields pages advance proof subtiles derivation match closed_forms formulas "
-        "decoded fetched candidates diff instructions idesc plan main_loop proposals search summary report story "
-        "answers"
-    ),
+    "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
+    "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
+    "descriptors.output": "plan main_loop proposals search summary report story answers",
     "descriptors.pictures": (
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
         "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"

@@ -12,12 +12,10 @@ LANGUAGE = "all languages have to give the same words of the same cases"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
-TENSOR = (
-    "fragment columns events moves reductions readout readouts copies widened landing copied factors block_scaled "
-    "shift_proof shifted"
-)
+TENSOR = "fragment columns events moves reductions readout readouts copies widened"
+CHAINS = "landing copied factors block_scaled shift_proof shifted"
+SENTENCES = "sentences of a derivation"
 PROVED = "whatever a plan is simulated from"
-SMALL = "fields advance proof match fetched candidates diff idesc summary main_loop proposals"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
 SHARED = [
@@ -57,6 +55,7 @@ SHARED = [
     ("descriptors.transfer", "descriptors/transfer/test_guardrails.py", "each rule is broken there", "findings"),
     ("descriptors.scales", "descriptors/scales/test_block_scaled.py", "kinds as they are multiplied", "kinds"),
     ("descriptors.output.tmem", "descriptors/output/test_answers.py", ANSWER, TENSOR),
+    ("descriptors.output.chains", "descriptors/output/test_answers.py", ANSWER, CHAINS),
     ("descriptors.plans", "descriptors/plans/test_product.py", PROVED, "operands memory plan"),
     ("descriptors.plans", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cuda cutedsl ptx python"),
@@ -71,9 +70,11 @@ SHARED = [
         "rules and events, as sequences",
         "broken events",
     ),
-    ("descriptors.output", "descriptors/output/test_derivation.py", "sentences of a derivation", "explanation"),
-    ("descriptors.output", "descriptors/cli/test_instructions.py", "tables, row by row as printed", "instructions"),
-    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, SMALL),
+    ("descriptors.output.tiles", "descriptors/output/tiles/test_derivation.py", SENTENCES, "explanation layout_steps"),
+    ("descriptors.output.words", "descriptors/cli/test_instructions.py", "tables as printed", "instructions"),
+    ("descriptors.output.words", "descriptors/output/test_answers.py", ANSWER, "fields fetched candidates diff idesc"),
+    ("descriptors.output.tiles", "descriptors/output/test_answers.py", ANSWER, "advance proof match"),
+    ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary main_loop proposals"),
     ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels chunk_panels"),
     ("descriptors.pictures", "descriptors/pictures/test_kinds.py", PARTS, "swizzle_panels bank_panel"),
     ("descriptors.pictures", "descriptors/pictures/test_advance.py", PARTS, "advance_panel"),

@@ -14,7 +14,7 @@ from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalE
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.output.closed_forms import write_formulas
+from descriptors.output.tiles.closed_forms import write_formulas
 from layoutalg import LayoutError, UndecidedError, coalesce, size
 
 ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}

@@ -17,7 +17,7 @@ from descriptors import ChoiceError, derive
 from descriptors.cli.formulas import commands
 from descriptors.instructions import tables as shapes
 from descriptors.operands.operand import ELEMENT_TYPES
-from descriptors.output.formulas import LEGEND, write_table
+from descriptors.output.tiles.formulas import LEGEND, write_table
 from descriptors.sweeps.formulas import FormulaRow, formulas
 
 ROWS = formulas()

@@ -11,7 +11,7 @@ from derived import derive_or_none, tiles
 from hypothesis import given
 
 from descriptors import DescriptorError, SwizzleMode, derive, explain, plain
-from descriptors.output.derivation import record, tell
+from descriptors.output.tiles.derivation import record, tell
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.output.tmem import shift_proof
+from descriptors.output.chains import shift_proof
 from descriptors.shift.convolution import EVIDENCE, ShiftConvolution
 from descriptors.shift.running import ShiftProof
 from descriptors.shift.steps import ShiftStep

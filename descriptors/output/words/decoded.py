@@ -19,8 +19,8 @@ from descriptors import text
 from descriptors.debug.decode import Decoded
 from descriptors.debug.expectation import Expectation
 from descriptors.debug.warnings import Remark
-from descriptors.output.fields import field_cells, number_or_text
-from descriptors.output.pages import page
+from descriptors.output.words.fields import field_cells, number_or_text
+from descriptors.output.words.pages import page
 from descriptors.text import aligned, word_text
 from descriptors.words.bitfield import span
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.output.tmem import fragment, landing
+from descriptors.output.chains import landing
+from descriptors.output.tmem import fragment
 from descriptors.scales.factors import ScaleFactors
 from descriptors.text import aligned, word_text
 from descriptors.transfer.landing import Landing

@@ -16,7 +16,7 @@ from typing import Any
 
 from descriptors.debug.read import Fetched
 from descriptors.operands.operand import Major
-from descriptors.output.decoded import record_remark
+from descriptors.output.words.decoded import record_remark
 from descriptors.proof.addresses import address_bits, address_unit
 from descriptors.text import aligned, word_text
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, FieldError
-from descriptors.output.explanation import names
+from descriptors.output.tiles.explanation import names
 from descriptors.text import aligned, tuple_text, word_text
 from layoutalg import size
 

@@ -16,27 +16,25 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
+from collections.abc import Iterator
 from typing import Any
 
 from descriptors import text
 from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
-from descriptors.operands.atoms import atoms_of, canonical_atom
-from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
-from descriptors.output import advance, proof
-from descriptors.output.explanation import chunk_meaning, names, step_meanings, unread_because
-from descriptors.output.fields import field_cells, number_or_text
-from descriptors.output.pages import page
-from descriptors.output.subtiles import MOST_LISTED, subtile_table, words_record
-from descriptors.text import aligned, bits_text, counted, extents_text, tuple_text, word_text
+from descriptors.output.tiles import advance, proof
+from descriptors.output.tiles.explanation import names, step_meanings, unread_because
+from descriptors.output.tiles.layout_steps import layout_steps
+from descriptors.output.tiles.subtiles import MOST_LISTED, subtile_table, words_record
+from descriptors.output.words.fields import field_cells, number_or_text
+from descriptors.output.words.pages import page
+from descriptors.text import aligned, counted, extents_text, word_text
 from descriptors.words.bitfield import span
 from descriptors.words.transpose import transpose_note
-from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
+from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 
 @text.tell.register(Derivation)
@@ -54,7 +52,7 @@ def tell(derivation: Derivation, base: int = 0, report: Report | None = None) ->
     Shared-memory descriptor (sm100) of an operand: bf16, K-major, swizzle 128B, 64x16 out of a 128x128 tile
     """
     d = derivation
-    parts = [_tile(d), _partition(d), _recast(d), _canonical(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
+    parts = [*layout_steps(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
     told = [] if report is None else [proof.tell(report)]
     return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *told])
 
@@ -145,69 +143,6 @@ def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
     return {"text": str(layout), "shape": inner.shape, "stride": inner.stride, "swizzle": swizzle}
 
 
-def _tile(d: Derivation) -> Iterator[str]:
-    dims = chain(names(d), repeat("stage"))
-    if d.order:
-        tile = extents_text(d.tile)
-        yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
-        known = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
-        name = known.get(d.atom, canonical_atom(d.major, d.swizzle).name)
-        width = bits_text(d.element.storage_bits)
-        yield f"   atom         {d.atom}   {name}, in elements of {width}"
-        labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
-    else:
-        yield f"1. The shared-memory tile: the layout given, {extents_text(d.tile)} {d.element} elements"
-        labels = repeat(())
-    yield f"   smem_tile    {d.smem_tile}"
-    yield from _modes(zip(dims, plain(d.smem_tile), labels, strict=False), d.element.storage_bits)
-    if d.order:
-        order = sorted(range(len(d.order)), key=d.order.__getitem__)
-        yield f"   Atoms are stacked along {', then along '.join((*names(d), 'stage')[i] for i in order)}."
-    if isinstance(d.smem_tile, ComposedLayout) and d.swizzle is not SwizzleMode.NONE:
-        yield f"   {d.smem_tile.outer} then permutes element offsets; on byte addresses it is {d.swizzle.swizzle}."
-
-
-def _partition(d: Derivation) -> Iterator[str]:
-    reader = "MMA instruction" if d.instruction == "mma" else d.instruction
-    if d.crossing is None:
-        yield f"2. The tile cut into what one {reader} reads: zipped_divide by {tuple_text(d.mma)}"
-    else:
-        column = (d.mma[0], d.element.per_16_bytes)
-        yield f"2. The tile cut into columns of 16 bytes: zipped_divide by {tuple_text(column)}"
-        yield f"   One {reader} reads {PIECES} of them, here and there across two swizzle atoms: no part repeats."
-    yield f"   partitioned  {d.partitioned}"
-    yield from _halves(d, plain(d.partitioned), d.element.storage_bits)
-
-
-def _recast(d: Derivation) -> Iterator[str]:
-    yield f"3. The same in 16-byte units, the unit of the descriptor: {d.element.per_16_bytes} elements recast to one"
-    yield f"   recast       {d.recast}"
-    yield from _halves(d, plain(d.recast), 128)
-
-
-def _halves(d: Derivation, partitioned: Layout, unit_bits: int) -> Iterator[str]:
-    operand, rest = partitioned
-    told = [f"{part} {name}" for part in ("operand", "subtiles") for name in names(d)]
-    modes = zip(chain(told, repeat("stages")), (*operand, *rest), repeat(()), strict=False)
-    yield from _modes(modes, unit_bits)
-
-
-def _canonical(d: Derivation) -> Iterator[str]:
-    roles = {d.match.form.leading: f": LBO, the {LEADING}", d.match.form.stride: f": SBO, the {STRIDE}"}
-    if d.crossing is not None:
-        del roles[d.match.form.leading]  # it is no step, but an address
-    rows: list[tuple[str, Layout, tuple[str, ...]]] = []
-    one = "operand" if d.crossing is None else "column"
-    yield f"4. One {one} in the canonical form {d.match.form}, in 16-byte units: logical_divide"
-    yield f"   canonical    {d.canonical}"
-    for i, name in enumerate(names(d)):
-        rows.append((f"{name} chunk", d.canonical[i][0], ()))
-        rows.append((f"{name} rest", d.canonical[i][1], ()))
-    yield f"   A chunk is {chunk_meaning(d)}; the descriptor tells the steps from chunk to chunk."
-    for line, path in zip(_modes(rows, 128), ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True):
-        yield line + roles.get(path, "")
-
-
 def _advance(d: Derivation, base: int) -> Iterator[str]:
     yield "5. From the first subtile to the others: what to add to the start-address field, in 16-byte units"
     yield f"   advance      {d.advance}"
@@ -276,28 +211,3 @@ def _offsets(d: Derivation) -> Iterator[str]:
         if d.crossing is not None:
             yield f"Line in which K goes on of subtile ({mn}, {k}) relative to that of the first, in bytes"
             yield from subtile_table(d.lines_bytes(), mn)
-
-
-def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:
-    """Lines that name each mode and say how many of what it counts, and how far apart they lie."""
-    told = [(f"  {name}", str(mode), _mode_in_words(mode, unit_bits, labels)) for name, mode, labels in rows]
-    yield from aligned(told, indent=3)
-
-
-def _mode_in_words(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:
-    """A mode in words; ``labels`` name its parts where there are as many."""
-    parts = list(flatten(mode))
-    texts = []
-    for i, part in enumerate(parts):
-        label = f" {labels[i]}" if len(labels) == len(parts) and labels[i] else ""
-        if size(part) == 1:
-            label = label.removesuffix("s")
-        apart = f", {bits_text(_stride(part) * unit_bits)} apart" if size(part) > 1 else ""
-        texts.append(f"{size(part)}{label}{apart}")
-    return "; ".join(texts)
-
-
-def _stride(part: Layout) -> int:
-    stride = part(1)
-    assert isinstance(stride, int)
-    return stride

@@ -11,7 +11,7 @@ import pytest
 
 from descriptors import Derivation, DescriptorError, FieldError, derive, record
 from descriptors.cli.command import main
-from descriptors.output.subtiles import subtile_record, tell_subtile, tell_words, words_record
+from descriptors.output.tiles.subtiles import subtile_record, tell_subtile, tell_words, words_record
 from layoutalg import Layout, size
 
 BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}

@@ -15,7 +15,8 @@ from typing import Any
 
 from descriptors import text
 from descriptors.derivation.verify import Report
-from descriptors.output.tmem import columns, factors
+from descriptors.output.chains import factors
+from descriptors.output.tmem import columns
 from descriptors.scales.block_scaled import BlockScaled, MmaStep
 from descriptors.text import aligned, word_text
 from descriptors.transfer.landing import Landing

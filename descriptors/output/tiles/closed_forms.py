@@ -24,8 +24,8 @@ from typing import Any
 from descriptors.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import choose
-from descriptors.output.fields import number_or_text
-from descriptors.output.match import SHORT, unread_mark
+from descriptors.output.tiles.match import SHORT, unread_mark
+from descriptors.output.words.fields import number_or_text
 from descriptors.text import counted, extents_text
 
 #: What the indices of a subtile are called in Python.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descriptors.output.formulas import LEGEND, record, write_table
+from descriptors.output.tiles.formulas import LEGEND, record, write_table
 from descriptors.sweeps.formulas import formulas
 
 ROWS = formulas()

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.instructions.idesc import DecodedInstruction
-from descriptors.output.fields import number_or_text
+from descriptors.output.words.fields import number_or_text
 from descriptors.text import aligned, word_text
 from descriptors.words.instruction import word_of
 

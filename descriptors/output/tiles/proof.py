@@ -14,7 +14,7 @@ from typing import Any
 
 from descriptors import text
 from descriptors.derivation.verify import Report
-from descriptors.output.pages import page
+from descriptors.output.words.pages import page
 
 
 def tell(report: Report) -> str:

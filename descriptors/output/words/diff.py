@@ -19,8 +19,8 @@ from typing import Any
 from descriptors import text
 from descriptors.debug.diff import Diff
 from descriptors.operands.operand import Major
-from descriptors.output.fields import number_or_text
-from descriptors.output.pages import page
+from descriptors.output.words.fields import number_or_text
+from descriptors.output.words.pages import page
 from descriptors.text import word_text
 from descriptors.words.transpose import transpose_note
 
