@@ -76,6 +76,8 @@ ROOMS = {
         "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
         "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"
     ),
+    "descriptors.stages": "view drawn pieces tile atom lines reads banks memory accumulators",
+    "descriptors.explorer": "question edited asked presets inspector commands pasted told answer page server site",
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
