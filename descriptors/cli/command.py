@@ -19,6 +19,7 @@ from layoutalg.cli.console import Commands, run, say
 COMMANDS = {
     "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
     "draw": ("descriptors.cli.draw", "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML."),
+    "explore": ("descriptors.cli.explore", "The engine in a web page: tiles, addresses, banks, words, steps, code."),
     "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
     "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),

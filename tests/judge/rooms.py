@@ -84,7 +84,7 @@ ROOMS = {
     "descriptors": "",
     "descriptors.cli": (
         "elsewhere options tiles check derive emit match words debug instructions tma plan tmem_layouts tmem_data "
-        "tmem_shift tmem draw search formulas atlas kernels command"
+        "tmem_shift tmem draw explore search formulas atlas kernels command"
     ),
     "descriptors.__main__": "",
 }
