@@ -73,7 +73,7 @@ def _operand(q: Question) -> list[str]:
         told += ["--mma", q.mma if isinstance(q.mma, str) else extents_text(q.mma)]
     if q.order and not explicit:
         told += ["--order", ",".join(map(str, q.order))]
-    if q.arch != "sm100":
+    if q.arch != "sm100" or isinstance(q.mma, str):  # a name says an architecture too
         told += ["--arch", q.arch]
     if q.operand:
         told += ["--operand", q.operand]

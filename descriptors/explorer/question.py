@@ -181,12 +181,16 @@ def _numbers(key: str, value: object) -> Any:
             return text
         value = [int(one) for one in re.split("[x, ]+", text)] if _NUMBERS_TEXT.fullmatch(text) else value
     like = "128x64" if key in ("tile", "mma") else "1,0"
-    numbers = isinstance(value, (list, tuple)) and all(type(one) is int for one in value)
-    if not isinstance(value, (list, tuple)) or not numbers or len(value) > 4:
+    fewest = 0 if key in ("order", "mma") else 1
+    if not isinstance(value, (list, tuple)) or not fewest <= len(value) <= 4 or not all(map(_is_extent, value)):
         raise DescriptorError(f"explore: {key} must be numbers like {like}, found {brief(value)}")
     if key == "cell" and len(value) != 2:
         raise DescriptorError(f"explore: cell must be two numbers (MN, K), found {brief(value)}")
     return tuple(value)
+
+
+def _is_extent(one: object) -> bool:
+    return type(one) is int and 0 <= one < 10**9
 
 
 _NUMBERS_TEXT = re.compile(r"\d{1,9}([x, ]+\d{1,9}){0,3}", re.ASCII)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from math import ceil
 from typing import Any
 
@@ -93,13 +94,18 @@ class Drawn:
         return {
             "title": self.scene.title,
             "said": self.said,
-            "svg": _Shown(self.scene).svg(),
+            "svg": _svg(self.scene),
             "width": self.scene.width,
             "height": self.scene.height,
             "text": self.text,
             "grids": [asdict(grid) for grid in self.grids],
             "marks": [asdict(mark) for mark in self.marks],
         }
+
+
+@lru_cache(maxsize=16)
+def _svg(scene: Scene) -> str:
+    return _Shown(scene).svg()
 
 
 class _Shown(Picture):

@@ -11,6 +11,9 @@ Law: a place of the picture stands for the element whose cell it lies in.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+
 from descriptors.operands.operand import SwizzleMode
 from descriptors.pictures.anatomy import Anatomy
 from descriptors.pictures.panels import Frame, atom_name, border, fitted, ticks, times
@@ -38,7 +41,14 @@ _SAID = {
 
 
 def tile(view: View) -> Drawn:
-    """The tile of a view."""
+    """The tile of a view. What does not depend on the chosen element is drawn once."""
+    i, j = view.subtile if view.colour == "wrong" else (0, 0)
+    plain = _tile(replace(view, cell=(i * view.derivation.mma[0], j * view.derivation.mma[1])))
+    return replace(plain, marks=tuple(marks(view, plain.grids[0])))
+
+
+@lru_cache(maxsize=16)
+def _tile(view: View) -> Drawn:
     a, figure, numbers = view.anatomy, Figure(), kinds(view)
     frame = _frame(a, len(numbers), len(numbers[0]))
     figure.cells(frame.x, frame.y, *frame.step, roles(view, numbers))
@@ -59,7 +69,7 @@ def tile(view: View) -> Drawn:
     grid = Grid(*frame.box, mn, k)
     title = f"{times(a.extents)} {view.derivation.element} by {view.colour}"
     text = "\n".join(table(numbers, left=left, top=top))
-    return drawn(figure, title, _sentence(view), [grid], marks(view, grid), text)
+    return drawn(figure, title, _sentence(view), [grid], [], text)
 
 
 def marks(view: View, grid: Grid) -> list[Mark]:

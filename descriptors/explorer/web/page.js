@@ -18,7 +18,7 @@
   const first = baked.first;
   let state = structuredClone({ ...first, ...baked.question });
   let shown = { ...baked.answer };
-  let latest = 0, zoom = 1, lastSvg = null;
+  let latest = 0, zoom = 1, lastSvg = null, typing = null;
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
   const engines = {
@@ -43,7 +43,7 @@
       };
     })(),
     async none(question) {
-      const kept = baked.tabs?.[question.tab];
+      const kept = baked.tabs?.[question.tab ?? first.tab];
       if (JSON.stringify(of(question)) !== JSON.stringify(of({ ...first, ...baked.question }))) {
         return { frozen: true };
       }
@@ -243,19 +243,20 @@
       const value = state[control.name];
       if (control.type === "checkbox" && control.name === "swizzled") control.checked = Boolean(value);
       else if (control.tagName === "SELECT") { if (control.name !== "load") control.replaceChildren(...choice(baked.choices[control.name] ?? [], String(value))); control.value = String(value); }
-      else if (control.type !== "checkbox" && document.activeElement !== control) control.value = String(value);
+      else if (control.type !== "checkbox" && control !== typing) control.value = String(value);
     }
     for (const box of $("levels").querySelectorAll("input")) box.checked = state.levels.split(",").includes(box.value);
     const explicit = Boolean(state.layout.trim());
     for (const name of ["tile", "order"]) document.querySelector(`[name=${name}]`).parentElement.hidden = explicit;
     $("layoutlabel").hidden = $("unitlabel").hidden = $("nolayout").hidden = !explicit;
-    if (document.activeElement !== $("cell")) $("cell").value = state.cell;
+    $("cell").value = state.cell;
   }
   function change(control) {
     const { name } = control;
     let value = control.type === "checkbox" ? control.checked : control.value;
     if (typeof first[name] === "number" && /^-?\d+$/.test(String(value).trim())) value = Number(value);
     if (state[name] === value) return;
+    typing = control;
     state[name] = value;
     if (["tile", "layout"].includes(name)) { state.cell = "0,0"; state.stage = 0; }
     if (OPERAND.includes(name) || name === "base") { state.word = ""; state.edit = {}; }
@@ -265,6 +266,12 @@
     $("tabs").replaceChildren(...Object.entries(TABS).map(([name, words]) => make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "panel", tabIndex: state.tab === name ? 0 : -1, textContent: words, on: { click: () => choose(name), keydown: turn } })));
     $("panel").setAttribute("aria-labelledby", `tab-${state.tab}`);
     for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
+  }
+  /** Another state altogether: nothing that stands in a control is kept. */
+  function become(other) {
+    typing = null;
+    state = structuredClone({ ...first, ...other });
+    tabs(); refresh("all");
   }
   function choose(name) { state.tab = name; tabs(); refresh("look"); }
   function turn(event) {
@@ -326,9 +333,8 @@
   $("preset").append(make("option", { value: "", textContent: "choose…" }), ...baked.presets.map(({ name }, i) => make("option", { value: String(i), textContent: name })));
   $("preset").addEventListener("change", (event) => {
     if (event.target.value === "") return;
-    state = structuredClone({ ...first, ...baked.presets[Number(event.target.value)].question });
+    become(baked.presets[Number(event.target.value)].question);
     event.target.value = "";
-    tabs(); refresh("all");
   });
   $("language").append(...baked.choices.language.map((name) => make("option", { textContent: name })));
   $("language").addEventListener("change", code);
@@ -342,7 +348,7 @@
     if (found.html) download("explorer.html", "text/html", found.html); else problem(found.error?.message ?? "no page");
   });
   $("reset").addEventListener("click", () => { state.word = ""; state.edit = {}; refresh("cell"); });
-  $("nolayout").addEventListener("click", () => { Object.assign(state, { layout: "", unit: "elements", major: first.major, swizzle: first.swizzle, mma: first.mma, cell: "0,0" }); refresh("all"); });
+  $("nolayout").addEventListener("click", () => become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }));
   $("word").addEventListener("change", (event) => { state.word = event.target.value.trim(); state.edit = {}; refresh("cell"); });
   $("cell").addEventListener("change", (event) => { state.cell = event.target.value; refresh("cell"); });
   async function tell() {
@@ -354,20 +360,20 @@
   }
   $("tell").addEventListener("click", tell);
   $("paste").addEventListener("paste", () => setTimeout(tell, 0));
-  $("use").addEventListener("click", () => { Object.assign(state, shown.pasted.use); refresh("all"); $("stage").scrollIntoView({ block: "nearest" }); });
+  $("use").addEventListener("click", () => { become({ ...state, ...shown.pasted.use }); $("stage").scrollIntoView({ block: "nearest" }); });
   $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   for (const control of named()) {
     control.addEventListener("change", () => change(control));
     if (control.tagName === "INPUT" && control.type !== "checkbox") control.addEventListener("input", () => change(control));
   }
-  window.addEventListener("hashchange", () => { state = structuredClone({ ...first, ...readHash() }); tabs(); refresh("all"); });
+  window.addEventListener("hashchange", () => become(readHash()));
 
   // ---- the first paint needs no engine ----
   const asked = readHash();
   tabs(); fill();
   show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story"]);
   document.documentElement.dataset.painted = String(Math.round(performance.now()));
-  if (Object.keys(asked).length && baked.engine !== "none") { state = structuredClone({ ...first, ...asked }); tabs(); refresh("all"); }
+  if (Object.keys(asked).length && baked.engine !== "none") become(asked);
   else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
 })();

@@ -1,9 +1,10 @@
 // The engine in a worker: Pyodide beside this file, the packages as one archive; nothing is fetched from elsewhere.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
+const packages = fetch(new URL("./packages.zip", import.meta.url)).then((found) => found.arrayBuffer());
 const engine = (async () => {
   const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href });
-  const packed = await (await fetch(new URL("./packages.zip", import.meta.url))).arrayBuffer();
+  const packed = await packages;
   python.unpackArchive(packed, "zip", { extractDir: "/packages" });
   return python.runPython(`
 import json, sys
