@@ -40,10 +40,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.instructions.selection import Selection, select_rows
     from descriptors.kernels.inspect import check_ptx
     from descriptors.kernels.story import Story, explain_ptx
+    from descriptors.matching.canonical import Match
+    from descriptors.matching.forms import Form, form
+    from descriptors.matching.match import match
     from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
-    from descriptors.operands.canonical import Match
-    from descriptors.operands.forms import Form, form
-    from descriptors.operands.match import match
     from descriptors.operands.operand import (
         ELEMENT_TYPES,
         ElementType,
@@ -122,9 +122,9 @@ _NAMES = {
     "kernels.inspect": "check_ptx",
     "kernels.story": "Story explain_ptx",
     "operands.atoms": "ATOMS Atom canonical_atom",
-    "operands.canonical": "Match",
-    "operands.forms": "Form form",
-    "operands.match": "match",
+    "matching.canonical": "Match",
+    "matching.forms": "Form form",
+    "matching.match": "match",
     "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
     "operands.swizzled": "plain",
     "output.answers": "record tell",
@@ -177,9 +177,9 @@ _WRITERS = {
     "block_scaled": "output.chains.block_scaled",
     "check_events": "output.tmem.events",
     "check_ptx": "output.report",
-    "decode": "output.words.decoded pictures.word",
-    "derive": "output.tiles.derivation pictures.levels",
-    "diff": "output.words.diff pictures.difference",
+    "decode": "output.words.decoded pictures.words.word",
+    "derive": "output.tiles.derivation pictures.parts.levels",
+    "diff": "output.words.diff pictures.words.difference",
     "explain_ptx": "output.story",
     "match": "output.tiles.match",
     "operand_a": "output.tmem.fragment",

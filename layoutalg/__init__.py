@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         NotInjectiveError,
         UndecidedError,
     )
-    from layoutalg.expression import evaluate
+    from layoutalg.faces.picture import Picture
     from layoutalg.fragments.fragment import Fragment
     from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
     from layoutalg.fragments.moves import moves
@@ -91,14 +91,14 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
-    from layoutalg.layouts.notation import parse_int_tuple, parse_layout
     from layoutalg.layouts.offset_table import offset_table
     from layoutalg.layouts.offsets import offsets
-    from layoutalg.layouts.printed import Pointer, parse_pointer
     from layoutalg.layouts.swizzle import Swizzle
+    from layoutalg.notation.expression import evaluate
+    from layoutalg.notation.notation import parse_int_tuple, parse_layout
+    from layoutalg.notation.printed import Pointer, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
     from layoutalg.strokes.figure import Figure
-    from layoutalg.strokes.picture import Picture
     from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import product
@@ -134,7 +134,7 @@ _NAMES = {
     "analysis.triton": "from_linear_layout to_linear_layout",
     "analysis.warp_accesses": "accesses",
     "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
-    "expression": "evaluate",
+    "notation.expression": "evaluate",
     "fragments.fragment": "Fragment",
     "fragments.mma_atoms": "MmaAtom mma_atom",
     "fragments.moves": "moves",
@@ -152,14 +152,14 @@ _NAMES = {
     "layouts.modes": (
         "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
     ),
-    "layouts.notation": "parse_int_tuple parse_layout",
+    "notation.notation": "parse_int_tuple parse_layout",
     "layouts.offset_table": "offset_table",
     "layouts.offsets": "offsets",
-    "layouts.printed": "Pointer parse_pointer",
+    "notation.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
     "pictures.layout_picture": "LayoutPicture draw",
     "strokes.figure": "Figure",
-    "strokes.picture": "Picture",
+    "faces.picture": "Picture",
     "strokes.scene": "Scene",
     "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "product",

@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from descriptors.cli.options import complete, legality_option
+from descriptors.cli.asking.completion import complete
+from descriptors.cli.asking.options import legality_option
 from descriptors.instructions.rules import as_mode
 from descriptors.output import summary
 from descriptors.sweeps.atlas import atlas as make

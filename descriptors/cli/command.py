@@ -11,29 +11,47 @@ from collections.abc import Sequence
 
 import click
 
-from descriptors.cli.elsewhere import elsewhere
+from descriptors.cli.asking.elsewhere import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
-    "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
-    "draw": ("descriptors.cli.draw", "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML."),
-    "explore": ("descriptors.cli.explore", "The engine in a web page: tiles, addresses, banks, words, steps, code."),
-    "emit": ("descriptors.cli.emit", "The code of several operands as one text: cuda, ptx, cutedsl or python."),
-    "match": ("descriptors.cli.match", "Whether a layout has a canonical form, and its LBO and SBO."),
-    "candidates": ("descriptors.cli.debug", "Which swizzles and majors fit a layout, and why the others do not."),
-    "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),
-    "read": ("descriptors.cli.words", "What the tensor core would fetch with a descriptor word."),
-    "diff": ("descriptors.cli.debug", "Where a descriptor word and a layout disagree, and how to mend the word."),
-    "shapes": ("descriptors.cli.instructions", "The legal instructions: types, shapes, majors, swizzles."),
-    "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
-    "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
+    "derive": ("descriptors.cli.operands.derive", "From a tile or a layout to its descriptors, step by step, proved."),
+    "draw": (
+        "descriptors.cli.operands.draw",
+        "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML.",
+    ),
+    "explore": (
+        "descriptors.cli.explore",
+        "The engine in a web page: tiles, addresses, banks, words, steps, code.",
+    ),
+    "emit": (
+        "descriptors.cli.operands.emit",
+        "The code of several operands as one text: cuda, header, ptx, cutedsl or python.",
+    ),
+    "match": ("descriptors.cli.operands.match", "Whether a layout has a canonical form, and its LBO and SBO."),
+    "candidates": (
+        "descriptors.cli.operands.debug",
+        "Which swizzles and majors fit a layout, and why the others do not.",
+    ),
+    "decode": ("descriptors.cli.operands.words", "Name every field of a descriptor word, with warnings."),
+    "read": ("descriptors.cli.operands.words", "What the tensor core would fetch with a descriptor word."),
+    "diff": (
+        "descriptors.cli.operands.debug",
+        "Where a descriptor word and a layout disagree, and how to mend the word.",
+    ),
+    "shapes": ("descriptors.cli.tensor_cores.instructions", "The legal instructions: types, shapes, majors, swizzles."),
+    "idesc": ("descriptors.cli.tensor_cores.instructions", "Build the instruction descriptor of tcgen05.mma."),
+    "decode-idesc": ("descriptors.cli.tensor_cores.instructions", "Name every field of an instruction descriptor."),
     "check": ("descriptors.cli.kernels", "What is wrong with a kernel in PTX: protocol, forms, words; also SARIF."),
     "explain": ("descriptors.cli.kernels", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
-    "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "tma": ("descriptors.cli.operands.tma", "The tensor map, boxes and offsets that fill a tile."),
     "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
-    "tmem": ("descriptors.cli.tmem", "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors."),
+    "tmem": (
+        "descriptors.cli.tensor_cores.tmem",
+        "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors.",
+    ),
     "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
     "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),
     "atlas": ("descriptors.cli.atlas", "Derive and prove a whole lattice of operands to a file."),

@@ -1,4 +1,4 @@
-"""The command ``descriptors explore``: the engine in a web page, served here, frozen in a file, or as a site of files."""
+"""The command ``descriptors explore``: the engine in a web page: served, frozen in a file, or a site of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import complete, noted
+from descriptors.cli.asking.completion import complete
+from descriptors.cli.asking.values import noted
 from layoutalg.cli.console import say
 
 #: Options that are keys of a question, and what each is; texts, which the question reads as a page's.

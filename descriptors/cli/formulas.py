@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from descriptors.cli.options import complete
+from descriptors.cli.asking.completion import complete
 from descriptors.operands.operand import as_major, as_swizzle_mode
 from descriptors.output.tiles.formulas import record, write_table
 from descriptors.sweeps.formulas import formulas as every_row

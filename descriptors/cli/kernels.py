@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from descriptors.cli.options import json_option
+from descriptors.cli.asking.options import json_option
 from descriptors.errors import DescriptorError, brief
 from descriptors.kernels.inspect import check_ptx
 from descriptors.kernels.story import explain_ptx

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
-from descriptors.cli.elsewhere import elsewhere
-from descriptors.cli.options import complete, json_option, legality_option, note, noted, numbers
+from descriptors.cli.asking.completion import complete
+from descriptors.cli.asking.elsewhere import elsewhere
+from descriptors.cli.asking.options import json_option, legality_option
+from descriptors.cli.asking.values import note, noted, numbers
 from descriptors.output import proposals
 from descriptors.output.main_loop import record, tell
 from descriptors.plans.planner import plan as plan_of
@@ -36,12 +38,22 @@ from layoutalg.cli.console import json_text, say
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
 @click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
+@click.option(
+    "--a",
+    "a_source",
+    shell_complete=complete,
+    help="Where wgmma takes A from: smem or registers, by ldmatrix.  [default: smem]",
+)
 @click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
+@click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
+@click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
 @legality_option
 @json_option("Write the plan and its proof as JSON.")
-def plan(words: tuple[str, ...], top: int | None, as_json: bool, **asked: Any) -> None:
+def plan(
+    words: tuple[str, ...], top: int | None, as_json: bool, emit: str | None, name: str | None, **asked: Any
+) -> None:
     """Plan one main loop whole: operands, words, copies, accumulators, budgets, order; proved as a product.
 
     \b
@@ -49,6 +61,7 @@ def plan(words: tuple[str, ...], top: int | None, as_json: bool, **asked: Any) -
     descriptors plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128
     descriptors plan m128n128k64 e2m1 --tile 128x128x256 --kind mxf4nvf4 --scale-vector 16
     descriptors plan bf16 --tile 128x256x64 --arch sm90
+    descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
     INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
     by the plan's words, multiplies small integers exactly, and compares every accumulator with A @ B. Without an
@@ -56,6 +69,10 @@ def plan(words: tuple[str, ...], top: int | None, as_json: bool, **asked: Any) -
     """
     if len(words) > 2 or (len(words) == 1 and elsewhere(words[0]) == elsewhere("m64n8k16")):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
+    if name is not None and emit is None:
+        raise click.UsageError("--name goes only with --emit")
+    if emit is not None and (as_json or len(words) == 1):
+        raise click.UsageError(f"--emit goes {'not with --json' if as_json else 'only with an INSTRUCTION'}")
     if len(words) == 1:
         say(_proposed(words[0], top, as_json, asked))
         return
@@ -67,6 +84,11 @@ def plan(words: tuple[str, ...], top: int | None, as_json: bool, **asked: Any) -
         why = "as M is 64" if made.asked.arch == "sm90" else "by M, the CTAs or the kind"
         note(f"{made.asked.arch} is assumed, {why}")
     proof = prove_plan(made)
+    if emit is not None:
+        from descriptors.gemm.emit import emit_plan  # no writer of code, unless it is asked for
+
+        say(emit_plan(made, emit, "gemm" if name is None else name).removesuffix("\n"))
+        return
     say(json_text(record(made, proof)) if as_json else noted(tell(made, proof)))
 
 

@@ -6,20 +6,17 @@ from typing import Any
 
 import click
 
-from descriptors.cli.elsewhere import OptionsOnly
-from descriptors.cli.options import (
-    address,
+from descriptors.cli.asking.completion import complete
+from descriptors.cli.asking.elsewhere import OptionsOnly
+from descriptors.cli.asking.options import (
     arch_option,
-    complete,
     dtype_option,
-    extents_or_name,
     instruction_options,
     json_option,
     legality_option,
-    noted,
-    numbers,
     which_option,
 )
+from descriptors.cli.asking.values import address, extents_or_name, noted, numbers
 from descriptors.output.search import record, tell
 from descriptors.sweeps.search import survey
 from descriptors.words.address import SMEM_BYTES

@@ -23,13 +23,12 @@ from descriptors.debug.fit import Fit
 from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import Columns, columns
 from descriptors.errors import DescriptorError
+from descriptors.matching.partition import Tile
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.operands.partition import Tile
 from descriptors.operands.swizzled import plain, start_of
-from descriptors.proof.addresses import address_unit
+from descriptors.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.proof.mismatch import first_mismatches
-from descriptors.proof.read_rows import Rows
-from descriptors.proof.rows import fetched_rows, stored_rows
+from descriptors.proof.walk_model import Rows
 from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import size
@@ -110,9 +109,7 @@ class Across:
             leading_is_absolute=crosses or absolute,
         )
         stored = self.stored(base, pattern_start)
-        read = fetched_rows(
-            [descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape
-        )[0]
+        read = fetched_rows([descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
         if stored != read:
             wrong = first_mismatches(stored, read, unit=address_unit(self.element), most=1)[0]
             raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {self.tile}")

@@ -19,8 +19,8 @@ from typing import Any
 from descriptors.debug.reading import Reading, as_extents, elsewhere
 from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
-from descriptors.operands.forms import BASE, LEADING, STRIDE, form
-from descriptors.operands.meaning import is_read, step_meaning, walked
+from descriptors.matching.forms import BASE, LEADING, STRIDE, form
+from descriptors.matching.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.text import Told, word_text
 from descriptors.words.bitfield import Field, UnknownCode

@@ -26,11 +26,10 @@ from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.operands.pasted import base_of
 from descriptors.operands.swizzled import parts, plain
-from descriptors.proof.addresses import address_unit
+from descriptors.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.proof.mismatch import Mismatch, first_mismatches
 from descriptors.proof.picture import Picture, picture
-from descriptors.proof.read_rows import Rows
-from descriptors.proof.rows import fetched_rows, stored_rows
+from descriptors.proof.walk_model import Rows
 from descriptors.text import Told, counted
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
@@ -157,10 +156,7 @@ def diff(
     said, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
     place, pattern = _base(said, first, operand, values), _address("pattern_start", pattern_start)
-    if part:
-        stored = part.stored(place, pattern)
-    else:
-        stored = stored_rows(operand, element, base=place, pattern_start=pattern)
+    stored = part.stored(place, pattern) if part else stored_rows(operand, element, base=place, pattern_start=pattern)
     fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = [list(map(ne, *pair)) for pair in zip(stored, fetched, strict=True)]
     if part:

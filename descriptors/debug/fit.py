@@ -18,14 +18,13 @@ from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
-from descriptors.operands.canonical import Match, match_form
-from descriptors.operands.forms import form
+from descriptors.matching.canonical import Match, match_form
+from descriptors.matching.forms import form
+from descriptors.matching.partition import in_16_bytes, partition
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.operands.partition import in_16_bytes, partition
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
-from descriptors.proof.addresses import address_unit
+from descriptors.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.proof.mismatch import first_mismatches
-from descriptors.proof.rows import fetched_rows, stored_rows
 from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size

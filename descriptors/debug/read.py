@@ -20,7 +20,7 @@ from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.proof import read_model
-from descriptors.proof.rows import fetched_rows
+from descriptors.proof.addresses import fetched_rows
 from descriptors.words.descriptor import Arch
 
 #: The most elements whose addresses are listed.

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.operands.forms import LEADING, form
-from descriptors.operands.meaning import is_read, walked
+from descriptors.matching.forms import LEADING, form
+from descriptors.matching.meaning import is_read, walked
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import UnknownCode

@@ -22,10 +22,9 @@ from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere, group_byte
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
-from descriptors.operands.forms import LEADING, STRIDE
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.proof.addresses import address_bits
-from descriptors.proof.rows import fetched_rows
+from descriptors.proof.addresses import address_bits, fetched_rows
 from descriptors.words import sm100
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.bitfield import UnknownCode

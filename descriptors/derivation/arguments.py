@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.instructions import tables
+from descriptors.matching.partition import Tile
 from descriptors.operands.explicit import Unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.operands.operand import ElementType, Major, Matrix, SwizzleMode, as_major, as_swizzle_mode, choose
-from descriptors.operands.partition import Tile
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch

@@ -23,17 +23,15 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.table import numbers
 from descriptors.errors import DescriptorError
 from descriptors.operands.swizzled import parts
-from descriptors.proof.read_rows import Rows
-from descriptors.proof.rows import plain_fetched, plain_stored
+from descriptors.proof.addresses import plain_fetched, plain_stored
+from descriptors.proof.walk_model import Rows
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 __all__ = ["by_subtile", "numbers", "unequal"]
 
 
-def by_subtile(
-    d: Derivation, base: int, words: Sequence[int]
-) -> Iterator[tuple[tuple[int, ...], Rows, Rows]]:
+def by_subtile(d: Derivation, base: int, words: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Rows, Rows]]:
     """Each subtile's coordinate, where its elements are stored, and from where its word reads them.
 
     The tile is cut into blocks of consecutive coordinates, not by the algebra's divide: that is one of the steps which

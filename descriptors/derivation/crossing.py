@@ -26,10 +26,10 @@ from dataclasses import dataclass
 
 from descriptors.derivation.arguments import TileSpec
 from descriptors.errors import DescriptorError
-from descriptors.operands.canonical import Match, match_form
-from descriptors.operands.forms import form
+from descriptors.matching.canonical import Match, match_form
+from descriptors.matching.forms import form
+from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size

@@ -17,21 +17,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
-from descriptors.derivation.advance import MOST_SUBTILES, AdvanceReport, advance_report
+from descriptors.derivation.advance import AdvanceReport, advance_report
 from descriptors.derivation.crossing import Crossing
-from descriptors.derivation.table import Grid, mapped, stage_bytes, sums
+from descriptors.derivation.places import PlacedSubtiles
+from descriptors.derivation.table import Grid, mapped
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.operands.canonical import Match
-from descriptors.operands.forms import LEADING
+from descriptors.matching.canonical import Match
+from descriptors.matching.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.text import Told, extents_text, word_text
+from descriptors.text import extents_text, word_text
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
-from layoutalg import ComposedLayout, Layout, cosize, size
+from layoutalg import ComposedLayout, Layout, cosize
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation(Told):
+class Derivation(PlacedSubtiles):
     """Every step from a tile to its descriptors. Layouts with a swizzle are ``ComposedLayout``; ``plain`` strips it.
 
     Args:
@@ -113,67 +114,6 @@ class Derivation(Told):
         """The bits of the word to ignore when it is compared with another tool's."""
         return self.descriptor.word.mask(self.dont_care)
 
-    def offsets_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
-        """Start address of every subtile relative to the first, in bytes: ``grid[mn][k]``.
-
-        Of a tile with stages, ``grid[mn][k]`` is a tuple over the stages unless one is chosen; the type cannot say so.
-
-        Args:
-            stage: the stage whose subtiles are wanted: its number, or its coordinate where stages have several modes.
-
-        Raises:
-            DescriptorError: if there are more subtiles than any shared memory holds, or no such stage.
-
-        >>> from descriptors import derive
-        >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offsets_bytes()[1]
-        (8192, 8224, 8256, 8288, 24576, 24608, 24640, 24672)
-        >>> staged = derive(tile=(128, 64, 3), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
-        >>> staged.offsets_bytes()[0][1], staged.offsets_bytes(stage=2)[0][1]
-        ((32, 16416, 32800), 32800)
-        """
-        return cast(Grid, sums(*self._steps(stage)))
-
-    def lines_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
-        """Where K goes on, of operands that cross atoms: the line of every subtile relative to that of the first.
-
-        In bytes, in the shape of ``offsets_bytes``: the line of 128 bytes in which the operand's last 16 bytes of K
-        lie in its first row, which is its own line where K does not go on in another. The words hold it as an absolute
-        address.
-
-        Args:
-            stage: as in ``offsets_bytes``.
-
-        Raises:
-            DescriptorError: if no operand of the tile crosses atoms, or as ``offsets_bytes``.
-
-        >>> from descriptors import derive
-        >>> d = derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2)
-        >>> d.offsets_bytes()[0][:4], d.lines_bytes()[0][:4]
-        ((0, 48, 96, 16400), (0, 0, 16384, 16384))
-        """
-        if self.crossing is None:
-            raise DescriptorError(f"derive: only operands that cross atoms go on in other lines, found {self.headline}")
-        steps, start = self._steps(stage)
-        return cast(Grid, sums([steps[0], list(map(self._line, range(len(steps[1])))), *steps[2:]], start))
-
-    @property
-    def _modes(self) -> tuple[Layout | ComposedLayout, ...]:
-        return tuple(self.advance)
-
-    def _line(self, k: int) -> int:
-        """Where operand k along K goes on, relative to the first."""
-        return 0 if self.crossing is None else 16 * (self.crossing.goes_on(k) - self.crossing.goes_on(0))
-
-    def _steps(self, stage: int | Sequence[int] | None) -> tuple[list[list[int]], int]:
-        """The offsets of the subtiles along each mode, in bytes, and what the stage adds that was chosen."""
-        if size(self.advance) > MOST_SUBTILES:
-            raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {self.advance}")
-        modes, start = self._modes, 0
-        if stage is not None:
-            modes, start = modes[:2], stage_bytes(modes[2:], stage)
-        # A layout is the sum of its modes: each is walked once, not once for every step of those before it.
-        return [[16 * mode(i) for i in range(size(mode))] for mode in modes], start
-
     def descriptor_at(self, base: int) -> SmemDescriptor:
         """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
 
@@ -251,43 +191,6 @@ class Derivation(Told):
         '0x4000004000010c04'
         """
         return _moved(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
-
-    def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
-        """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
-
-        Args:
-            mn, k, stage: as ``word`` has them.
-
-        Raises:
-            DescriptorError: if there is no such subtile.
-
-        >>> from descriptors import derive
-        >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offset_of(1, 4)
-        24576
-        """
-        modes = self._modes
-        at = [
-            as_integer(one, f"derive: {name} of a subtile", maximum=size(mode) - 1)
-            for one, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
-        ]
-        start = stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
-        return 16 * sum(mode(one) for mode, one in zip(modes[:2], at, strict=True)) + start
-
-    def line_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
-        """Where K goes on of one subtile: one cell of ``lines_bytes``, in bytes; 0 where no operand crosses atoms.
-
-        Args:
-            mn, k, stage: as ``word`` has them.
-
-        Raises:
-            DescriptorError: if there is no such subtile.
-
-        >>> from descriptors import derive
-        >>> derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2).line_of(0, 5)
-        32768
-        """
-        start = self.offset_of(mn, k, stage)
-        return 0 if self.crossing is None else start - self.offset_of(0, k) + self._line(k)
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
         """Whether every subtile's start fits its field, and all that is read lies in shared memory.

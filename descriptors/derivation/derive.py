@@ -35,12 +35,12 @@ from descriptors.derivation.request import Reader, Request, reader, request
 from descriptors.derivation.verify import prove
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
+from descriptors.matching.canonical import Match, match_form
+from descriptors.matching.forms import Form, form
+from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import Match, match_form
 from descriptors.operands.explicit import Given, Unit
-from descriptors.operands.forms import Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
-from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor

@@ -18,11 +18,12 @@ from descriptors.derivation.arguments import TileSpec, explicit, instruction_ext
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
+from descriptors.matching.canonical import match_form
+from descriptors.matching.forms import form
+from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.canonical import match_form
 from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
-from descriptors.operands.forms import form
 from descriptors.operands.operand import (
     MATRICES,
     ElementType,
@@ -35,7 +36,6 @@ from descriptors.operands.operand import (
     choose,
     major_of,
 )
-from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch, architecture
 from layoutalg import LayoutError

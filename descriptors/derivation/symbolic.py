@@ -29,11 +29,11 @@ from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
+from descriptors.matching.canonical import Match, match_form
+from descriptors.matching.forms import LEADING, STRIDE, Form, form
+from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.atoms import canonical_atom, smem_tile
-from descriptors.operands.canonical import Match, match_form
-from descriptors.operands.forms import LEADING, STRIDE, Form, form
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
-from descriptors.operands.partition import Tile, in_16_bytes, partition
 from descriptors.operands.swizzled import plain
 from descriptors.text import counted, tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor

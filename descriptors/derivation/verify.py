@@ -28,9 +28,16 @@ from descriptors.errors import DescriptorError, ProofError, as_integer, brief
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
-from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
+from descriptors.proof.addresses import (
+    address_unit,
+    arrays_pay,
+    fetched_addresses,
+    plain_fetched,
+    plain_stored,
+    stored_addresses,
+)
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
-from descriptors.proof.rows import arrays_pay, plain_fetched, plain_stored
+from descriptors.proof.walk_model import Rows
 from descriptors.text import Told, counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
@@ -131,7 +138,7 @@ class _Compared(NamedTuple):
 
 def _by_rows(d: Derivation, base: int, room: int) -> _Compared:
     """The comparison in plain Python."""
-    beyond = 0
+    beyond, pairs = 0, list[tuple[tuple[int, ...], Rows, Rows]]()
     if _reaches_beyond(d, base):
         named = _named(d, base)
         words, beyond = [word for word, _ in named], size(d.advance) - len(named)

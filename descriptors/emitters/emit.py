@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from descriptors.derivation.derivation import Derivation
-from descriptors.emitters import cuda, cutedsl, ptx, python
+from descriptors.emitters import cuda, cutedsl, header, ptx, python
 from descriptors.emitters.recipe import Recipe, recipe
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import choose
@@ -39,6 +39,7 @@ class Language(NamedTuple):
 #: How each language is written.
 LANGUAGES: Mapping[str, Language] = {
     "cuda": Language(cuda.HEAD, cuda.write),
+    "header": Language(header.HEAD, header.write),
     "ptx": Language("", ptx.write),
     "cutedsl": Language(cutedsl.HEAD, cutedsl.write),
     "python": Language("", python.write),
@@ -54,7 +55,7 @@ def emit(derivation: Derivation | Sequence[Derivation], language: str, name: str
 
     Args:
         derivation: what the program shall describe; of several operands a list.
-        language: ``"cuda"``, ``"ptx"``, ``"cutedsl"`` or ``"python"``.
+        language: ``"cuda"``, ``"header"`` (C, C++ and CUDA C++), ``"ptx"``, ``"cutedsl"`` or ``"python"``.
         name: prefix of every identifier, so that one program can hold several operands; of several a name each.
 
     Raises:
@@ -74,7 +75,7 @@ def emit(derivation: Derivation | Sequence[Derivation], language: str, name: str
     """
     writer = choose("emit: language", language, LANGUAGES)
     operands = _named(derivation, name)
-    separator = "\n\n" if writer.head != cuda.HEAD else "\n"
+    separator = "\n" if language in ("cuda", "header") else "\n\n"
     return writer.head + separator.join(writer.write(recipe(one, prefix)) for prefix, one in operands.items())
 
 

@@ -20,11 +20,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
-from descriptors.operands.forms import LEADING, STRIDE
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
 from descriptors.words.transpose import transpose_bit, transpose_note
@@ -89,6 +90,7 @@ class Recipe:
         terms: the advance, in 16-byte units.
         line_terms: how far the line moves in which K goes on, likewise; none where LBO stays as it is.
         line_low: the lowest bit of LBO, which the address of that line is added to; 0 where LBO stays as it is.
+        checks: coordinate and word of the subtiles at the corners, for a tile at address ``alignment_bytes``.
         alignment_bytes: what the address of the tile must be a multiple of.
         transposed: whether the instruction's transpose bit must be set.
         transpose_bit: which bit that is; "" of what has none.
@@ -110,6 +112,7 @@ class Recipe:
     comment: tuple[str, ...]
     line_terms: tuple[Term, ...] = ()
     line_low: int = 0
+    checks: tuple[tuple[tuple[int, ...], int], ...] = ()
 
     def constant(self, what: str) -> str:
         """The name of a constant: in capitals, unless the operand's own name has some.
@@ -202,7 +205,15 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
         comment=tuple(_comment(derivation, coordinates)),
         line_terms=line_terms,
         line_low=descriptor.word[LEADING].low if crossing else 0,
+        checks=tuple(_corners(derivation, [size(mode) for mode in modes])),
     )
+
+
+def _corners(d: Derivation, extents: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Coordinate and word of the subtiles at the corners, by the derivation's own words."""
+    for coordinate in product(*(dict.fromkeys((0, extent - 1)) for extent in extents)):
+        mn, k, *stage = coordinate
+        yield coordinate, d.word(mn, k, stage or 0, d.swizzle.alignment_bytes)
 
 
 def _all_terms(d: Derivation, coordinates: tuple[str, ...], steps: int) -> tuple[tuple[Term, ...], tuple[Term, ...]]:

@@ -47,8 +47,8 @@ def answer(asked: object) -> dict[str, Any]:
     Args:
         asked: a record, as ``json.loads`` gives it: keys of ``question.Question``, and ``want``, the parts to answer:
             ``told`` (word, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the tab, with its
-            map), ``inspector``, ``code`` (in every language), ``story`` (the whole derivation as text), ``edited`` (what
-            a changed word reads), ``pasted`` (what the box holds).
+            map), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text), ``edited`` (what a
+            changed word reads), ``pasted`` (what the box holds).
 
     Returns:
         ``ok``, and a part each under its name; ``question``, the state as it was understood. Where the whole cannot be
@@ -122,5 +122,3 @@ def stage(tab: str, view: View) -> dict[str, Any]:
     if tab not in STAGES:
         raise DescriptorError(f"explore: tab must be one of {', '.join(STAGES)}, found {brief(tab)}")
     return STAGES[tab](view).record()
-
-

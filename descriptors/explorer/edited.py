@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from descriptors.debug.decode import decode
 from descriptors.debug.diff import Diff, diff
 from descriptors.errors import DescriptorError, brief
 from descriptors.explorer.question import Question
 from descriptors.output.words.decoded import record as decoded_record
 from descriptors.output.words.diff import record, tell
-from descriptors.debug.decode import decode
 from descriptors.stages.pieces import misread
 from descriptors.stages.view import View
 from descriptors.text import word_text
@@ -123,5 +123,3 @@ def _given(field: Field, text: str) -> Any:
     if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,18}", text.strip(), re.ASCII):
         raise DescriptorError(f"explore: {field.name} must be a number, found {brief(text)}")
     return int(text, 16 if "x" in text.casefold() else 10)
-
-

@@ -16,10 +16,9 @@ from typing import Any
 
 from descriptors.explorer.edited import own_word
 from descriptors.output.tiles.explanation import names
-from descriptors.pictures.anatomy import ranks
-from descriptors.pictures.panels import atom_name, chunk_name
-from descriptors.proof.addresses import address_bits
-from descriptors.proof.rows import fetched_rows
+from descriptors.pictures.parts.anatomy import ranks
+from descriptors.pictures.parts.panels import atom_name, chunk_name
+from descriptors.proof.addresses import address_bits, fetched_rows
 from descriptors.stages.pieces import element_address
 from descriptors.stages.view import PIECE, View
 from descriptors.text import tuple_text, word_text
@@ -67,7 +66,10 @@ def inspect(view: View) -> dict[str, Any]:
         ("after it", f"byte {after} = {after:#x}" + _nibble(view, 1)),
         *([("address", f"{address:#x}, of a tile at {view.base:#x}")] if view.base else []),
         ("line and bank", f"line {line}, bank {bank} of {view.banks}"),
-        ("16 bytes", f"number {after // PIECE} in memory, place {after // PIECE % (view.line_bytes // PIECE)} of its line"),
+        (
+            "16 bytes",
+            f"number {after // PIECE} in memory, place {after // PIECE % (view.line_bytes // PIECE)} of its line",
+        ),
         *_parts(view),
         ("subtile", f"{tuple_text(subtile)}, element {tuple_text(view.inside)} of it, starts at byte {_start(view)}"),
         ("its word", word_text(word)),
@@ -136,5 +138,3 @@ def _bits(swizzle: Swizzle, before: int, after: int) -> list[dict[str, Any]]:
             kind = "b"
         found.append({"bit": n, "kind": kind, "before": before >> n & 1, "after": after >> n & 1})
     return found
-
-

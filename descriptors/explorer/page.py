@@ -19,11 +19,11 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
 from descriptors.explorer.asked import view
 from descriptors.explorer.presets import PRESETS, choices, first_state
 from descriptors.explorer.question import TABS, question
-from descriptors.errors import DescriptorError, LayoutError
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
 ENGINES = ("none", "server", "worker")

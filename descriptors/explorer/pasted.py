@@ -1,7 +1,7 @@
 """The box that takes anything: a word, a layout, what CuTe printed of a tensor, or two of these to compare.
 
-Two things stand on two lines. Law: what is recognised is told by the engine's own function for it: a word by ``decode``,
-a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
+Two things stand on two lines. Law: what is recognised is told by the engine's own function for it: a word by
+``decode``, a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
 
 >>> from descriptors.explorer.question import question
 >>> asked = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
@@ -106,8 +106,8 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     found = candidates(text, q.dtype, shape=shape, arch=architecture(q.arch), unit=unit)
     head = f"layout {tile}, swizzle {mode}, {extents_text(whole)}; an operand of {extents_text(shape)}"
     usable = next((one for one in found if one.usable), None)
-    use: dict[str, Any] = {"layout": text, "unit": unit, "order": "", "mma": extents_text(shape), "cell": "0,0", "word": "",
-                           "edit": {}, "stage": 0, "base": 0}  # fmt: skip
+    use: dict[str, Any] = {"layout": text, "unit": unit, "order": "", "mma": extents_text(shape), "cell": "0,0",
+                           "word": "", "edit": {}, "stage": 0, "base": 0}  # fmt: skip
     if usable is not None:
         use |= {"major": str(usable.major), "swizzle": str(usable.swizzle)}
     fits = any(one.fit is not None for one in found)
@@ -156,7 +156,9 @@ def _two_layouts(q: Question, one: str, other: str) -> dict[str, Any]:
     lines = [f"{tile}" for tile in tiles]
     if not wrong:
         return _told("two layouts", "\n".join(["same: every element lies at the same place", *lines]))
-    lines += [f"   element ({','.join(map(str, at))}): {_place(tiles[0], at)} and {_place(tiles[1], at)}" for at in wrong[:8]]
+    lines += [
+        f"   element ({','.join(map(str, at))}): {_place(tiles[0], at)} and {_place(tiles[1], at)}" for at in wrong[:8]
+    ]
     head = f"different: {len(wrong)} of {size(plain(tiles[0]))} elements lie elsewhere"
     return _told("two layouts", "\n".join([head, *lines]), ok=False)
 
@@ -166,5 +168,3 @@ def _place(tile: Layout | ComposedLayout, at: tuple[int, ...]) -> int:
     found = rows(at)
     assert isinstance(found, int)
     return (swizzle or Swizzle(0, 4, 3))(offset + found)
-
-

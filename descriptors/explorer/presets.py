@@ -1,4 +1,4 @@
-"""Examples to begin with: the worked examples of the field, a stage, an instruction with a crossing, a layout of CuTe's.
+"""Examples to begin with: the worked examples of the field, stages, other types, a layout that CuTe printed.
 
 Law: every preset is a question that has an answer.
 
@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from descriptors.emitters.emit import LANGUAGES
-from descriptors.explorer.question import Question, TABS
+from descriptors.explorer.question import TABS, Question
 from descriptors.operands.explicit import UNITS
 from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.stages.view import ACCESSES, COLOURS, LEVELS

@@ -33,8 +33,8 @@ class Question:
     """Everything that a page can ask, as ``derive`` and the pictures take it.
 
     Args:
-        tile, dtype, major, swizzle, mma, order, arch, operand, layout, unit, base: as ``derive`` has them; a layout that
-            is not empty stands instead of the tile.
+        tile, dtype, major, swizzle, mma, order, arch, operand, layout, unit, base: as ``derive`` has them; a layout
+            that is not empty stands instead of the tile.
         stage: which stage of the tile.
         cell: the chosen element.
         tab: one of ``TABS``.

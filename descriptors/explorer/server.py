@@ -8,7 +8,8 @@ Law: whatever a request holds, the answer is a status and a record; the server g
 >>> from urllib.request import Request, urlopen
 >>> server = Server({"cell": "11,21"})
 >>> Thread(target=server.serve_forever, daemon=True).start()
->>> told = Request(server.url + "answer", b'{"want": ["inspector"], "cell": "11,21"}', {"Content-Type": "application/json"})
+>>> asked = b'{"want": ["inspector"], "cell": "11,21"}'
+>>> told = Request(server.url + "answer", asked, {"Content-Type": "application/json"})
 >>> with urlopen(told) as reply:
 ...     json.load(reply)["inspector"]["after"]
 1434
@@ -104,7 +105,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if len(length) > 9 or int(length) > MOST_BYTES:
             self._refuse(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a question must have at most {MOST_BYTES} bytes, found {length[:20]}"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"a question must have at most {MOST_BYTES} bytes, found {length[:20]}",
             )
             return
         try:

@@ -1,8 +1,8 @@
 """The explorer as a folder of files for any web server: the page, Pyodide, and the packages in one archive.
 
 The engine runs in the reader's browser, in a worker; when the page is looked at nothing is fetched from anywhere else.
-Pyodide is the npm package ``pyodide``, which the caller names: it is no part of this project. Law: the archive holds the
-packages that answer, and nothing of the command line or of the oracle.
+Pyodide is the npm package ``pyodide``, which the caller names: it is no part of this project. Law: the archive holds
+the packages that answer, and nothing of the command line or of the oracle.
 
 >>> from io import BytesIO
 >>> names = ZipFile(BytesIO(archive())).namelist()

@@ -6,7 +6,7 @@ Law: an operand that is legal strictly has a canonical form, in which the hardwa
 
 >>> from contextlib import suppress
 >>> from itertools import product
->>> from descriptors.operands.forms import form
+>>> from descriptors.matching.forms import form
 >>> for row, name in ((row, name) for row in tables.KINDS if row.kind != "b1" for name in row.dtypes):
 ...     for major, mode in product(Major, SwizzleMode):
 ...         with suppress(IllegalError):

@@ -1,1 +1,1 @@
-"""How an operand lies in shared memory: types, atoms, layouts, canonical forms."""
+"""How an operand lies in shared memory: types, swizzles, atoms, layouts."""

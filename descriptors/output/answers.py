@@ -30,7 +30,7 @@ from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.instructions.selection import Selection
 from descriptors.kernels.finding import Report as Checked
 from descriptors.kernels.story import Story
-from descriptors.operands.canonical import Match
+from descriptors.matching.canonical import Match
 from descriptors.output import main_loop, plan, proposals, report, search, story, summary
 from descriptors.output.chains import block_scaled, copied, factors, landing, shift_proof, shifted
 from descriptors.output.tiles import advance, closed_forms, derivation, formulas, match, proof

@@ -11,25 +11,26 @@ Law: text and data have the same words, and the same line of PTX but for registe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from descriptors import text
+from descriptors.output.staged import (
+    loads_record,
+    operand_lines,
+    operand_record,
+    scales_lines,
+    scales_record,
+    some,
+    wrapped,
+)
 from descriptors.output.words.pages import page
-from descriptors.plans.accumulators import THREAD_REGISTERS, Registers
-from descriptors.plans.budget import BARRIER_BYTES
-from descriptors.plans.operands import StagedOperand
 from descriptors.plans.order import order
+from descriptors.plans.parts.accumulators import THREAD_REGISTERS, Registers
+from descriptors.plans.parts.budget import BARRIER_BYTES
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
-from descriptors.plans.tensor_map import dimension_name, encode_arguments
 from descriptors.text import aligned, counted, extents_text, word_text
-
-#: The longest line of a list.
-_WIDTH = 116
-
-#: Numbers of a row that are written out; of more the first ones, and the last.
-_SHOWN = 8
 
 
 @text.tell.register(Plan)
@@ -48,8 +49,8 @@ def tell(made: Plan, proof: Product | None = None) -> str:
     title = f"{one.name}, {one.a} by {one.b} into {one.d} ({one.arch}): a tile of {extents_text(one.tile)}"
     lines = [f"{title}, {counted(made.stages, 'stage')}", "", *_instruction(made), ""]
     for side in (made.a, made.b):
-        lines += [*_operand(made, side), ""]
-    lines += [*_scales(made), *_accumulators(made), "", *_shared(made), "", *_order(made)]
+        lines += [*operand_lines(made, side), ""]
+    lines += [*scales_lines(made), *_accumulators(made), "", *_shared(made), "", *_order(made)]
     return "\n".join([*lines, *_proved(proof)])
 
 
@@ -79,68 +80,10 @@ def _instruction(made: Plan) -> Iterator[str]:
     if line.idescs:
         words = [word_text(word, 32) for word in line.idescs]
         each = "of every K block" if len(set(words)) == 1 else "of K block 0, 1, ..."
-        yield f"   idesc   {_some(dict.fromkeys(words))}, {each}"
+        yield f"   idesc   {some(dict.fromkeys(words))}, {each}"
     if one.row is not None:
         yield f"   legal   {one.row}"
-        yield from _wrapped("           by ", one.row.source.split(" "), " ")
-
-
-def _operand(made: Plan, side: StagedOperand) -> Iterator[str]:
-    d, letter = side.derivation, "M" if side.matrix == "A" else "N"
-    yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
-    if made.asked.cta_group == 2:
-        yield f"   half       CTA v of the pair holds {letter} from {d.tile[0]} v on, {d.tile[0]} of them"
-    where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
-    yield f"   memory     {where}"
-    yield f"   layout     {d.smem_tile}"
-    yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
-    for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
-        if len(steps) > 1:
-            yield f"              {_some(steps)} for {what} 0 to {len(steps) - 1}"
-    last = side.word_at(-1, -1, -1) & 0x3FFF
-    yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
-    yield f"   major      {side.bit} = {side.transposed}"
-    told = [f"{name} = {value}" for name, value in encode_arguments(side)]
-    yield from _wrapped("   copies     cuTensorMapEncodeTiled(", [*told[:-1], told[-1] + ")"], ", ", " " * 16)
-    names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
-    for box in side.boxes:
-        at = f"box at ({names}) + ({', '.join(map(str, box.coordinates))})"
-        yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
-    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
-    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
-
-
-def _wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
-    """Words behind a beginning, in lines of bounded length."""
-    line = begin + words[0]
-    for word in words[1:]:
-        if len(line) + len(between) + len(word) > _WIDTH:
-            yield (line + between).rstrip()
-            line = (indent or " " * len(begin)) + word
-        else:
-            line += between + word
-    yield line
-
-
-def _some(values: Iterable[object]) -> str:
-    given = list(map(str, values))
-    return ", ".join(given if len(given) <= _SHOWN else [*given[: _SHOWN - 2], "...", given[-1]])
-
-
-def _scales(made: Plan) -> Iterator[str]:
-    if made.scales is None:
-        return
-    one = made.scales
-    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
-    for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
-        yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
-        words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
-        yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
-        yield f"              {_some(words)}"
-    rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
-    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
-    yield from aligned(rows, indent=3)
-    yield ""
+        yield from wrapped("           by ", one.row.source.split(" "), " ")
 
 
 def _accumulators(made: Plan) -> Iterator[str]:
@@ -202,8 +145,9 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
             "idesc": [word_text(word, 32) for word in made.line.idescs],
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
-        "operands": {side.matrix: _operand_record(side) for side in (made.a, made.b)},
-        "scale_factors": _scales_record(made),
+        "operands": {side.matrix: operand_record(side) for side in (made.a, made.b)},
+        "registers_of_a": loads_record(made.loads),
+        "scale_factors": scales_record(made),
         "accumulators": _accumulators_record(made),
         "transaction_bytes": made.transaction_bytes,
         "shared_memory": {
@@ -217,43 +161,6 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
         },
         "order": [step._asdict() for step in order(made)],
         "proof": None if proof is None else _proof_record(proof),
-    }
-
-
-def _operand_record(side: StagedOperand) -> dict[str, Any]:
-    d = side.derivation
-    return {
-        "dtype": d.element.name,
-        "tile": d.tile,
-        "mma": d.mma,
-        "major": str(d.major),
-        "swizzle": str(d.swizzle),
-        "layout": str(d.smem_tile),
-        "base": side.base,
-        "stage_bytes": side.stage_bytes,
-        "alignment_bytes": side.alignment_bytes,
-        "word": word_text(side.word),
-        "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
-        "transposed": side.transposed,
-        "transpose_bit": side.bit,
-        "tensor_map": dict(encode_arguments(side)),
-        "boxes": [{"coordinates": box.coordinates, "offset_bytes": box.offset_bytes} for box in side.boxes],
-        "transaction_bytes": side.transaction_bytes,
-    }
-
-
-def _scales_record(made: Plan) -> dict[str, Any] | None:
-    if made.scales is None:
-        return None
-    one = made.scales
-    return {
-        "dtype": one.dtype,
-        "vector": one.vector,
-        "bases": one.bases,
-        "columns": one.columns,
-        "bytes": (one.a.bytes, one.b.bytes),
-        "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
-        "pointers": [[word_text(pointer, 32) for pointer in pair] for pair in one.pointers],
     }
 
 

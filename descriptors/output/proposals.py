@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.plans.accumulators import Registers
+from descriptors.plans.parts.accumulators import Registers
 from descriptors.plans.plan import Plan
 from descriptors.plans.proposals import Proposals, read_bytes
 from descriptors.text import aligned, extents_text

@@ -16,9 +16,9 @@ from descriptors.errors import DescriptorError
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
-from descriptors.pictures.anatomy import Pair
-from descriptors.pictures.panels import Frame, amount, border, spaced, ticks, times
-from descriptors.pictures.tables import shown, story
+from descriptors.pictures.parts.anatomy import Pair
+from descriptors.pictures.parts.panels import Frame, amount, border, spaced, ticks, times
+from descriptors.pictures.parts.tables import shown, story
 from descriptors.text import aligned, counted, image
 from descriptors.tma.plan import Box, TmaPlan
 from layoutalg import Figure, Picture, Scene, size

@@ -1,7 +1,7 @@
 """Several pictures as one: below one another, or as a page that holds them all.
 
 >>> from descriptors import derive
->>> from descriptors.pictures.levels import LevelsPicture
+>>> from descriptors.pictures.parts.levels import LevelsPicture
 >>> one = LevelsPicture(derive((128, 128), "bf16", "K", "128B", (64, 16)))
 >>> Gallery("two", (("a", one), ("b", one))).scene().height > 2 * one.scene().height
 True

@@ -20,20 +20,20 @@ from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode
-from descriptors.pictures.accesses import Lanes
-from descriptors.pictures.advance import AdvancePicture
-from descriptors.pictures.anatomy import Anatomy, Pair
-from descriptors.pictures.atoms import AtomsPicture
-from descriptors.pictures.banks import BanksPicture
 from descriptors.pictures.boxes import BoxesPicture
-from descriptors.pictures.chunks import ChunksPicture
-from descriptors.pictures.difference import DifferencePicture
-from descriptors.pictures.levels import LevelsPicture
+from descriptors.pictures.conflicts.accesses import Lanes
+from descriptors.pictures.conflicts.banks import BanksPicture
+from descriptors.pictures.conflicts.swizzles import SwizzlePicture
+from descriptors.pictures.parts.anatomy import Anatomy, Pair
+from descriptors.pictures.parts.atoms import AtomsPicture
+from descriptors.pictures.parts.chunks import ChunksPicture
+from descriptors.pictures.parts.levels import LevelsPicture
+from descriptors.pictures.parts.tiles import TilePicture
 from descriptors.pictures.proofs import ProofPicture
 from descriptors.pictures.shifted import ShiftPicture
-from descriptors.pictures.swizzles import SwizzlePicture
-from descriptors.pictures.tiles import TilePicture
-from descriptors.pictures.word import WordPicture, word_of
+from descriptors.pictures.words.advance import AdvancePicture
+from descriptors.pictures.words.difference import DifferencePicture
+from descriptors.pictures.words.word import WordPicture, word_of
 from descriptors.shift.convolution import ShiftConvolution
 from descriptors.tma.plan import TmaPlan
 from descriptors.tma.planner import tma_plan

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.verify import Report
-from descriptors.pictures.panels import spaced
-from descriptors.pictures.tables import shown
+from descriptors.pictures.parts.panels import spaced
+from descriptors.pictures.parts.tables import shown
 from descriptors.text import counted, image
 from layoutalg import Figure, Picture, Scene
 

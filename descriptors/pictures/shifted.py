@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.pictures.panels import Frame, border, fill
-from descriptors.pictures.tables import shown, story
+from descriptors.pictures.parts.panels import Frame, border, fill
+from descriptors.pictures.parts.tables import shown, story
 from descriptors.shift.convolution import ShiftConvolution
 from descriptors.shift.steps import ShiftStep
 from descriptors.text import counted, image

@@ -1,1 +1,1 @@
-"""One instruction, one main loop: operands, words, copies, accumulators, budgets and order, proved as a product."""
+"""One instruction, one main loop: its parts put together in the order of issue, and proved as a product."""

@@ -5,8 +5,8 @@ where nothing begins. Places are counted in 4 bits, the smallest element.
 
 Law: what the copies write, the words read.
 
->>> from descriptors.plans.asked import asked
->>> from descriptors.plans.operands import operand
+>>> from descriptors.plans.parts.asked import asked
+>>> from descriptors.plans.parts.operands import operand
 >>> a = operand(asked("m64n8k16", "bf16", tile=(64, 8, 32)), "A", 1)
 >>> import numpy as np
 >>> held, numbers = empty(), np.arange(1, 64 * 32 + 1).reshape(1, 64, 32)
@@ -21,9 +21,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.operands.operand import Major
-from descriptors.plans.operands import StagedOperand
-from descriptors.plans.scales import Scales
+from descriptors.plans.parts.fragments import ROWS, LoadedOperand
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.scales import Scales
 from descriptors.proof.addresses import address_bits, fetched_addresses
+from descriptors.proof.fragment_model import ldmatrix_bytes, wgmma_a_elements
 from descriptors.proof.landing_model import landing
 from descriptors.proof.read_model import read_addresses
 from descriptors.proof.scale_model import factor_bytes
@@ -69,6 +71,46 @@ def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -
     inside = places < memory.size
     found: NDArray[Any] = np.where(inside, memory[np.where(inside, places, 0)], 0)
     return found
+
+
+def taken(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
+    """What the instruction takes for A from the registers that the loads filled: axes (stage, M, K).
+
+    Args:
+        memory: the memory.
+        one: A.
+        loads: how it gets into registers.
+    """
+    import numpy as np
+
+    places = register_bytes(loads, one) * 8 // _PLACE_BITS
+    held, at = memory[places], wgmma_a_elements(loads.each)
+    found = np.zeros((*held.shape[:3], ROWS, one.derivation.mma[1]), dtype=np.int64)
+    found[..., at[..., 0], at[..., 1]] = held
+    stages, blocks, k, rows, columns = found.shape
+    return found.transpose(0, 1, 3, 2, 4).reshape(stages, blocks * rows, k * columns)
+
+
+def register_bytes(made: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
+    """The address that each element of each register comes from, by the plan's own loads.
+
+    Returns:
+        Bytes of shared memory: axes (stage, M block, K block, thread, register, element).
+    """
+    import numpy as np
+
+    d = side.derivation
+    width = d.element.storage_bits // 8
+    table = side.base + offsets(d.smem_tile).reshape(*d.tile[:2], -1).astype(np.int64) * width
+    tiles = table.reshape(-1, ROWS, made.blocks, d.mma[1], table.shape[2])
+    if made.loads == 1:
+        row, column = np.array([made.pointer(t) for t in range(made.fragment.threads)]).T
+        trans = ".trans" in made.move
+        at = tiles[:, row, :, column].transpose(3, 1, 2, 0)  # (stage, M block, K block, thread)
+        return np.array([[[ldmatrix_bytes(k, made.each, trans=trans) for k in m] for m in stage] for stage in at])
+    elements = offsets(made.fragment.layout)
+    at = tiles[:, elements % ROWS, :, elements // ROWS].transpose(4, 2, 3, 0, 1)
+    return at.reshape(*at.shape[:4], -1, made.each)
 
 
 def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from descriptors.plans.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
 from descriptors.plans.plan import Plan
 from descriptors.text import counted, word_text
 
@@ -60,11 +60,15 @@ def _wgmma(made: Plan, held: Registers) -> Iterator[IssueStep]:
     m, n, k = made.asked.blocks
     count = m // held.warpgroups * n * k
     yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", "every warpgroup: all bytes of the stage are there")
+    if made.loads is not None:
+        loads = m // held.warpgroups * k * made.loads.loads
+        yield IssueStep("MMA", f"{loads} x {made.loads.move}", f"A into {made.loads.registers} registers an M block")
     yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
     blocks = f"{counted(k, 'K block')} of {counted(held.each, 'accumulator')}"
     yield IssueStep("MMA", f"{count} x wgmma.mma_async", f"{blocks}; %p is 0 in the very first K block, then 1")
     yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
-    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", "or 1, and the stage before this one is free")
+    told = "or 1, and the stage before this one is free" if made.loads is None else "before A is loaded again"
+    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", told)
     yield IssueStep("MMA", "mbarrier.arrive empty[s]", "the stage may be filled again")
     yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.plans.accumulators import Registers, TensorColumns
-from descriptors.plans.asked import MainLoop
-from descriptors.plans.budget import Budget
-from descriptors.plans.instruction import PtxLine
-from descriptors.plans.operands import StagedOperand
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.budget import Budget
+from descriptors.plans.parts.fragments import LoadedOperand
+from descriptors.plans.parts.instruction import PtxLine
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.scales import Scales
 from descriptors.plans.product import Parts, Product, multiply
-from descriptors.plans.scales import Scales
 from descriptors.text import Told, counted, extents_text
 
 
@@ -36,6 +37,7 @@ class Plan(Told):
         scales: scale factors; None of a kind without.
         budget: shared memory.
         barriers: where the barriers begin in shared memory, in bytes.
+        loads: how A gets into registers; None where the instruction reads it by a word.
     """
 
     asked: MainLoop
@@ -46,6 +48,7 @@ class Plan(Told):
     scales: Scales | None
     budget: Budget
     barriers: int
+    loads: LoadedOperand | None = None
 
     @property
     def headline(self) -> str:
@@ -82,4 +85,4 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        return multiply(Parts(self.asked, self.a, self.b, self.line, self.accumulators, self.scales), seed)
+        return multiply(Parts(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads), seed)

@@ -17,14 +17,15 @@ from dataclasses import replace
 from descriptors.errors import DescriptorError, ProofError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
-from descriptors.plans.accumulators import TensorColumns, columns_of, registers_of
-from descriptors.plans.asked import MainLoop, asked
-from descriptors.plans.budget import EXTRA_BYTES, Budget, budget
-from descriptors.plans.instruction import line_of
-from descriptors.plans.operands import operand
+from descriptors.plans.parts.accumulators import TensorColumns, columns_of, registers_of
+from descriptors.plans.parts.asked import MainLoop, asked
+from descriptors.plans.parts.budget import EXTRA_BYTES, Budget, budget
+from descriptors.plans.parts.fragments import loaded
+from descriptors.plans.parts.instruction import line_of
+from descriptors.plans.parts.operands import operand
+from descriptors.plans.parts.scales import Scales, scales_of
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
-from descriptors.plans.scales import Scales, scales_of
 from descriptors.words.address import SMEM_BYTES
 
 #: What any operand's address may have to be a multiple of.
@@ -48,6 +49,7 @@ def plan(
     cta_group: int = 1,
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
+    a_source: str = "smem",
     warpgroups: int | None = None,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
@@ -71,6 +73,8 @@ def plan(
         kind: the kind of an sm100 instruction; found from the types if left out.
         cta_group: 1 or 2.
         scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out.
+        a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
+            shared memory into them, from a tile of any major.
         warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
@@ -88,7 +92,8 @@ def plan(
     proved = as_flag(verify, "plan: verify")
     one = asked(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
-        b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, legality=legality,
+        b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
+        legality=legality,
     )  # fmt: skip
     held = registers_of(one, warpgroups) if one.arch == "sm90" else _columns(one, warpgroups)
     scales = _scales(one, held) if isinstance(held, TensorColumns) and one.scale else None
@@ -99,7 +104,8 @@ def plan(
     if scales is not None:
         bases = (end, end + room.stages * scales.a.bytes)
         scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
-    made = Plan(one, a, b, line_of(one, scales), held, scales, room, end)
+    loads = loaded(one, a) if one.a_source == "rmem" else None
+    made = Plan(one, a, b, line_of(one, scales), held, scales, room, end, loads)
     if proved:
         prove_plan(made)
     return made

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.derivation.verify import Report, verify
 from descriptors.plans import memory
-from descriptors.plans.accumulators import Registers, TensorColumns
-from descriptors.plans.asked import MainLoop
-from descriptors.plans.instruction import PtxLine
-from descriptors.plans.operands import StagedOperand
-from descriptors.plans.scales import Scales
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.fragments import LoadedOperand, LoadedReport
+from descriptors.plans.parts.instruction import PtxLine
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.scales import Scales
 from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
 from descriptors.text import Told, counted, extents_text
 from layoutalg import offsets
@@ -46,7 +47,8 @@ class Product(Told):
         differing: how many differ.
         first: the first that does, and why; "" if none.
         evidence: how the models are known.
-        operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have.
+        operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
+            registers is of its loads.
     """
 
     tile: tuple[int, int, int]
@@ -55,7 +57,7 @@ class Product(Told):
     differing: int
     first: str
     evidence: str
-    operands: tuple[Report, Report]
+    operands: tuple[Report | LoadedReport, Report]
 
     @property
     def ok(self) -> bool:
@@ -79,6 +81,7 @@ class Parts:
     line: PtxLine
     held: Registers | TensorColumns
     scales: Scales | None
+    loads: LoadedOperand | None = None
 
     @property
     def stages(self) -> int:
@@ -126,9 +129,26 @@ def multiply(parts: Parts, seed: int = 1) -> Product:
     seen = np.concatenate([_gathered(parts, found[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
     differs = ~(seen == expected)  # what is nowhere is NaN, and differs
     differing = int(np.count_nonzero(differs))
-    a, b = (verify(side.derivation, bases=(side.base,)) for side in (parts.a, parts.b))
+    proofs = _operand(parts, parts.a, numbers[0]), verify(parts.b.derivation, bases=(parts.b.base,))
     first = _first(differs, expected, seen, causes)
-    return Product(one.tile, stages, expected.size, differing, first, _known((a, b)), (a, b))
+    return Product(one.tile, stages, expected.size, differing, first, _known(proofs), proofs)
+
+
+def _operand(parts: Parts, side: StagedOperand, numbers: NDArray[Any]) -> Report | LoadedReport:
+    """The proof of A alone: of its words, or of its way into registers."""
+    if parts.loads is None:
+        return verify(side.derivation, bases=(side.base,))
+    import numpy as np
+
+    held = memory.empty()
+    memory.fill(held, side, numbers)
+    found = memory.taken(held, side, parts.loads)
+    wrong = np.argwhere(found != numbers)
+    if not len(wrong):
+        return LoadedReport(numbers.size, 0, "")
+    stage, m, k = (int(x) for x in wrong[0])
+    lies = _named(int(found[stage, m, k]), [numbers])
+    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {lies}")
 
 
 def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
@@ -154,7 +174,10 @@ def _read(
     for one, ids in zip((parts.a, parts.b), mine, strict=True):
         memory.fill(held, one, ids)
     bits = parts.transposed(index)
-    found, wanted = memory.fetch(held, side, bits), mine[index]
+    wanted = mine[index]
+    if parts.loads is not None and side.matrix == "A":
+        return memory.taken(held, side, parts.loads), []
+    found = memory.fetch(held, side, bits)
     wrong = np.argwhere(found != wanted)
     if not len(wrong):
         return found, []
@@ -251,7 +274,7 @@ def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
     return f"D({m},{n}) must be {expected[m, n]:g}, found {got}{because}"
 
 
-def _known(reports: tuple[Report, Report]) -> str:
+def _known(reports: tuple[Report | LoadedReport, Report]) -> str:
     """How the models are known, all in all."""
     said = [one.evidence for one in reports]
     return next((one for one in said if not one.startswith("measured")), said[0])

@@ -22,7 +22,7 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.instructions.rules import as_mode, rows_read
 from descriptors.instructions.tables import DENSE_K, SHAPES
 from descriptors.operands.operand import ElementType, Major, as_element_type, as_major
-from descriptors.plans.asked import kind_asked, three
+from descriptors.plans.parts.asked import kind_asked, three
 from descriptors.plans.plan import Plan
 from descriptors.plans.planner import plan, prove_plan
 from descriptors.text import Told, counted, extents_text

@@ -1,8 +1,8 @@
 """The read model: from a shared-memory descriptor word to the byte address of every element the tensor core reads.
 
-The judge of every derivation, so it shares no code with them: the field positions, the walk and the swizzle are
-written out here again, in plain integers. For element (i, k) of an operand, i along M or N, with s bytes an element
-and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
+The judge of every derivation, so it shares no code with them: the walk and the swizzle are written out here again, in
+plain integers, and the field positions in :mod:`descriptors.proof.word_model`. For element (i, k) of an operand, i
+along M or N, with s bytes an element and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
 
     K-major    b = k*s   offset = (i//8)*SBO + (i%8)*W + b%16 + (b//16)*(16 if swizzled else LBO)
     MN-major   b = i*s   offset = (b//16)*SBO + b%16 + (k%8)*16 + (k//8)*LBO               without swizzle
@@ -22,8 +22,7 @@ second chunk; that its line stands for the pieces beyond is what NVIDIA's kernel
 
 The exclusive-or takes the *absolute* address, which is why a start inside a swizzle atom works. The sum is not taken
 modulo the 18-bit window of the start address: there is nothing to read beyond shared memory, and the hardware faults
-(:data:`WINDOW`). sm100 adds 128B with
-32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
+(:data:`WINDOW`). sm100 adds 128B with 32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
 Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on sm100 documented, not measured.
 Source: PTX ISA 9.1, "Asynchronous warpgroup level matrix shared memory layout" (wgmma) and "Shared memory layout and
 canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's. LBO mode 1: PTX ISA 9.1, tcgen05 "Absolute
@@ -40,55 +39,19 @@ Law: whatever the swizzle, a group of 8 rows is read byte by byte, each once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.proof.walk_model import Walk, names, walk
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Bits that an element takes up in its 16 bytes, and bits between the starts of two elements there. They differ where
-# 16 narrow elements sit at the front of a 16-byte container.
-_ELEMENTS = {
-    "f16": (16, 16),
-    "bf16": (16, 16),
-    "tf32": (32, 32),
-    "e4m3": (8, 8),
-    "e5m2": (8, 8),
-    "s8": (8, 8),
-    "u8": (8, 8),
-    "e2m3": (8, 6),
-    "e3m2": (8, 6),
-    "e2m1_unpacksmem": (8, 4),
-    "e2m1": (4, 4),
-}
-
-
-class _Pattern(NamedTuple):
-    """A swizzle: its row in bytes, how many bits of the row number go where, the rows of k in an MN-major group."""
-
-    span: int
-    bits: int
-    position: int
-    rows: int
-
-
-_NONE, _32B, _64B, _128B = _Pattern(16, 0, 4, 8), _Pattern(32, 1, 4, 8), _Pattern(64, 2, 4, 8), _Pattern(128, 3, 4, 8)
-_128B_BASE32B = _Pattern(128, 2, 5, 4)
-_PATTERNS = {
-    "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
-    "sm100": {0: _NONE, 1: _128B_BASE32B, 2: _128B, 4: _64B, 6: _32B},
-}
-#: Bytes of a line, within which K lies unless LBO is absolute, and the most of K that an operand has then.
-_LINE, _LONGEST = 128, 48
 #: One past the last address that a start address can hold: 14 bits that count 16 bytes. A walk that reaches it, or the
 #: end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the end of the block's
 #: memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken modulo 2**18 it was
 #: inside. Single pieces just past the end were read too, with undefined values (``wgmma_window.json``).
 WINDOW = 1 << 18
-_MOST_ROWS, _MOST_ELEMENTS = 1 << 16, 1 << 28
-_FARTHEST = 1 << 28  # so that bit addresses fit 32 bits
 
 
 def read_addresses(
@@ -174,7 +137,7 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     >>> evidence(arch="sm100", dtype="bf16", major="K")
     'documented, not measured on a Blackwell GPU'
     """
-    arch, name, major_name = _names(arch, dtype, major)
+    arch, name, major_name = names(arch, dtype, major)
     if absolute:
         return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
     if arch == "sm100":
@@ -182,87 +145,6 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     if name in ("f16", "bf16") or (major_name == "K" and name in ("tf32", "e4m3", "e5m2", "s8", "u8")):
         return "measured on a Hopper GPU"
     return "no wgmma instruction reads such an operand"
-
-
-class Walk(NamedTuple):
-    """A walk over an operand, checked, before any address of it is computed.
-
-    An element has an index ``i`` along the contiguous dimension and a row ``r`` across it. Law: with
-    ``b = i*storage//8`` its offset is ``b%piece + b//piece*piece_step + r%rows*pattern.span + r//rows*group_step``.
-
-    Args:
-        starts: the start address of each word.
-        lines: its LBO where that is an address, for each word; empty where it is a step.
-        several: whether there are several words, so that the result has an axis of them.
-        k_major: whether K is the contiguous dimension.
-        length, height: extents along the contiguous dimension and across it.
-        storage, step: bits of an element, and between two elements within 16 bytes.
-        piece, piece_step: bytes of a piece, and from one to the next.
-        rows, group_step: rows of a group, and bytes from one to the next.
-        base: the base offset.
-        pattern: the swizzle.
-    """
-
-    starts: Sequence[int]
-    lines: Sequence[int]
-    several: bool
-    k_major: bool
-    length: int
-    height: int
-    storage: int
-    step: int
-    piece: int
-    piece_step: int
-    rows: int
-    group_step: int
-    base: int
-    pattern: _Pattern
-
-    def begins(self, word: int, b: int) -> int:
-        """Where the offsets of a word are counted from at byte b of a row: its start, or the line that LBO names.
-
-        The byte that begins the other line is as many bytes of K on as the first line has left.
-        """
-        start = self.starts[word]
-        if not self.lines or start % _LINE + b < _LINE:
-            return start
-        return self.lines[word] + start % _LINE - _LINE
-
-
-def walk(word: int | Sequence[int], arch: str, dtype: object, major: object, shape: object) -> Walk:
-    """The walk that one word describes, or several.
-
-    Args:
-        word, arch, dtype, major, shape: as for :func:`read_addresses`, whose errors these are too.
-
-    >>> found = walk(1 << 62 | 64 << 32 | 1 << 16, "sm90", "bf16", "K", (64, 16))
-    >>> found.piece_step, found.group_step, found.pattern.span
-    (16, 1024, 128)
-    """
-    arch, name, major_name = _names(arch, dtype, major)
-    mn, k = _extents(shape)
-    several = isinstance(word, (tuple, list))
-    words: Sequence[int] = word if isinstance(word, (tuple, list)) else (word,)
-    starts, lines, (leading, stride, base, pattern) = _common_fields(words, arch)
-    storage, step = _ELEMENTS[name]
-    if lines:
-        _check_absolute(words[0], major_name, pattern, base, lines, k * storage)
-    # Along the contiguous dimension b counts bytes in pieces; across it, rows come in groups.
-    if major_name == "K":
-        length, height, piece, rows = k, mn, 16, 8
-        piece_step, group_step = (16 if pattern.bits else leading), stride
-    else:
-        length, height, piece, rows = mn, k, pattern.span, pattern.rows
-        piece_step, group_step = (leading, stride) if pattern.bits else (stride, leading)
-    reach = max(*starts, *lines, 0) + (length * storage - 1) // 8 // piece * piece_step
-    reach += (height - 1) // rows * group_step
-    if reach > _FARTHEST:
-        shown = f"{words[0]:#018x}" + (f" and {len(starts) - 1} more" if len(starts) > 1 else "")
-        raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {shown}")
-    return Walk(
-        starts, lines, several, major_name == "K", length, height, storage, step, piece, piece_step, rows, group_step,
-        base, pattern,
-    )  # fmt: skip
 
 
 def _read(walked: Walk) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
@@ -302,75 +184,3 @@ def _placed(offsets: NDArray[np.uint32], w: Walk, b: NDArray[np.uint32]) -> NDAr
         begun = np.array(places, dtype=np.int64).astype(np.uint32)[:, None, :]
     placed: NDArray[np.uint32] = offsets + begun
     return placed if w.several else placed[0]
-
-
-def _check_absolute(word: int, major: str, pattern: _Pattern, base: int, lines: Sequence[int], k_bits: int) -> None:
-    """Refuse an absolute LBO where PTX has none, or nobody shows one."""
-    for must, wrong, found in (
-        ("swizzle 128B", pattern is not _128B, f"another: rows of {pattern.span} bytes, {pattern.bits} bits"),
-        ("a K-major operand", major != "K", "an MN-major one"),
-        ("base offset 0", base != 0, str(base)),
-        (f"an operand of at most {_LONGEST} bytes of K", k_bits > 8 * _LONGEST, f"{k_bits // 8} bytes"),
-        (
-            f"a line: a multiple of {_LINE}",
-            any(one % _LINE for one in lines),
-            f"LBO {max(o % _LINE for o in lines)} off",
-        ),
-    ):
-        if wrong:
-            raise DescriptorError(
-                f"read_addresses: an absolute leading byte address (bit 52) must have {must}, found {found}; "
-                f"{word:#018x}"
-            )
-
-
-def _common_fields(words: Sequence[int], arch: str) -> tuple[list[int], list[int], tuple[int, int, int, _Pattern]]:
-    """All start addresses, all LBO that are addresses, and the other fields, which must be the same in every word."""
-    rows = [_fields(as_integer(word, "read_addresses: word", maximum=2**64 - 1), arch) for word in words]
-    absolute = {row[1] is not None for row in rows}
-    others = {row[2:] for row in rows}
-    if len(others) != 1 or len(absolute) != 1:
-        raise DescriptorError(
-            "read_addresses: several words must differ in the start address alone, found "
-            f"{max(len(others), len(absolute))} kinds"
-        )
-    return [row[0] for row in rows], [row[1] for row in rows if row[1] is not None], others.pop()
-
-
-def _fields(word: int, arch: str) -> tuple[int, int | None, int, int, int, _Pattern]:
-    """Start, LBO where it is an address, LBO where it is a step, SBO in bytes, base offset, and the swizzle."""
-    code = word >> 62 if arch == "sm90" else word >> 61
-    if arch == "sm100":
-        version = word >> 46 & 7
-        if version != 1:
-            raise DescriptorError(
-                f"read_addresses: the version of an sm100 word must be 1, found {version}; {word:#018x}"
-            )
-    pattern = _PATTERNS[arch].get(code)
-    if pattern is None:
-        raise DescriptorError(f"read_addresses: the swizzle code must be 0, 1, 2, 4 or 6, found {code}; {word:#018x}")
-    start, leading, stride = ((word >> low & 0x3FFF) << 4 for low in (0, 16, 32))
-    absolute = arch == "sm100" and bool(word >> 52 & 1)
-    return start, leading if absolute else None, 0 if absolute else leading, stride, word >> 49 & 7, pattern
-
-
-def _names(arch: object, dtype: object, major: object) -> tuple[str, str, str]:
-    names = []
-    for what, value, choices in (("arch", arch, _PATTERNS), ("dtype", dtype, _ELEMENTS), ("major", major, ("K", "MN"))):
-        found = str(value)
-        if found not in choices:
-            exact = {choice.casefold(): choice for choice in choices}
-            if found.casefold() not in exact:
-                raise ChoiceError(f"read_addresses: {what}", value, choices)
-            found = exact[found.casefold()]
-        names.append(found)
-    return names[0], names[1], names[2]
-
-
-def _extents(shape: object) -> tuple[int, int]:
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise DescriptorError("read_addresses: shape must be two extents (MN, K)")
-    mn, k = (as_integer(extent, "read_addresses: an extent", minimum=1, maximum=_MOST_ROWS) for extent in shape)
-    if mn * k > _MOST_ELEMENTS:
-        raise DescriptorError(f"read_addresses: the shape must have at most {_MOST_ELEMENTS} elements, found {mn * k}")
-    return mn, k

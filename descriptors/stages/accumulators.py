@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descriptors.errors import DescriptorError
-from descriptors.pictures.panels import Frame, fitted, ticks, times
-from descriptors.pictures.tables import table
+from descriptors.pictures.parts.panels import Frame, fitted, ticks, times
+from descriptors.pictures.parts.tables import table
 from descriptors.stages.drawn import Drawn, Grid, Mark, drawn
 from descriptors.stages.view import View
 from descriptors.tmem.accumulator import accumulator
@@ -52,7 +52,9 @@ def tensor_memory(view: View) -> Drawn:
         DescriptorError: on sm90, which has no tensor memory, and where there is no such instruction.
     """
     if view.derivation.arch != "sm100":
-        raise DescriptorError("explore: tensor memory must be that of sm100, found sm90: its accumulators are registers")
+        raise DescriptorError(
+            "explore: tensor memory must be that of sm100, found sm90: its accumulators are registers"
+        )
     m, n = extents(view)
     found = accumulator(m, n)
     places: Places = [[None] * found.columns for _ in range(128)]

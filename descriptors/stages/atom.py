@@ -12,8 +12,8 @@ Law: the number in a cell is the offset of that element in the tile, in elements
 from __future__ import annotations
 
 from descriptors.operands.swizzled import parts
-from descriptors.pictures.panels import Frame, atom_name, every, times
-from descriptors.pictures.tables import table
+from descriptors.pictures.parts.panels import Frame, atom_name, every, times
+from descriptors.pictures.parts.tables import table
 from descriptors.stages.drawn import Drawn, Grid, Mark, drawn
 from descriptors.stages.view import PIECE, View
 from layoutalg import Figure

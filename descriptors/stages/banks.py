@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from descriptors.pictures.panels import Frame, every, hairs
-from descriptors.pictures.tables import table
+from descriptors.pictures.parts.panels import Frame, every, hairs
+from descriptors.pictures.parts.tables import table
 from descriptors.stages.drawn import Cells, Drawn, Grid, Mark, drawn
 from descriptors.stages.lines import cells, column, held, row
 from descriptors.stages.reads import Read, reads
@@ -54,9 +54,7 @@ def _lines(view: View, one: Read) -> range:
     return range(first, min(last, first + MOST_LINES - 1) + 1)
 
 
-def _panel(
-    figure: Figure, view: View, one: Read, frame: Frame, there: Cells, lines: range, most: int
-) -> None:
+def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, lines: range, most: int) -> None:
     role = "good" if max(one.words, default=0) <= 1 else "bad"
     figure.text(0, frame.y - 26, _name(one), "ink", 14, bold=True)
     figure.text(WIDE, frame.y - 26, counted(one.wavefronts, "wavefront"), role, 14, "end", bold=True)
@@ -83,7 +81,9 @@ def _panel(
         line, within = divmod(at, view.line_bytes)
         if line in lines:
             width = min(one.access_bytes, view.line_bytes - within) / view.line_bytes * WIDE
-            figure.border(within / view.line_bytes * WIDE, frame.y + (line - lines[0]) * high, width, high, "tile", line=2)
+            figure.border(
+                within / view.line_bytes * WIDE, frame.y + (line - lines[0]) * high, width, high, "tile", line=2
+            )
     figure.border(*frame.box, "tile", line=1.4)
     top = frame.y + frame.height + 14
     figure.bars(0, top, WIDE, BARS, one.words, most, role)
@@ -94,9 +94,7 @@ def _panel(
 def _marks(view: View, grid: Grid, there: Cells) -> list[Mark]:
     u, v = view.anatomy.unit
     chosen = view.cell[0] // u * u, view.cell[1] // v * v
-    return [
-        Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == chosen
-    ]
+    return [Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == chosen]
 
 
 def _table(view: View, there: Cells, lines: range) -> list[str]:

@@ -120,9 +120,7 @@ class _Shown(Picture):
         return self._scene
 
 
-def drawn(
-    figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: Sequence[Mark], text: str
-) -> Drawn:
+def drawn(figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: Sequence[Mark], text: str) -> Drawn:
     """What was drawn, with its map moved as the figure is when it becomes a scene.
 
     Args:

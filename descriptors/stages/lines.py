@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.pictures.anatomy import Pair
+from descriptors.pictures.parts.anatomy import Pair
 from descriptors.proof.addresses import address_bits
 from descriptors.stages.drawn import Cells
 from descriptors.stages.pieces import element_address, places

@@ -15,9 +15,8 @@ from itertools import product
 
 from descriptors.operands.operand import Major
 from descriptors.operands.swizzled import parts
-from descriptors.pictures.tiles import TilePicture
-from descriptors.proof.addresses import address_bits
-from descriptors.proof.rows import fetched_rows, stored_rows
+from descriptors.pictures.parts.tiles import TilePicture
+from descriptors.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.stages.view import PIECE, View
 from layoutalg import Figure
 
@@ -67,9 +66,7 @@ def misread(view: View) -> list[tuple[int, int]]:
     for stage in view.anatomy.stage_coordinate:
         block = [[one[stage] for one in row] for row in block]
     read = fetched_rows([view.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
-    return [
-        (i * high + a, j * deep + b) for a, b in product(range(high), range(deep)) if block[a][b] != read[a][b]
-    ]
+    return [(i * high + a, j * deep + b) for a, b in product(range(high), range(deep)) if block[a][b] != read[a][b]]
 
 
 def element_address(view: View) -> tuple[int, int]:

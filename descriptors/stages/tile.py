@@ -15,9 +15,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from descriptors.operands.operand import SwizzleMode
-from descriptors.pictures.anatomy import Anatomy
-from descriptors.pictures.panels import Frame, atom_name, border, fitted, ticks, times
-from descriptors.pictures.tables import table
+from descriptors.pictures.parts.anatomy import Anatomy
+from descriptors.pictures.parts.panels import Frame, atom_name, border, fitted, ticks, times
+from descriptors.pictures.parts.tables import table
 from descriptors.stages.drawn import Drawn, Grid, Mark, drawn
 from descriptors.stages.pieces import Numbers, kinds, places, roles
 from descriptors.stages.view import PIECE, View

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
-from descriptors.pictures.anatomy import Anatomy, Pair
+from descriptors.pictures.parts.anatomy import Anatomy, Pair
 from descriptors.text import extents_text, tuple_text
 from layoutalg import Layout
 

@@ -22,9 +22,10 @@ from layoutalg.analysis.to_f2 import clash
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import from_flat, merge
-from layoutalg.layouts.layout import Layout, trusted, valid_shape
+from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.layouts.valid import valid_shape
 from layoutalg.tuples.int_tuple import product, safe_text, text
 from layoutalg.tuples.types import Shape
 

@@ -13,10 +13,10 @@ from layoutalg.cli.options import EXPRESSIONS, json_option, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.drawing.text import table
 from layoutalg.errors import LayoutError
-from layoutalg.expression import evaluate
 from layoutalg.fragments.names import fragment, names
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
+from layoutalg.notation.expression import evaluate
 
 
 @click.command("eval", context_settings=EXPRESSIONS)

@@ -12,8 +12,8 @@ from layoutalg.analysis.warp_accesses import accesses
 from layoutalg.cli import analyses
 from layoutalg.cli.console import json_text, say
 from layoutalg.cli.options import EXPRESSIONS, access_of, access_options, dimensions, json_option, layout_of
-from layoutalg.expression import evaluate
 from layoutalg.layouts.modes import need_layout
+from layoutalg.notation.expression import evaluate
 
 
 @click.command(context_settings=EXPRESSIONS)

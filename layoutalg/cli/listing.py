@@ -8,7 +8,7 @@ from inspect import Signature, getdoc, signature
 from typing import Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.expression import OPERATIONS, operations
+from layoutalg.notation.expression import OPERATIONS, operations
 
 #: What stands in place of a docstring where Python was told to drop them.
 _NO_DOCUMENTATION = "(no documentation: Python runs with -OO)"

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from layoutalg.analysis.swizzle_search import AccessPattern
-from layoutalg.expression import evaluate
 from layoutalg.fragments.moves import moves
 from layoutalg.fragments.names import fragment, is_name
 from layoutalg.layouts.modes import need_layout
+from layoutalg.notation.expression import evaluate
 
 #: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
 EXPRESSIONS = {"ignore_unknown_options": True}

@@ -18,7 +18,7 @@ from layoutalg.drawing.arrange import arrange
 from layoutalg.drawing.grid import Axis, Drawable, Grid, drawing
 from layoutalg.drawing.order import by_offset, integers, order
 from layoutalg.errors import LayoutError
-from layoutalg.strokes.page import image
+from layoutalg.faces.page import image
 from layoutalg.strokes.theme import ink
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text

@@ -20,7 +20,7 @@ from typing import Any
 
 from layoutalg.drawing.grid import Axis, Drawable, Drawing, Grid, drawing
 from layoutalg.drawing.plate import Plate, Roles, label
-from layoutalg.strokes.terminal import painted
+from layoutalg.faces.terminal import painted
 from layoutalg.strokes.theme import kind
 
 

@@ -18,7 +18,8 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, need_integer_strides, valid_shape
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.valid import valid_shape
 from layoutalg.tuples.int_tuple import (
     check_depth,
     congruent,

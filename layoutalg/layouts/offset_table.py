@@ -1,7 +1,7 @@
 """Whole layouts at once in plain Python: all offsets of a layout as nested lists.
 
-Law: ``offset_table(L)`` is ``offsets(L).tolist()``, the same numbers without numpy: sooner for a layout of some thousand
-elements than numpy is imported, and later for one of a million.
+Law: ``offset_table(L)`` is ``offsets(L).tolist()``, the same numbers without numpy: sooner for a layout of some
+thousand elements than numpy is imported, and later for one of a million.
 
 >>> from layoutalg import ComposedLayout, Layout, Swizzle
 >>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
@@ -46,7 +46,9 @@ def offset_table(layout: AnyLayout) -> Any:
     need_layout(layout, "offset_table")
     total = need_int(product(layout.shape), "offset_table: the size")
     if total > _MOST:
-        raise LayoutError(f"offset_table: the layout must have at most 2**24 elements, found {total}; layout = {layout}")
+        raise LayoutError(
+            f"offset_table: the layout must have at most 2**24 elements, found {total}; layout = {layout}"
+        )
     bounds(layout)  # refuses what has no integer offsets, as offsets() does
     return _evaluated(layout)
 

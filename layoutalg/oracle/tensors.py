@@ -1,4 +1,4 @@
-"""Tensors made by the CuTe DSL, and what it prints of them: the texts that `layoutalg.layouts.printed` has to read."""
+"""Tensors made by the CuTe DSL, and what it prints of them: the texts that `layoutalg.notation.printed` has to read."""
 
 from __future__ import annotations
 

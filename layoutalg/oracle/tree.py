@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.errors import NotationError
-from layoutalg.expression import ExpressionParser, bind_operation
+from layoutalg.notation.expression import ExpressionParser, bind_operation
 from layoutalg.tuples.basis import ScaledBasis
 
 __all__ = ["SIGNS", "SymbolError", "operations_of", "syntax"]

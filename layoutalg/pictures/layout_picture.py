@@ -22,13 +22,13 @@ from layoutalg.drawing.grid import Drawable
 from layoutalg.drawing.plate import Plate
 from layoutalg.drawing.text import fitting, written
 from layoutalg.errors import LayoutError
+from layoutalg.faces.picture import Picture
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.pictures.arguments import held_by, levels_of, one_of, positive
 from layoutalg.pictures.plates import Question, plate_of
 from layoutalg.pictures.tables import COLOURS, LABELS, Limits
-from layoutalg.strokes.picture import Picture
 from layoutalg.strokes.scene import Scene
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text

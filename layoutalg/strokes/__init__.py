@@ -1,1 +1,1 @@
-"""Shapes with roles instead of colours, and every face of them: SVG, TikZ, pages, terminals; they know no tables."""
+"""Shapes with roles instead of colours, put together on a canvas; they know no tables and no file formats."""

@@ -58,7 +58,10 @@ def browser() -> Iterator[Any]:
 class Files(SimpleHTTPRequestHandler):
     """A plain server of files, as any host of static pages is."""
 
-    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
+    def guess_type(self, path: Any) -> str:
+        """Modules and WebAssembly under their own types, whatever the system's table says."""
+        known = {"mjs": "text/javascript", "wasm": "application/wasm"}
+        return known.get(str(path).rpartition(".")[2]) or super().guess_type(path)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing."""

@@ -16,10 +16,11 @@ from places import ROOT
 ROOMS = {
     "layoutalg.errors": "",
     "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
-    "layoutalg.strokes": ("theme metrics runs shapes scene canvas figure svg tikz page terminal files picture"),
+    "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
+    "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
     "layoutalg.layouts": (
-        "swizzle layout flat jumps plain_composition composed modes offsets offset_table cosize memory tokens printed notation"
+        "swizzle valid layout flat jumps plain_composition composed modes offsets offset_table cosize memory"
     ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
@@ -29,7 +30,7 @@ ROOMS = {
     ),
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
-    "layoutalg.expression": "",
+    "layoutalg.notation": "tokens printed parser notation expression",
     "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
     "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
@@ -37,16 +38,16 @@ ROOMS = {
     "layoutalg.__main__": "",
     "descriptors.errors": "",
     "descriptors.text": "",
-    "descriptors.operands": (
-        "synonyms operand swizzled decayed atoms steps forms canonical meaning pasted explicit partition match"
-    ),
+    "descriptors.operands": "synonyms operand swizzled decayed atoms pasted explicit",
+    "descriptors.matching": "steps forms canonical meaning partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "read_model copy_model landing_model shift_model accumulator_model scale_model addresses read_rows rows mismatch picture"
+        "word_model walk_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
+        "scale_model addresses mismatch picture"
     ),
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.derivation": (
-        "arguments request table advance crossing derivation compared verify derive symbolic_tile symbolic"
+        "arguments request table advance crossing places derivation compared verify derive symbolic_tile symbolic"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
@@ -54,10 +55,10 @@ ROOMS = {
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
-    "descriptors.plans": (
-        "asked operands scales accumulators instruction memory product tensor_map budget plan order planner proposals"
-    ),
-    "descriptors.emitters": "recipe cuda cutedsl ptx python emit",
+    "descriptors.plans.parts": "asked operands fragments scales accumulators instruction tensor_map budget",
+    "descriptors.plans": "memory product plan order planner proposals",
+    "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
+    "descriptors.gemm": "offsets header sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (
@@ -71,21 +72,21 @@ ROOMS = {
     ),
     "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
     "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
-    "descriptors.output": "plan main_loop proposals search summary report story answers",
-    "descriptors.pictures": (
-        "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms advance_panel word_panel advance "
-        "word accesses bank_panel banks swizzle_panels swizzles boxes difference proofs shifted gallery kinds"
-    ),
+    "descriptors.output": "plan staged main_loop proposals search summary report story answers",
+    "descriptors.pictures.parts": "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms",
+    "descriptors.pictures.words": "advance_panel word_panel advance word difference",
+    "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
+    "descriptors.pictures": "boxes proofs shifted gallery kinds",
     "descriptors.stages": "view drawn pieces tile atom lines reads banks memory accumulators",
     "descriptors.explorer": "question edited asked presets inspector commands pasted told answer page server site",
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors": "",
-    "descriptors.cli": (
-        "elsewhere options tiles check derive emit match words debug instructions tma plan tmem_layouts tmem_data "
-        "tmem_shift tmem draw explore search formulas atlas kernels command"
-    ),
+    "descriptors.cli.asking": "elsewhere values completion options tiles check",
+    "descriptors.cli.operands": "derive emit match words debug tma draw",
+    "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
+    "descriptors.cli": "plan explore search formulas atlas kernels command",
     "descriptors.__main__": "",
 }
 

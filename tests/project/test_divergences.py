@@ -14,7 +14,7 @@ from postconditions import REFUSED, fault
 
 import layoutalg
 from layoutalg import Layout, LayoutError
-from layoutalg.expression import evaluate
+from layoutalg.notation.expression import evaluate
 from layoutalg.tuples.int_tuple import text
 
 DATA = json.loads((ROOT / "tests" / "vectors" / "divergences.json").read_text(encoding="utf-8"))

@@ -180,6 +180,8 @@ def test_what_hypothesis_draws_depends_on_the_seed_alone(tmp_path):
     assert len(first) >= 100
     assert drawn("second", "2") == first
     assert (
-        drawn("third", "3", "import descriptors.debug.decode, layoutalg.expression\nODD = (123457, 'weasel')\n")
+        drawn(
+            "third", "3", "import descriptors.debug.decode, layoutalg.notation.expression\nODD = (123457, 'weasel')\n"
+        )
         == first
     )

@@ -45,7 +45,7 @@ from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.drawing.plate import Level, Mark
 from layoutalg.fragments.catalogue import family_of
-from layoutalg.layouts.tokens import tokenize
+from layoutalg.notation.tokens import tokenize
 from layoutalg.oracle import algebra, reader, service, tensors, tree
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
@@ -79,7 +79,7 @@ EXAMPLES: dict[str, list[Any]] = {
         prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)")),
         prove(Layout(8), Layout(4)),
     ],
-    "layouts.printed.Pointer": [Pointer(16, "smem", 1024, "bf16", Swizzle(3, 4, 3)), Pointer(8)],
+    "notation.printed.Pointer": [Pointer(16, "smem", 1024, "bf16", Swizzle(3, 4, 3)), Pointer(8)],
     "pictures.layout_picture.LayoutPicture": [
         *(draw(TILE), draw(Layout((2, 3), (M, 1)), "block", "index")),
         draw(TILE, "bank", element_bytes=2, levels=[(8, 8)], title="An atom", before=Layout(512)),
@@ -101,7 +101,7 @@ EXAMPLES: dict[str, list[Any]] = {
 #: Values that no public function gives: the names of their own module make them again.
 INNER: dict[str, list[Any]] = {
     "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
-    "layouts.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "notation.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
     "fragments.catalogue.Family": [family_of("mma.m16n8k16.C")],
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],

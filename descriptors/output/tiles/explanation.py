@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from descriptors.derivation.crossing import LINE, PIECES
 from descriptors.derivation.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
-from descriptors.operands import meaning
-from descriptors.operands.forms import LEADING, STRIDE
+from descriptors.matching import meaning
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import extents_text, word_text
 from descriptors.words.bitfield import span

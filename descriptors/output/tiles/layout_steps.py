@@ -18,8 +18,8 @@ from itertools import chain, repeat
 
 from descriptors.derivation.crossing import PIECES
 from descriptors.derivation.derivation import Derivation
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.atoms import atoms_of, canonical_atom
-from descriptors.operands.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.output.tiles.explanation import chunk_meaning, names

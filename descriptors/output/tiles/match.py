@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from descriptors import text
-from descriptors.operands.canonical import Match
-from descriptors.operands.forms import LEADING, STRIDE
+from descriptors.matching.canonical import Match
+from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import Major
 from descriptors.words.transpose import transpose_note
 

@@ -21,7 +21,7 @@ import click
 from attacks import isolated
 from attacks.algebra import draw as draw_expression
 from attacks.algebra import layout as draw_layout
-from layoutalg.expression import OPERATIONS
+from layoutalg.notation.expression import OPERATIONS
 
 NAME = "commands"
 PROGRAMS = ("layoutalg", "descriptors")

@@ -42,7 +42,9 @@ def options(name: str) -> list[click.Option]:
     return [one for one in of(name).params if isinstance(one, click.Option) and not one.is_flag]
 
 
-OPTIONS = [(name, option.opts[0]) for name in COMMANDS for option in options(name)]
+#: What takes any identifier: nothing is offered, and nothing refused.
+FREE = {("emit", "--name")}
+OPTIONS = [one for name in COMMANDS for option in options(name) if (one := (name, option.opts[0])) not in FREE]
 
 
 def completed(name: str, option: str, begun: str = "", **params: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 from xml.etree import ElementTree
 
@@ -85,7 +84,9 @@ def test_whatever_is_asked_the_answer_is_a_record(asked: dict[str, Any]) -> None
 )
 def test_texts_that_are_too_deep_or_too_large_are_refused(text: str) -> None:
     assert not answer({"layout": text})["ok"]
-    assert not answer({"lanes": text, "tab": "banks"})["ok"] or "error" in answer({"lanes": text, "tab": "banks"})["stage"]
+    assert (
+        not answer({"lanes": text, "tab": "banks"})["ok"] or "error" in answer({"lanes": text, "tab": "banks"})["stage"]
+    )
     assert answer({"paste": text, "want": ["pasted"]})["pasted"]["error"]["message"]
 
 

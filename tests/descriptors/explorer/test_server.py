@@ -72,7 +72,9 @@ def test_what_is_no_question_to_this_server_is_refused(
 ) -> None:
     if status == 411 and "Transfer-Encoding" in headers:
         with socket.create_connection(("127.0.0.1", server.server_port), timeout=30) as line:
-            told = f"POST /answer HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\nContent-Type: application/json\r\n"
+            told = (
+                f"POST /answer HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\nContent-Type: application/json\r\n"
+            )
             line.sendall(f"{told}Transfer-Encoding: chunked\r\n\r\n".encode())
             assert b"411" in line.recv(200)
         return

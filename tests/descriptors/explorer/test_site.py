@@ -32,7 +32,11 @@ def test_the_archive_is_the_same_every_time() -> None:
     ],
 )
 def test_what_cannot_be_written_is_said_in_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["explore", *arguments]) == 2
@@ -75,7 +79,9 @@ def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_pa
     for asked in ({"swizzle": "64B"}, {"dtype": "e4m3"}, {"mma": "64x32"}, {"arch": "sm90"}):
         for name, value in asked.items():
             put(site, name, value) if name != "dtype" else site.select_option("#controls [name=dtype]", value)
-    known = answer({"swizzle": "64B", "dtype": "e4m3", "mma": "64x32", "arch": "sm90", "cell": "11,21", "want": ["told", "proof"]})
+    known = answer(
+        {"swizzle": "64B", "dtype": "e4m3", "mma": "64x32", "arch": "sm90", "cell": "11,21", "want": ["told", "proof"]}
+    )
     site.locator("#proof", has_text=known["proof"]["headline"]).wait_for()
     assert text(site, "#headword") == known["told"]["word"]
     settled(site, lambda: site.select_option("#preset", "0"))

@@ -9,9 +9,7 @@ import pytest
 from descriptors import NotCanonicalError, derive
 from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.operands.swizzled import recognise, swizzle_on_elements
-from layoutalg import (
-    Swizzle,
-)
+from layoutalg import Swizzle
 
 BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}
 

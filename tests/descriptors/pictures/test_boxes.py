@@ -8,7 +8,7 @@ from drawn_operands import OPERANDS
 
 from descriptors import DescriptorError, TmaError, tma_plan
 from descriptors.pictures.boxes import BoxesPicture
-from descriptors.pictures.panels import spaced
+from descriptors.pictures.parts.panels import spaced
 
 
 @pytest.mark.parametrize("rank", [2, 3])

@@ -26,7 +26,7 @@ from descriptors import (
     verify,
 )
 from descriptors.pictures.kinds import KINDS
-from descriptors.pictures.tiles import COLOURS
+from descriptors.pictures.parts.tiles import COLOURS
 from layoutalg import Layout, Picture
 
 D = OPERANDS["K 128B"]

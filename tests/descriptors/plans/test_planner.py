@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descriptors import DescriptorError, IllegalError, derive, plan
-from descriptors.plans.accumulators import Registers, TensorColumns
+from descriptors.plans.parts.accumulators import Registers, TensorColumns
 
 #: What is asked, and: stages, bytes for the full barrier, steps of K of A and of B.
 DOCUMENTS: list[tuple[dict[str, Any], tuple[Any, ...]]] = [

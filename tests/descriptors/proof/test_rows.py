@@ -12,8 +12,16 @@ from places import ROOT
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.table import numbers
-from descriptors.proof.addresses import fetched_addresses, stored_addresses
-from descriptors.proof.rows import MANY, arrays_pay, fetched_rows, plain_fetched, plain_stored, stored_rows
+from descriptors.proof.addresses import (
+    MANY,
+    arrays_pay,
+    fetched_addresses,
+    fetched_rows,
+    plain_fetched,
+    plain_stored,
+    stored_addresses,
+    stored_rows,
+)
 
 #: Everything that has a plain twin, and its answer as data.
 PROGRAM = """
@@ -26,7 +34,7 @@ from descriptors import candidates, decode, derive, diff, read, record, verify
 d = derive((128, 64, 2), "bf16", "MN", "64B", (64, 16))
 crossing = derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2)
 beyond = derive((1024, 1024), "bf16", "K", "128B", (64, 16), capacity=None, verify=False)
-wrong = diff(d.words()[0][1][0] ^ 1 << 33, d.smem_tile, dtype="bf16", major="MN", shape=d.mma, subtile=(0, 1, 1))
+wrong = diff(d.word(0, 1, stage=1) ^ 1 << 33, d.smem_tile, dtype="bf16", major="MN", shape=d.mma, subtile=(0, 1, 1))
 across = diff(crossing.words()[0][3], crossing.smem_tile, dtype="e2m1", major="K", shape=(128, 96), subtile=(0, 2))
 answers = [
     verify(d, bases=(0, 0x1080)), verify(crossing), verify(beyond), wrong, across,

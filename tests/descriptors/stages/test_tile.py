@@ -32,7 +32,7 @@ def test_the_chosen_cell_is_marked_where_the_grid_has_it(d: Derivation, data: st
     grid, mark = made.grids[0], made.marks[-1]
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     assert element_at(grid, *middle) == cell
-    assert all(0 <= one.x and one.x + one.width <= made.width for one in made.marks)
+    assert all(one.x >= 0 and one.x + one.width <= made.width for one in made.marks)
 
 
 def element_at(grid: Grid, x: float, y: float) -> tuple[int, int]:

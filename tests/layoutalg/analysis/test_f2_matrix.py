@@ -10,10 +10,7 @@ import pytest
 from f2 import few, matrices
 from hypothesis import given
 
-from layoutalg import (
-    LayoutError,
-    NotInjectiveError,
-)
+from layoutalg import LayoutError, NotInjectiveError
 from layoutalg.analysis.f2_matrix import F2Matrix
 
 

@@ -7,12 +7,7 @@ from f2 import few, linear_layouts, matrices, values_of
 from hypothesis import given
 from strategies import swizzles
 
-from layoutalg import (
-    ComposedLayout,
-    Layout,
-    LayoutError,
-    Swizzle,
-)
+from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.from_f2 import every_swizzle, from_f2
 from layoutalg.analysis.to_f2 import to_f2

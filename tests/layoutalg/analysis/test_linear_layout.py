@@ -14,12 +14,7 @@ from f2 import few, linear_forms, linear_layouts, points, values_of
 from hypothesis import given
 from places import VECTORS
 
-from layoutalg import (
-    Layout,
-    LayoutError,
-    NotInjectiveError,
-    size,
-)
+from layoutalg import Layout, LayoutError, NotInjectiveError, size
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.linear_layout import LinearLayout, from_matrix
 from layoutalg.analysis.triton import from_linear_layout, to_linear_layout

@@ -10,7 +10,7 @@ import pytest
 
 import layoutalg as la
 from layoutalg.cli.command import COMMANDS, main
-from layoutalg.expression import OPERATIONS, operations
+from layoutalg.notation.expression import OPERATIONS, operations
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -6,13 +6,7 @@ import judge
 from hypothesis import given
 from strategies import composed_layouts
 
-from layoutalg import (
-    ComposedLayout,
-    Layout,
-    Swizzle,
-    make_composed_layout,
-    size,
-)
+from layoutalg import ComposedLayout, Layout, Swizzle, make_composed_layout, size
 
 
 @given(composed_layouts)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 import layoutalg as la
-from layoutalg import (
-    ComposedLayout,
-    Layout,
-    LayoutError,
-    Swizzle,
-    UndecidedError,
-)
+from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, UndecidedError
 from layoutalg.layouts import cosize
 
 

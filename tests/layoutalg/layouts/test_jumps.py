@@ -9,11 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import layoutalg as la
-from layoutalg import (
-    NotDivisibleError,
-    UndecidedError,
-    parse_layout,
-)
+from layoutalg import NotDivisibleError, UndecidedError, parse_layout
 from layoutalg.layouts import jumps
 from layoutalg.layouts.jumps import ExtendedLayout
 

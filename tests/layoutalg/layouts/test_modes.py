@@ -7,16 +7,7 @@ import pytest
 from hypothesis import given
 from strategies import any_layouts, layouts
 
-from layoutalg import (
-    Layout,
-    LayoutError,
-    depth,
-    get,
-    leading_dim,
-    rank,
-    select,
-    size,
-)
+from layoutalg import Layout, LayoutError, depth, get, leading_dim, rank, select, size
 
 
 @given(any_layouts)

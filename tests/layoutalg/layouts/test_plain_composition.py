@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 import layoutalg as la
-from layoutalg import (
-    UndecidedError,
-    parse_layout,
-)
+from layoutalg import UndecidedError, parse_layout
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from seeds import seeds_of
 
 from layoutalg import NotationError, evaluate, oracle
 from layoutalg.cli.values import tell
-from layoutalg.expression import OPERATIONS
+from layoutalg.notation.expression import OPERATIONS
 from layoutalg.oracle import algebra, expressions
 from layoutalg.oracle.algebra import Answer, Case
 from layoutalg.oracle.expressions import evaluate_expressions

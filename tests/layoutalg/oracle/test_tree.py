@@ -11,7 +11,7 @@ from hypothesis import given
 from strategies import any_layouts
 
 from layoutalg import LayoutError, NotationError
-from layoutalg.expression import OPERATIONS
+from layoutalg.notation.expression import OPERATIONS
 from layoutalg.oracle.tree import SIGNS, SymbolError, operations_of, syntax
 
 TREES = [

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from layoutalg import LayoutError
-from layoutalg.strokes.terminal import painted
+from layoutalg.faces.terminal import painted
 from layoutalg.strokes.theme import BORDERS, INKS, ink, kind, step
 
 Colour = tuple[float, float, float]

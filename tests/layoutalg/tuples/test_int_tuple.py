@@ -20,7 +20,7 @@ from layoutalg import (
     rank,
     size,
 )
-from layoutalg.layouts.notation import parse_int_tuple
+from layoutalg.notation.notation import parse_int_tuple
 from layoutalg.tuples.int_tuple import congruent, flatten_tuple, text, tuple_depth, unflatten, weakly_congruent
 
 

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from layoutalg import (
-    UndecidedError,
-)
+from layoutalg import UndecidedError
 from layoutalg.tuples.polynomial import Polynomial
 
 M, N = Polynomial.symbol("m"), Polynomial.symbol("n")

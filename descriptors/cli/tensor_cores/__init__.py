@@ -1,0 +1,1 @@
+"""The commands on what tensor cores have: instructions, their descriptors, tensor memory."""

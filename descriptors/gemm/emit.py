@@ -1,0 +1,59 @@
+"""A plan as source code: ``emit_plan``, the one door to every language that a plan is written in.
+
+Law: the text names the plan that it came from, in its first lines.
+
+>>> from descriptors.plans.planner import plan
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)
+>>> made.headline in emit_plan(made, "header", "gemm")
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.gemm import header
+from descriptors.operands.operand import choose
+from descriptors.plans.plan import Plan
+
+__all__ = ["PLAN_LANGUAGES", "emit_plan"]
+
+
+def _cuda(made: Plan, name: str) -> str:
+    """A whole kernel with its host program."""
+    from descriptors.gemm import sm90
+
+    return sm90.kernel(made)
+
+
+#: Who writes a plan in each language.
+PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
+    "cuda": _cuda,
+    "header": header.write,
+}
+
+
+def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
+    """Source code of a plan.
+
+    Args:
+        made: the plan.
+        language: ``"cuda"``, a whole kernel; ``"ptx"`` or ``"cutedsl"``, the inner loop; ``"header"``, the numbers, for
+            C, C++ and CUDA C++.
+        name: prefix of every identifier, where the language has any.
+
+    Raises:
+        ChoiceError: if the language is unknown.
+        DescriptorError: if the plan is none, or the name no identifier.
+
+    >>> from descriptors.plans.planner import plan
+    >>> print(*emit_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2), "header").splitlines()[:3], sep="\\n")
+    #pragma once
+    <BLANKLINE>
+    #include <stdint.h>
+    """
+    write = choose("emit: language", language, PLAN_LANGUAGES)
+    if not isinstance(made, Plan):
+        raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
+    return write(made, name)

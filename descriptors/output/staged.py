@@ -1,0 +1,151 @@
+"""What a main loop stages, as text and as data: the operands, the registers that A is loaded into, the scale factors.
+
+Law: text and data have the same word, and the same tensor map.
+
+>>> from descriptors.plans.planner import plan
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
+>>> told, kept = " ".join(operand_lines(made, made.a)), operand_record(made.a)
+>>> kept["word"] in told, [name in told for name in kept["tensor_map"]].count(False)
+(True, 0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from descriptors.plans.parts.fragments import LoadedOperand
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.parts.tensor_map import dimension_name, encode_arguments
+from descriptors.plans.plan import Plan
+from descriptors.text import aligned, extents_text, word_text
+
+#: The longest line of a list.
+_WIDTH = 116
+
+#: Numbers of a row that are written out; of more the first ones, and the last.
+_SHOWN = 8
+
+
+def operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
+    """An operand in every stage: its memory and layout, its words or its registers, its copies."""
+    d, letter = side.derivation, "M" if side.matrix == "A" else "N"
+    yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
+    if made.asked.cta_group == 2:
+        yield f"   half       CTA v of the pair holds {letter} from {d.tile[0]} v on, {d.tile[0]} of them"
+    where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
+    yield f"   memory     {where}"
+    yield f"   layout     {d.smem_tile}"
+    if side.matrix == "A" and made.loads is not None:
+        yield from _loads(made.loads)
+    else:
+        yield from _words(side, letter)
+    told = [f"{name} = {value}" for name, value in encode_arguments(side)]
+    yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*told[:-1], told[-1] + ")"], ", ", " " * 16)
+    names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
+    for box in side.boxes:
+        at = f"box at ({names}) + ({', '.join(map(str, box.coordinates))})"
+        yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
+    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
+    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
+
+
+def _words(side: StagedOperand, letter: str) -> Iterator[str]:
+    yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
+    for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
+        if len(steps) > 1:
+            yield f"              {some(steps)} for {what} 0 to {len(steps) - 1}"
+    last = side.word_at(-1, -1, -1) & 0x3FFF
+    yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
+    yield f"   major      {side.bit} = {side.transposed}"
+
+
+def _loads(loads: LoadedOperand) -> Iterator[str]:
+    yield f"   registers  {loads.registers} a thread for an M block of a stage, 4 a K block, in place of a word"
+    yield f"   fragment   (thread, value) -> m + 64 k: {loads.fragment.layout}"
+    yield f"   loads      {loads.loads} a thread for a K block: {loads.move}"
+    if loads.loads == 1:
+        points = ", ".join(str(loads.pointer(t)) for t in (0, 1, 8, 16))
+        yield f"              threads 0, 1, 8, 16 give the addresses of elements (m, k) = {points} of the K block"
+
+
+def scales_lines(made: Plan) -> Iterator[str]:
+    """The scale factors in every stage, and the pointers of every K block; nothing where there are none."""
+    if made.scales is None:
+        return
+    one = made.scales
+    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
+    for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
+        yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
+        words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
+        yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
+        yield f"              {some(words)}"
+    rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
+    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
+    yield from aligned(rows, indent=3)
+    yield ""
+
+
+def operand_record(side: StagedOperand) -> dict[str, Any]:
+    """An operand as plain data."""
+    d = side.derivation
+    return {
+        "dtype": d.element.name,
+        "tile": d.tile,
+        "mma": d.mma,
+        "major": str(d.major),
+        "swizzle": str(d.swizzle),
+        "layout": str(d.smem_tile),
+        "base": side.base,
+        "stage_bytes": side.stage_bytes,
+        "alignment_bytes": side.alignment_bytes,
+        "word": word_text(side.word),
+        "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
+        "transposed": side.transposed,
+        "transpose_bit": side.bit,
+        "tensor_map": dict(encode_arguments(side)),
+        "boxes": [{"coordinates": box.coordinates, "offset_bytes": box.offset_bytes} for box in side.boxes],
+        "transaction_bytes": side.transaction_bytes,
+    }
+
+
+def loads_record(loads: LoadedOperand | None) -> dict[str, Any] | None:
+    """The loads of an A in registers as plain data; None of one in shared memory."""
+    if loads is None:
+        return None
+    found = {"layout": str(loads.fragment.layout), "move": loads.move, "loads": loads.loads}
+    return {**found, "registers": loads.registers}
+
+
+def scales_record(made: Plan) -> dict[str, Any] | None:
+    """The scale factors as plain data; None where there are none."""
+    if made.scales is None:
+        return None
+    one = made.scales
+    return {
+        "dtype": one.dtype,
+        "vector": one.vector,
+        "bases": one.bases,
+        "columns": one.columns,
+        "bytes": (one.a.bytes, one.b.bytes),
+        "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
+        "pointers": [[word_text(pointer, 32) for pointer in pair] for pair in one.pointers],
+    }
+
+
+def wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
+    """Words behind a beginning, in lines of bounded length."""
+    line = begin + words[0]
+    for word in words[1:]:
+        if len(line) + len(between) + len(word) > _WIDTH:
+            yield (line + between).rstrip()
+            line = (indent or " " * len(begin)) + word
+        else:
+            line += between + word
+    yield line
+
+
+def some(values: Iterable[object]) -> str:
+    """Values in a row; of many the first ones, and the last."""
+    given = list(map(str, values))
+    return ", ".join(given if len(given) <= _SHOWN else [*given[: _SHOWN - 2], "...", given[-1]])

@@ -1,0 +1,1 @@
+"""A derived tile and its parts as pictures: atoms, subtiles, chunks, bytes."""

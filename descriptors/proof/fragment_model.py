@@ -1,0 +1,66 @@
+"""The model of A in registers: which element ``wgmma`` takes from each of them, and what ``ldmatrix`` puts there.
+
+The judge of how A gets into registers, so it shares no code with the fragments that it judges. A register holds E
+elements of 32 bits together; register r of thread t of a warpgroup is, for ``wgmma``, the E elements from
+
+    row = 16 (t/32) + t%32/4 + 8 (r%2)        column = 4 E (r/2) + E (t%4)
+
+on. ``ldmatrix.x4`` gives a thread's register r what lies in matrix r, whose row i has 16 bytes from the address that
+lane 8 r + i of the warp gives: the 4 bytes from 4 (t%4) on of row t%32/4; with ``.trans``, of 16-bit elements alone,
+those of the turned matrix: elements t%32/4 of rows 2 (t%4) and 2 (t%4) + 1.
+
+Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix. Both were measured on an H200.
+
+Law: every element of a K block has a place of its own.
+
+>>> len(set(map(tuple, wgmma_a_elements(2).reshape(-1, 2).tolist()))) == 64 * 16
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Threads of a warpgroup, registers of A of each, lanes of a warp.
+THREADS, REGISTERS, LANES = 128, 4, 32
+
+
+def wgmma_a_elements(each: int) -> NDArray[np.int64]:
+    """Row and column of every element of A in registers: axes (thread, register, element, 2).
+
+    Args:
+        each: elements of a register.
+
+    >>> wgmma_a_elements(4)[37, 3, 1].tolist()
+    [25, 21]
+    """
+    import numpy as np
+
+    t, r, e = np.meshgrid(np.arange(THREADS), np.arange(REGISTERS), np.arange(each), indexing="ij")
+    row = 16 * (t // LANES) + t % LANES // 4 + 8 * (r % 2)
+    return np.stack([row, 4 * each * (r // 2) + each * (t % 4) + e], axis=-1)
+
+
+def ldmatrix_bytes(pointers: NDArray[np.int64], each: int, *, trans: bool = False) -> NDArray[np.int64]:
+    """The address that each element of each register comes from: axes (thread, register, element).
+
+    Args:
+        pointers: what every thread gives as its address, in bytes; whole warps of threads.
+        each: elements of a register; 2 with ``trans``.
+        trans: whether the matrices are turned.
+
+    >>> import numpy as np
+    >>> [ldmatrix_bytes(16 * np.arange(32), 2, trans=turned)[5, 1].tolist() for turned in (False, True)]
+    [[148, 150], [162, 178]]
+    """
+    import numpy as np
+
+    t, r, e = np.meshgrid(np.arange(len(pointers)), np.arange(REGISTERS), np.arange(each), indexing="ij")
+    warp, lane, width = t // LANES * LANES, t % LANES, 4 // each
+    row, byte = (2 * (lane % 4) + e, width * (lane // 4)) if trans else (lane // 4, 4 * (lane % 4) + width * e)
+    found: NDArray[np.int64] = pointers[warp + 8 * r + row] + byte
+    return found

@@ -1,0 +1,1 @@
+"""What can be drawn, in every form: SVG, TikZ, pages, terminals, files."""

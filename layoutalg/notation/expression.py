@@ -1,0 +1,273 @@
+"""Expressions of the algebra as text: ``zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))``.
+
+The notation of :mod:`layoutalg.notation.parser` with calls added. Added to its grammar::
+
+    part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
+              | name {"." word}              what the registers of an instruction hold: mma.m16n8k16.C
+    argument  = value | name "=" value
+    part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
+              | part "[" integer "]"         one mode of a layout
+
+A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.names`), and nothing else; Python's
+``eval`` is not involved.
+Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
+
+>>> from layoutalg import Layout, coalesce
+>>> a = Layout(((2, 4), 8), ((1, 2), 8))
+>>> evaluate(f"coalesce({a})") == coalesce(a)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.fragments.names import fragment
+from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.notation.parser import Parser
+from layoutalg.notation.printed import as_notation
+from layoutalg.notation.tokens import Token
+from layoutalg.tuples.int_tuple import safe_text
+
+if TYPE_CHECKING:
+    from inspect import BoundArguments
+
+#: Every operation that an expression may name, by topic; the names are those of the public package.
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "Make": (
+        *("Layout", "ComposedLayout", "Swizzle", "E", "make_layout", "make_ordered_layout", "make_layout_like"),
+        *("make_composed_layout", "make_identity_layout", "make_layout_tv"),
+    ),
+    "Look at": (
+        *("size", "cosize", "rank", "depth", "leading_dim", "is_congruent", "is_weakly_congruent", "product"),
+        *("crd2idx", "idx2crd", "max_common_layout", "max_common_vector"),
+    ),
+    "Rearrange": (
+        *("get", "select", "flatten", "append", "prepend", "group_modes", "slice_", "slice_and_offset", "dice"),
+        *("coalesce", "filter", "filter_zeros"),
+    ),
+    "Compose and invert": ("composition", "complement", "right_inverse", "left_inverse", "nullspace"),
+    "Divide": ("logical_divide", "zipped_divide", "tiled_divide", "flat_divide", "local_tile", "local_partition"),
+    "Multiply": (
+        *("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"),
+        "tile_to_shape",
+    ),
+    "Change the unit": ("recast_layout", "upcast", "downcast"),
+}
+
+#: The module of each of them, which is imported when the first expression is read.
+_HOMES: dict[str, tuple[str, ...]] = {
+    "algebra.coalesce": ("coalesce", "filter", "filter_zeros"),
+    "algebra.complement": ("complement",),
+    "algebra.composition": ("composition",),
+    "algebra.divide": ("logical_divide", "zipped_divide", "tiled_divide", "flat_divide"),
+    "algebra.inverse": ("right_inverse", "left_inverse", "nullspace", "max_common_layout", "max_common_vector"),
+    "algebra.make": (
+        *("make_layout", "make_ordered_layout", "make_layout_like", "make_composed_layout"),
+        "make_identity_layout",
+    ),
+    "algebra.products": (
+        *("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"),
+        "tile_to_shape",
+    ),
+    "algebra.rearrange": ("select", "flatten", "append", "prepend", "group_modes"),
+    "algebra.recast": ("recast_layout", "upcast", "downcast"),
+    "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
+    "algebra.tiling": ("local_tile", "local_partition"),
+    "fragments.partitioner": ("make_layout_tv",),
+    "layouts.composed": ("ComposedLayout",),
+    "layouts.cosize": ("cosize",),
+    "layouts.layout": ("Layout",),
+    "layouts.modes": (
+        *("size", "rank", "depth", "get", "leading_dim", "is_congruent", "is_weakly_congruent"),
+        *("crd2idx", "idx2crd"),
+    ),
+    "layouts.swizzle": ("Swizzle",),
+    "tuples.basis": ("E",),
+    "tuples.int_tuple": ("product",),
+}
+
+
+def operations() -> dict[str, Callable[..., Any]]:
+    """The functions that an expression may call, by name.
+
+    >>> sorted(operations())[:3]
+    ['ComposedLayout', 'E', 'Layout']
+    """
+    homes = {name: home for home, names in _HOMES.items() for name in names}
+    return {
+        name: getattr(import_module(f"layoutalg.{homes[name]}"), name)
+        for names in OPERATIONS.values()
+        for name in names
+    }
+
+
+def evaluate(source: str) -> Any:
+    """The value of an expression: a layout, a swizzle, an integer, a truth value, ``None``, or a tuple of such values.
+
+    Args:
+        source: the expression, in CuTe notation with calls of the algebra's operations.
+
+    Raises:
+        NotationError: if the text is no expression.
+        LayoutError: if an operation refuses its operands.
+
+    >>> print(evaluate("zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"))
+    ((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))
+    >>> evaluate("size(coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1)), mode=[1])")
+    6
+    >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
+    149
+    """
+    return ExpressionParser(source).parse_all()
+
+
+class ExpressionParser(Parser):
+    """The notation's parser, which evaluates the calls that it meets; a subclass may make something else of them."""
+
+    def __init__(self, text: str) -> None:
+        # Brackets are read as parentheses first, which the notation has, and get their own marks back afterwards.
+        plain = as_notation(text)
+        super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
+        self.text = text
+        self.tokens = [_restored(token, plain) for token in self.tokens]
+
+    def parse_part(self) -> Any:
+        """Read a part of the notation, a list or a call, and the calls and modes of it that follow."""
+        start = self.token
+        value = self._list() if self.take("[") else super().parse_part()
+        while start.kind != "int" and self.token.text in ("(", "["):
+            if not self.is_function(value):
+                break
+            value = self.called(value, self._arguments()[0]) if self.take("(") else self._mode(value)
+        return value
+
+    def is_symbol(self, name: str) -> bool:
+        """Whether a name stands for a symbol: it names no operation, and nothing is called or given by it."""
+        following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
+        return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
+
+    def parse_name(self) -> Any:
+        """Read a word or an operation with its operands."""
+        for word, value in (("None", None), ("True", True), ("False", False)):
+            if self.take(word):
+                return value
+        name = self.token
+        if "." in name.text:
+            self.next += 1
+            held = fragment(name.text).layout
+            return self.layout(held.shape, held.stride, self.next)
+        functions = operations()
+        if name.text not in functions:
+            self.fail(f"expected an operation of the algebra{_hint(name.text, functions)}")
+        self.next += 1
+        self.expect("(")
+        positional, named = self._arguments(allow_names=True)
+        return self.apply(name.text, functions[name.text], positional, named)
+
+    def apply(self, name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+        """The value of an operation."""
+        return apply_operation(name, function, positional, named)
+
+    def called(self, function: Any, coordinate: list[Any]) -> Any:
+        """The value of a layout or swizzle at a coordinate."""
+        return apply_operation(str(function), function, coordinate, {})
+
+    def mode(self, layout: Any, index: int) -> Any:
+        """One mode of a layout."""
+        if not 0 <= index < len(layout):
+            raise LayoutError(f"mode: must lie in [0,{len(layout)}), found {index}; layout = {layout}")
+        return layout[index]
+
+    def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        while not self.take(")"):
+            if allow_names and self.token.kind == "name" and self.tokens[self.next + 1].text == "=":
+                key = self.token.text
+                if key in named:
+                    self.fail("expected each argument once")
+                self.next += 2
+                named[key] = self.parse_value()
+            elif named:
+                self.fail("expected an argument with its name")
+            else:
+                positional.append(self.parse_value())
+            if not self.take(","):
+                self.expect(")")
+                break
+        return positional, named
+
+    def _list(self) -> tuple[Any, ...]:
+        return tuple(self._items("]", tiler=True))
+
+    def _mode(self, layout: Any) -> Any:
+        self.expect("[")
+        if isinstance(layout, Swizzle):
+            self.fail("a swizzle has no modes")
+        index = self.integer()
+        self.expect("]")
+        return self.mode(layout, index)
+
+
+def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+    """Call an operation with operands that a user wrote, so that every misfit becomes a LayoutError.
+
+    Raises:
+        LayoutError: if the operation refuses, has no such parameters, or the operands are of kinds it does not take.
+
+    >>> apply_operation("abs", abs, [-3], {})
+    3
+    """
+    shown = _shown(positional, named)
+    bound = bind_operation(name, function, positional, named)
+    try:
+        return function(*bound.args, **bound.kwargs)
+    except LayoutError:
+        raise
+    except (TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+        raise LayoutError(f"{name}: cannot take operands of these kinds; operands = {shown}") from error
+    except MemoryError:
+        raise LayoutError(f"{name}: the result does not fit into memory; operands = {shown}") from None
+
+
+def bind_operation(
+    name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]
+) -> BoundArguments:
+    """Which operand a user wrote for which parameter.
+
+    Raises:
+        LayoutError: if the operation has no such parameters.
+
+    >>> bind_operation("abs", abs, [-3], {}).args
+    (-3,)
+    """
+    from inspect import signature
+
+    try:
+        return signature(function).bind(*positional, **named)
+    except TypeError as error:
+        raise LayoutError(f"{name}: {error}; operands = {_shown(positional, named)}") from None
+
+
+def _shown(positional: list[Any], named: dict[str, Any]) -> str:
+    """Operands as a message has them."""
+    return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
+
+
+_TO_PARENTHESES = str.maketrans("[]", "()")
+
+
+def _restored(token: Token, source: str) -> Token:
+    original = source[token.position : token.position + 1]
+    return Token("mark", original, token.position) if original and original in "[]" else token
+
+
+def _hint(name: str, functions: dict[str, Any]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, functions, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
