@@ -27,7 +27,7 @@ from layoutalg import Figure, fragment
 #: Width of a picture, the least height of a row.
 WIDE, LEAST = 640, 5
 #: The most columns of D whose registers are drawn.
-MOST_COLUMNS = 32
+MOST_COLUMNS = 16
 
 Places = list[list[tuple[int, int] | None]]
 
@@ -82,7 +82,7 @@ def registers(view: View) -> Drawn:
     holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _loaded(view, m, n)
     rows = range(len(holders))
     labels = [[f"{holders[i][j][0]}:{holders[i][j][1]}" for j in range(shown)] for i in rows]
-    figure, frame = Figure(), Frame(0, 0, max(WIDE, 34 * shown), 14 * len(holders), len(holders), shown)
+    figure, frame = Figure(), Frame(0, 0, 44 * shown, 14 * len(holders), len(holders), shown)
     wide, high = frame.step
     roles: list[list[str | None]] = [[Figure.kind(holders[i][j][0]) for j in range(shown)] for i in rows]
     figure.table(0, 0, wide, high, roles, labels if fitted(labels, wide, high) else (), size=9)

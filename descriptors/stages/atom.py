@@ -18,8 +18,8 @@ from descriptors.stages.drawn import Drawn, Grid, Mark, drawn
 from descriptors.stages.view import PIECE, View
 from layoutalg import Figure
 
-#: Width of an element's cell by the digits of its number, its height, and the most elements that have numbers.
-DIGIT, HIGH, MOST = 6.2, 17, 2048
+#: Width of an element's cell by the digits of its number, its height, elements of a part, and what is between two.
+DIGIT, HIGH, PART, GAP = 6.2, 17, 16, 34
 
 
 def atom(view: View) -> Drawn:
@@ -28,36 +28,59 @@ def atom(view: View) -> Drawn:
     block = a.atom_extents if a.atom_grid[0] else a.chunk_extents
     origin = view.cell[0] // block[0] * block[0], view.cell[1] // block[1] * block[1]
     offsets = _offsets(view, origin, block)
-    bits = d.element.storage_bits
-    units = view.line_bytes // PIECE
-    kinds = [
-        [_kind(view, (origin[0] + i, origin[1] + j), one * bits // 8, units) for j, one in enumerate(row)]
-        for i, row in enumerate(offsets)
-    ]
-    figure, digits = Figure(), len(str(max(map(max, offsets))))
-    wide = DIGIT * digits + 6
-    frame = Frame(0, 0, wide * block[1], HIGH * block[0], *block)
-    figure.cells(0, 0, wide, HIGH, [[Figure.kind(one) for one in row] for row in kinds])
-    labels = [[str(one) for one in row] for row in offsets] if block[0] * block[1] <= MOST else ()
-    figure.table(0, 0, wide, HIGH, [[None] * block[1]] * block[0], labels, size=9.5)
-    per = d.element.per_16_bytes
-    down, across = a.unit if max(a.unit) == per else (1, per)
-    figure.border(*frame.box, "chunk", rows=[HIGH * i for i in range(down, block[0], down) if down > 1],
-                  columns=[wide * j for j in range(across, block[1], across) if across > 1], line=1)  # fmt: skip
-    figure.border(*frame.box, "atom", line=2.4)
-    _axes(figure, frame, origin)
-    grid = Grid(*frame.box, *block, origin=origin)
-    row, column = view.cell[0] - origin[0], view.cell[1] - origin[1]
-    u, v = a.unit
-    piece = grid.box(row // u * u, column // v * v, u, v)
-    marks = [Mark("piece", *piece), Mark("cell", *grid.box(row, column))]
+    figure, grids = Figure(), list[Grid]()
+    wide = DIGIT * len(str(max(map(max, offsets)))) + 6
+    for i in range(0, block[0], _share(block[0])):
+        for j in range(0, block[1], _share(block[1])):
+            part = min(_share(block[0]), block[0] - i), min(_share(block[1]), block[1] - j)
+            # Parts of one line of elements stand below one another, those of one column beside one another.
+            x = i // _share(block[0]) * (part[1] * wide + GAP)
+            y = j // _share(block[1]) * (part[0] * HIGH + GAP)
+            at = origin[0] + i, origin[1] + j
+            inside = [row[j : j + part[1]] for row in offsets[i : i + part[0]]]
+            grids.append(_panel(figure, view, inside, Frame(x, y, wide * part[1], HIGH * part[0], *part), at))
     name = atom_name(d) if a.atom_grid[0] else "chunk"
+    parts_ = f", in {len(grids)} parts" if len(grids) > 1 else ""
     said = (
-        f"One {name} of {times(block)} elements, from element ({origin[0]},{origin[1]}) on; a number: the offset of an "
-        f"element {'after' if view.swizzled else 'before'} the swizzle, in elements; thin frames: 16 bytes."
+        f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the offset "
+        f"of an element {'after' if view.swizzled else 'before'} the swizzle, in elements; thin frames: 16 bytes."
     )
     text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
-    return drawn(figure, f"One {name}", said, [grid], marks, text)
+    return drawn(figure, f"One {name}", said, grids, _marks(view, grids), text)
+
+
+def _share(extent: int) -> int:
+    """Elements of a part, so that numbers can be read."""
+    return extent if extent <= PART else PART
+
+
+def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, at: tuple[int, int]) -> Grid:
+    bits, units = view.derivation.element.storage_bits, view.line_bytes // PIECE
+    roles: list[list[str | None]] = [
+        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8, units)) for j, one in enumerate(row)]
+        for i, row in enumerate(offsets)
+    ]
+    wide, _ = frame.step
+    figure.table(frame.x, frame.y, wide, HIGH, roles, [[str(one) for one in row] for row in offsets], size=9.5)
+    u, v = view.anatomy.unit
+    downs = [HIGH * i for i in range(u, frame.rows, u)] if u > 1 else []
+    acrosses = [wide * j for j in range(v, frame.columns, v)] if v > 1 else []
+    figure.border(*frame.box, "chunk", rows=downs, columns=acrosses, line=1)
+    figure.border(*frame.box, "atom", line=2.4)
+    _axes(figure, frame, at)
+    return Grid(*frame.box, frame.rows, frame.columns, origin=at)
+
+
+def _marks(view: View, grids: list[Grid]) -> list[Mark]:
+    """The chosen element and its 16 bytes, in the part that has it."""
+    (i, k), (u, v) = view.cell, view.anatomy.unit
+    for grid in grids:
+        row, column = i - grid.origin[0], k - grid.origin[1]
+        if 0 <= row < grid.rows and 0 <= column < grid.columns:
+            high, wide = min(u, grid.rows), min(v, grid.columns)
+            piece = grid.box(row // high * high, column // wide * wide, high, wide)
+            return [Mark("piece", *piece), Mark("cell", *grid.box(row, column))]
+    return []
 
 
 def _offsets(view: View, origin: tuple[int, int], block: tuple[int, int]) -> list[list[int]]:

@@ -29,6 +29,15 @@ ACROSS, DOWN = 760, 680
 #: The most numbers that are written in cells.
 MOST_NUMBERS = 1200
 
+_TITLES = {
+    "order": "in the order of memory",
+    "bank": "by banks",
+    "column": "by logical columns",
+    "atom": "atom by atom",
+    "subtile": "subtile by subtile",
+    "chunk": "chunk by chunk",
+    "wrong": "what a changed word reads from elsewhere",
+}
 _SAID = {
     "order": "shade: the order of memory; ",
     "bank": "colour and number: which {unit} of a line of {line} bytes it lies in; ",
@@ -52,7 +61,6 @@ def _tile(view: View) -> Drawn:
     a, figure, numbers = view.anatomy, Figure(), kinds(view)
     frame = _frame(a, len(numbers), len(numbers[0]))
     figure.cells(frame.x, frame.y, *frame.step, roles(view, numbers))
-    _labels(figure, view, frame, numbers)
     if "chunk" in view.levels:
         (rows, columns), (mn, k) = a.chunk_extents, a.extents
         border(figure, frame, "chunk", mn // rows, k // columns, outer=False)
@@ -62,12 +70,13 @@ def _tile(view: View) -> Drawn:
         border(figure, frame, "subtile", *a.subtile_grid, outer=False)
     if "tile" in view.levels:
         border(figure, frame, "tile")
+    _labels(figure, view, frame, numbers)  # above the lines
     u, v = a.unit
     left, top = [str(i * u) for i in range(len(numbers))], [str(j * v) for j in range(len(numbers[0]))]
     ticks(figure, frame, left, top)
     mn, k = a.extents
     grid = Grid(*frame.box, mn, k)
-    title = f"{times(a.extents)} {view.derivation.element} by {view.colour}"
+    title = f"{times(a.extents)} {view.derivation.element}, {_TITLES[view.colour]}"
     text = "\n".join(table(numbers, left=left, top=top))
     return drawn(figure, title, _sentence(view), [grid], [], text)
 

@@ -104,7 +104,7 @@
   }
   let timer = 0;
   const soon = (kind) => { clearTimeout(timer); timer = setTimeout(() => refresh(kind), 60); };
-  const problem = (text) => { $("problem").hidden = !text; $("problem").textContent = text; };
+  const problem = (text) => { $("problem").hidden = !text; $("problem").textContent = text; document.querySelector("main").classList.toggle("stale", Boolean(text)); };
 
   // ---- showing ----
   function show(parts) {

@@ -83,7 +83,7 @@ def test_its_tabs_turn_and_a_click_says_that_it_is_frozen(disk: Any) -> None:
         disk.locator("#stagetitle", has_text=known["title"]).wait_for()
     disk.click("#tab-tile")
     grid = answer({"cell": "11,21", "want": ["stage"]})["stage"]["grids"][0]
-    disk.locator("#stagetitle", has_text="by order").wait_for()
+    disk.locator("#stagetitle", has_text="in the order of memory").wait_for()
     click(disk, grid, 0, 0)
     disk.locator("#status", has_text="This page is frozen").wait_for()
 

@@ -22,7 +22,7 @@ def test_every_number_is_the_offset_of_its_element(arguments: dict[str, object])
         numbers = list(map(int, lines[i].split()))
         row = grid.origin[0] + i
         assert numbers[0] == row
-        assert numbers[1:] == [d.smem_tile(row, grid.origin[1] + j) for j in range(grid.columns)][: len(numbers) - 1]
+        assert numbers[1 : 1 + grid.columns] == [d.smem_tile(row, grid.origin[1] + j) for j in range(grid.columns)]
 
 
 def test_without_the_swizzle_the_numbers_run_on() -> None:
