@@ -24,7 +24,7 @@ def _cuda(made: Plan, name: str) -> str:
     """A whole kernel with its host program."""
     from descriptors.gemm import sm90
 
-    return sm90.kernel(made)
+    return sm90.kernel(made, name)
 
 
 #: Who writes a plan in each language.

@@ -55,10 +55,10 @@ ROOMS = {
     "descriptors.transfer": "moves reductions readout copies widening landing copied events findings guardrails",
     "descriptors.shift": "problem steps traffic running convolution",
     "descriptors.scales": "codes memory factors product kinds block_scaled",
-    "descriptors.plans.parts": "asked operands fragments scales accumulators instruction tensor_map budget",
-    "descriptors.plans": "memory product plan order planner proposals",
+    "descriptors.plans.parts": "multicast asked operands fragments scales accumulators instruction tensor_map budget",
+    "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
-    "descriptors.gemm": "offsets header sm90 emit",
+    "descriptors.gemm": "offsets header constants loads wgmma sm90 emit",
     "descriptors.ptx": "operands statements module flow known counters results fold",
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels": (

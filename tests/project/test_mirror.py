@@ -60,7 +60,7 @@ SHARED = [
     ("descriptors.plans", "descriptors/plans/test_product.py", PROVED, "memory plan"),
     ("descriptors.plans.parts", "descriptors/plans/test_product.py", PROVED, "operands"),
     ("descriptors.plans.parts", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
-    ("descriptors.gemm", "descriptors/gemm/test_emit.py", "the door that it stands behind", "sm90"),
+    ("descriptors.gemm", "descriptors/gemm/test_sm90.py", "a program is read back whole", "loads wgmma"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cutedsl python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),

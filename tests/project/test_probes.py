@@ -39,7 +39,7 @@ class TestEvidence:
             assert gpu.upper() in facts["gpu"]
             assert facts["driver"][0].isdigit()
             assert facts["date"].startswith("20")
-            assert facts["command"].startswith("scripts/probe_wgmma ")
+            assert facts["command"].startswith(("scripts/probe_wgmma ", "scripts/bench_gemm "))
 
     @pytest.mark.parametrize("gpu", ["h100", "h200"])
     def test_every_product_was_right_and_no_wrong_word_passed(self, gpu: str) -> None:

@@ -1,0 +1,181 @@
+"""The main-loop probe: programs that ``descriptors plan --emit cuda`` writes, compiled, run and checked by themselves.
+
+Plans are drawn by seed over types, majors, swizzles, shapes, stages and the source of A. Each program multiplies twice:
+whole tiles, often enough to go around its stages, and extents that no tile divides. It compares every element with a
+plain product. Of every few plans a twin is run whose word for B has another swizzle: that must fail.
+
+    python -m probes.main_loops --out FOLDER [--number 72] [--seed 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from descriptors import DescriptorError, plan
+from descriptors.gemm.sm90 import kernel
+from descriptors.plans.plan import Plan
+from probes.cuda import Device, provenance
+from probes.runner import main_of, write_json
+
+EVIDENCE = "main_loops"
+#: Types of A, of B, of the accumulators; in turn.
+TYPES = (
+    ("bf16", "bf16", "f32"), ("f16", "f16", "f32"), ("f16", "f16", "f16"), ("tf32", "tf32", "f32"),
+    ("e4m3", "e4m3", "f32"), ("e5m2", "e4m3", "f32"), ("e4m3", "e5m2", "f16"), ("s8", "s8", "s32"),
+    ("u8", "s8", "s32"), ("u8", "u8", "s32"),
+)  # fmt: skip
+_K = {"bf16": 16, "f16": 16, "tf32": 8}
+_SWIZZLES = (None, "128B", "64B", "32B", "none")
+#: One plan of so many has a wrong twin.
+_TWIN = 4
+_FLAGS = ("-std=c++17", "-O3", "-gencode", "arch=compute_90a,code=sm_90a")
+
+
+def drawn(number: int, seed: int) -> list[dict[str, Any]]:
+    """Arguments of plans that there are, each another one.
+
+    >>> [one["instruction"] for one in drawn(3, 1)] == [one["instruction"] for one in drawn(3, 1)]
+    True
+    """
+    chooser, found = random.Random(seed), list[dict[str, Any]]()
+    while len(found) < number:
+        one = _drawn(chooser, *TYPES[len(found) % len(TYPES)])
+        try:
+            kernel(plan(**one, verify=False))
+        except DescriptorError:
+            continue
+        if one not in found:
+            found.append(one)
+    return found
+
+
+def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
+    k = _K.get(a, 32)
+    n = chooser.choice((8, 16, 24, 32, 40, 64, 72, 96, 128, 160, 192, 256))
+    m_blocks, n_blocks, k_blocks = (
+        chooser.choice((1, 1, 2, 3, 4)),
+        chooser.choice((1, 1, 2)),
+        chooser.choice((1, 2, 4, 8)),
+    )
+    one = {
+        "instruction": f"m64n{n}k{k}", "dtype": a, "b_dtype": b, "d_dtype": d, "arch": "sm90",
+        "tile": [64 * m_blocks, n * n_blocks, k * k_blocks], "stages": chooser.choice((None, 1, 2, 3, 5)),
+        "a_major": chooser.choice(("K", "MN")), "b_major": chooser.choice(("K", "MN")),
+        "a_swizzle": chooser.choice(_SWIZZLES), "b_swizzle": chooser.choice(_SWIZZLES),
+        "a_source": chooser.choice(("smem", "smem", "registers")),
+    }  # fmt: skip
+    return {name: value for name, value in one.items() if value is not None}
+
+
+def sizes(made: Plan) -> list[tuple[int, int, int]]:
+    """What each program multiplies: whole tiles, and extents a little larger that no tile divides."""
+    m, n, k = made.asked.tile
+    return [(2 * m, 2 * n, (made.stages + 2) * k), (m + 16, n + 16, (made.stages + 1) * k + 16)]
+
+
+def digest(text: str) -> str:
+    """What a program is known by."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def twin(text: str) -> str:
+    """The program with another swizzle in the word of B.
+
+    >>> twin("constexpr uint64_t B_WORD = 0x4000000000010000;")
+    'constexpr uint64_t B_WORD = 0x4000000000010000 ^ (1ull << 62);'
+    """
+    return re.sub(r"(B_WORD = 0x[0-9a-f]{16})", r"\1 ^ (1ull << 62)", text)
+
+
+def built(folder: Path, name: str, text: str) -> Path:
+    """The program, compiled."""
+    source, program = folder / f"{name}.cu", folder / name
+    source.write_text(text, encoding="utf-8")
+    done = subprocess.run(["nvcc", *_FLAGS, "-o", str(program), str(source)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"main_loops: {name} must compile, found:\n{done.stderr[-4000:]}")
+    return program
+
+
+def ran(program: Path, given: tuple[int, int, int]) -> tuple[int, str]:
+    """Exit status, and what the program said."""
+    try:
+        done = subprocess.run([program, *map(str, given)], capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return 124, "no end within a minute"
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def row(one: dict[str, Any], text: str, program: Path, wrong: Path | None) -> dict[str, Any]:
+    """What became of one plan."""
+    made = plan(**one, verify=False)
+    told = [ran(program, size) for size in sizes(made)]
+    found = {
+        "plan": one,
+        "program": digest(text),
+        "products": [list(size) for size in sizes(made)],
+        "elements": sum(size[0] * size[1] for size in sizes(made)),
+        "exact": all(status == 0 for status, _ in told),
+    }
+    if not found["exact"]:
+        found["found"] = [said for _, said in told]
+    if wrong is not None:
+        status, said = ran(wrong, sizes(made)[0])
+        found["twin_fails"], found["twin"] = status != 0, said
+    return found
+
+
+def run(device: Device, options: argparse.Namespace) -> int:
+    """The probe as the command line asks for it; its status is 1 if a program is wrong, or a twin is not."""
+    if shutil.which("nvcc") is None:
+        raise RuntimeError("main_loops: nvcc must be on the PATH, found none")
+    facts = provenance(device, " ".join(["scripts/probe_wgmma main_loops", *sys.argv[1:]]))
+    plans = drawn(options.number, options.seed)
+    texts = [kernel(plan(**one, verify=False)) for one in plans]
+    with tempfile.TemporaryDirectory(prefix="main_loops-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        folder = Path(scratch)
+        programs = list(pool.map(lambda i: built(folder, f"gemm{i}", texts[i]), range(len(plans))))
+        twins = dict(
+            zip(range(0, len(plans), _TWIN),
+                pool.map(lambda i: built(folder, f"twin{i}", twin(texts[i])), range(0, len(plans), _TWIN)), strict=True)
+        )  # fmt: skip
+        rows = [row(one, texts[i], programs[i], twins.get(i)) for i, one in enumerate(plans)]
+    for one in rows:
+        if not one["exact"] or not one.get("twin_fails", True):
+            print(one)
+    exact, wrong = sum(one["exact"] for one in rows), sum(one.get("twin_fails", False) for one in rows)
+    print(f"{exact} of {len(rows)} programs exact, {wrong} of {len(twins)} twins fail")
+    out_folder = Path(options.out)
+    out_folder.mkdir(parents=True, exist_ok=True)
+    write_json(out_folder / f"{EVIDENCE}.json", {**facts, "seed": options.seed, "programs": rows})
+    return int(exact < len(rows) or wrong < len(twins))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="probe_wgmma main_loops", description=__doc__.split("\n")[0])
+    made.add_argument("--out", default="build/evidence", help="folder for the evidence")
+    made.add_argument("--number", type=int, default=72, help="plans that are drawn")
+    made.add_argument("--seed", type=int, default=1, help="which plans")
+    return made
+
+
+def main(arguments: Iterable[str] | None = None) -> int:
+    """The command line's exit status."""
+    return main_of(parser(), run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

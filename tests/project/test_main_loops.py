@@ -1,0 +1,54 @@
+"""What a Hopper GPU did with emitted programs, and that they are the programs which are emitted today."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from typing import Any
+
+import pytest
+from places import ROOT
+
+from descriptors import plan
+from descriptors.gemm.sm90 import kernel
+from probes import main_loops
+from probes.main_loops import digest, drawn, sizes
+
+HOPPER = ROOT / "tests" / "vectors" / "hopper"
+RECORDS = {gpu: json.loads((HOPPER / gpu / "main_loops.json").read_text(encoding="utf-8")) for gpu in ("h100", "h200")}
+ROWS: list[dict[str, Any]] = [row for record in RECORDS.values() for row in record["programs"]]
+
+
+def test_the_examples_run() -> None:
+    assert doctest.testmod(main_loops).failed == 0
+
+
+def test_every_program_was_exact_and_every_twin_failed() -> None:
+    assert len(ROWS) == 240
+    assert all(row["exact"] for row in ROWS)
+    twins = [row for row in ROWS if "twin" in row]
+    assert len(twins) == 60
+    assert all(row["twin_fails"] for row in twins)
+    assert sum("elements differ" in row["twin"] for row in twins) >= len(twins) - 3
+
+
+@pytest.mark.parametrize("row", ROWS[::5], ids=lambda row: row["program"])
+def test_the_program_that_ran_is_the_one_that_is_emitted(row: dict[str, Any]) -> None:
+    made = plan(**row["plan"], verify=False)
+    assert digest(kernel(made)) == row["program"]
+    assert [tuple(size) for size in row["products"]] == sizes(made)
+
+
+def test_the_record_is_a_draw_of_its_seed_and_covers_what_plans_differ_in() -> None:
+    for record in RECORDS.values():
+        assert [row["plan"] for row in record["programs"]] == drawn(len(record["programs"]), record["seed"])
+    plans = [row["plan"] for row in ROWS]
+    assert {(one["dtype"], one["b_dtype"], one["d_dtype"]) for one in plans} == set(main_loops.TYPES)
+    made = [plan(**one, verify=False) for one in plans]
+    sides = {
+        (side.matrix, str(side.derivation.major), str(side.derivation.swizzle)) for p in made for side in (p.a, p.b)
+    }
+    assert len(sides) == 16  # two operands, two majors, four swizzles
+    assert {p.loads is None for p in made} == {True, False}
+    assert {p.stages for p in made} >= {1, 2, 3, 5, 8}
+    assert {p.accumulators.warpgroups for p in made} == {1, 2, 3}  # type: ignore[union-attr]
