@@ -41,9 +41,10 @@ def atom(view: View) -> Drawn:
             grids.append(_panel(figure, view, inside, Frame(x, y, wide * part[1], HIGH * part[0], *part), at))
     name = atom_name(d) if a.atom_grid[0] else "chunk"
     parts_ = f", in {len(grids)} parts" if len(grids) > 1 else ""
+    when = "after" if view.swizzled else "before"
     said = (
-        f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the offset "
-        f"of an element {'after' if view.swizzled else 'before'} the swizzle, in elements; thin frames: 16 bytes."
+        f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the "
+        f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes."
     )
     text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
     return drawn(figure, f"One {name}", said, grids, _marks(view, grids), text)

@@ -44,7 +44,7 @@
     })(),
     async none(question) {
       const kept = baked.tabs?.[question.tab ?? first.tab];
-      if (JSON.stringify(of(question)) !== JSON.stringify(of({ ...first, ...baked.question }))) {
+      if (JSON.stringify(of({ ...first, ...question })) !== JSON.stringify(of({ ...first, ...baked.question }))) {
         return { frozen: true };
       }
       return { ...baked.answer, ...(kept ? { stage: kept } : {}) };

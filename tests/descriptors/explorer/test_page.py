@@ -100,14 +100,16 @@ def test_it_fits_the_width_of_every_screen(disk: Any, size: tuple[int, int]) -> 
         assert wide[0] <= wide[1], name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES.values(), ids=list(SIZES))
-def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: tuple[int, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", "wide"), ("dark", "wide"), ("dark", "phone"), ("light", "400 %")]
+)
+def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: str, tmp_path: Path) -> None:
     script = (browsers.node_package(AXE) / "axe.min.js").read_text()
     target = tmp_path / "page.html"
     target.write_text(page({"edit": {"stride_byte_offset": "512"}, "tile": "128x64x2", "paste": "(64,16):(64,1)"}))
+    wide, high = SIZES[size]
     context = chromium.new_context(
-        color_scheme=scheme, viewport={"width": size[0], "height": size[1]}, bypass_csp=True, reduced_motion="reduce"
+        color_scheme=scheme, viewport={"width": wide, "height": high}, bypass_csp=True, reduced_motion="reduce"
     )
     opened = context.new_page()
     opened.goto(target.as_uri())
