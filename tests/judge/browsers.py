@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -65,6 +65,11 @@ class Files(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing."""
+
+    def handle(self) -> None:
+        """A request; a browser that closes its page in the middle of one is no error."""
+        with suppress(ConnectionError):
+            super().handle()
 
 
 @contextmanager
