@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure the explorer in headless Chromium, and print a table of its budgets.
 
-Usage: python scripts/explorer_budgets.py [--pyodide DIR] [--times N]      DIR: node_modules/pyodide, for the static site
+Usage: python scripts/explorer_budgets.py [--pyodide DIR] [--times N]    DIR: node_modules/pyodide, for the static site
 
 First paint is taken from the browser's own paint entries; a click and a change of tile from the input event until the
 answer is on the page, by the page's own clock; the site's size is the sum of its files, each compressed by gzip.

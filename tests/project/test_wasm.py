@@ -1,6 +1,6 @@
 """The packages in a browser's Python: their doctests inside Pyodide under Node, where there is no numpy and no sympy.
 
-What needs numpy or sympy may say so; everything else has to pass, and what a page of the explorer asks must be among it.
+What needs numpy or sympy may say so; all else has to pass, and what a page of the explorer asks must be among it.
 """
 
 from __future__ import annotations
