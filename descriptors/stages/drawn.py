@@ -18,7 +18,8 @@ from functools import lru_cache
 from math import ceil
 from typing import Any
 
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Scene
+from layoutalg import Picture as Faces
 
 #: Paper around a picture, in pixels.
 MARGIN = 10
@@ -108,7 +109,7 @@ def _svg(scene: Scene) -> str:
     return _Shown(scene).svg()
 
 
-class _Shown(Picture):
+class _Shown(Faces):
     """A scene as one of the house's pictures."""
 
     __slots__ = ("_scene",)
