@@ -45,7 +45,7 @@ _SAID = {
     "atom": "colour: the atom; ",
     "subtile": "shade: the order in which subtiles start; ",
     "chunk": "colour: the chunk of a subtile; ",
-    "wrong": "red: some of its elements would be read from elsewhere; ",
+    "wrong": "filled red: some of its elements would be read from elsewhere; ",
 }
 
 
@@ -125,7 +125,9 @@ def _labels(figure: Figure, view: View, frame: Frame, numbers: Numbers) -> None:
 def _sentence(view: View) -> str:
     a, d = view.anatomy, view.derivation
     said = _SAID[view.colour].format(line=view.line_bytes, unit=f"piece of {PIECE} bytes")
-    levels = f"blue: {atom_name(d)}, {times(a.atom_extents)}; red: what one instruction reads, {times(d.mma)}"
+    levels = (
+        f"blue lines: {atom_name(d)}, {times(a.atom_extents)}; red lines: what one instruction reads, {times(d.mma)}"
+    )
     pieces = f"A cell is {PIECE} bytes, {times(a.unit)} elements; "
     swizzle = "" if d.swizzle is SwizzleMode.NONE or view.swizzled else "; drawn without the swizzle"
     rows, columns = a.atom_grid

@@ -151,7 +151,7 @@
       input.setAttribute("aria-label", `${field.name}, bits ${field.span}`);
       input.addEventListener("change", () => { state.edit = { ...state.edit, [field.name]: input.value }; refresh("cell"); });
       const changed = String(field.value) !== String(own[index]?.value);
-      return make("tr", { className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row", textContent: field.name }), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", { textContent: field.meaning }));
+      return make("tr", { className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", { textContent: field.meaning }));
     });
     table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the word; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
     if (focused) table.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus();
