@@ -21,8 +21,8 @@ JUDGE = "points notation judge exact texts fit plans product_plans recasts laws 
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
     acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn
-    drawn_operands dsl
-    emitted f2 kernels oracle_cases ours places printed programs records rooms seeds strategies tmem_maps toy_gpu
+    drawn_operands dsl emitted f2 gemm_plans kernel_changes kernels oracle_cases ours places printed programs records
+    rooms seeds strategies tmem_maps toy_gpu
 """.split()
 
 
