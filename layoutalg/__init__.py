@@ -91,6 +91,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
+    from layoutalg.layouts.offset_table import offset_table
     from layoutalg.layouts.offsets import offsets
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
@@ -152,6 +153,7 @@ _NAMES = {
         "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
     ),
     "notation.notation": "parse_int_tuple parse_layout",
+    "layouts.offset_table": "offset_table",
     "layouts.offsets": "offsets",
     "notation.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
@@ -260,6 +262,7 @@ __all__ = [
     "mma_atom",
     "moves",
     "nullspace",
+    "offset_table",
     "offsets",
     "parse_int_tuple",
     "parse_layout",

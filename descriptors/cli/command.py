@@ -22,6 +22,10 @@ COMMANDS = {
         "descriptors.cli.operands.draw",
         "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML.",
     ),
+    "explore": (
+        "descriptors.cli.explore",
+        "The engine in a web page: tiles, addresses, banks, words, steps, code.",
+    ),
     "emit": (
         "descriptors.cli.operands.emit",
         "The code of several operands as one text: cuda, header, ptx, cutedsl or python.",

@@ -15,8 +15,6 @@ from enum import IntEnum
 from importlib import import_module
 from io import UnsupportedOperation
 from itertools import pairwise
-from json import dumps
-from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -103,7 +101,11 @@ def say(text: str) -> None:
 
 def line_width() -> int:
     """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
-    return get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 240
+    if sys.stdout is None or not sys.stdout.isatty():
+        return 240
+    from shutil import get_terminal_size  # as long to load as a command's own part; few outputs are a terminal
+
+    return get_terminal_size().columns
 
 
 def wants_color(asked: bool | None = None) -> bool:
@@ -124,6 +126,8 @@ def json_text(answer: Mapping[str, Any]) -> str:
     >>> json_text({"same": True})
     '{"schema": 1, "same": true}'
     """
+    from json import dumps  # most answers are text
+
     return dumps({"schema": SCHEMA, **answer})
 
 

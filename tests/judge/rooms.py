@@ -20,7 +20,7 @@ ROOMS = {
     "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
     "layoutalg.layouts": (
-        "swizzle valid layout flat jumps boundaries plain_composition composed modes offsets cosize memory"
+        "swizzle valid layout flat jumps boundaries plain_composition composed modes offsets offset_table cosize memory"
     ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
@@ -42,14 +42,14 @@ ROOMS = {
     "descriptors.matching": "steps forms canonical meaning partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
+        "word_model walk_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
         "scale_model addresses mismatch picture"
     ),
     "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.requests": "arguments request",
     "descriptors.derivation": (
-        "table advance crossing places derivation verify symbolic_tile symbolic basis family proved derive"
+        "table advance crossing places derivation compared verify symbolic_tile symbolic basis family proved derive"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
@@ -80,6 +80,8 @@ ROOMS = {
     "descriptors.pictures.words": "advance_panel word_panel advance word difference",
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
     "descriptors.pictures": "boxes proofs shifted main_loops gallery kinds",
+    "descriptors.stages": "view drawn pieces tile atom lines reads banks memory accumulators",
+    "descriptors.explorer": "question edited asked presets inspector commands pasted told answer page server site",
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
@@ -87,7 +89,7 @@ ROOMS = {
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",
     "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
-    "descriptors.cli": "plan search formulas atlas kernels command",
+    "descriptors.cli": "plan explore search formulas atlas kernels command",
     "descriptors.__main__": "",
 }
 

@@ -20,9 +20,9 @@ FOLDER = ROOT / "tests" / "judge"
 JUDGE = "points notation judge exact texts fit plans product_plans recasts laws house postconditions".split()
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
-    assembler bounds cases collisions compiled corpus deck demonstrations derived documented drawn drawn_operands dsl
-    emitted f2 gemm_plans kernel_changes kernels oracle_cases ours places printed programs rooms seeds spoilt strategies
-    tmem_maps toy_gpu
+    acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn
+    drawn_operands dsl emitted f2 gemm_plans kernel_changes kernels oracle_cases ours places printed programs records
+    rooms seeds spoilt strategies tmem_maps toy_gpu
 """.split()
 
 
