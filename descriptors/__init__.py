@@ -24,13 +24,13 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.debug.fit import Fit
     from descriptors.debug.read import Fetched, read
     from descriptors.debug.warnings import Remark
-    from descriptors.derivation.advance import AdvanceReport
-    from descriptors.derivation.crossing import Crossing
-    from descriptors.derivation.derivation import Derivation
     from descriptors.derivation.derive import derive
+    from descriptors.derivation.parts.advance import AdvanceReport
+    from descriptors.derivation.parts.crossing import Crossing
+    from descriptors.derivation.parts.derivation import Derivation
+    from descriptors.derivation.parts.table import Grid
     from descriptors.derivation.proved import Proof, proved
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
-    from descriptors.derivation.table import Grid
     from descriptors.derivation.verify import Report, verify
     from descriptors.emitters.emit import emit
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
@@ -107,13 +107,13 @@ _NAMES = {
     "debug.fit": "Fit",
     "debug.read": "Fetched read",
     "debug.warnings": "Remark",
-    "derivation.advance": "AdvanceReport",
-    "derivation.crossing": "Crossing",
-    "derivation.derivation": "Derivation",
+    "derivation.parts.advance": "AdvanceReport",
+    "derivation.parts.crossing": "Crossing",
+    "derivation.parts.derivation": "Derivation",
     "derivation.derive": "derive",
     "derivation.proved": "Proof proved",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
-    "derivation.table": "Grid",
+    "derivation.parts.table": "Grid",
     "derivation.verify": "Report verify",
     "emitters.emit": "emit",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",

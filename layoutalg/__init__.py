@@ -74,9 +74,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     )
     from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
     from layoutalg.layouts.composed import ComposedLayout
-    from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
-    from layoutalg.layouts.memory import gather, scatter, strided_view
     from layoutalg.layouts.modes import (
         AnyLayout,
         Mode,
@@ -91,13 +89,15 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
-    from layoutalg.layouts.offset_table import offset_table
-    from layoutalg.layouts.offsets import offsets
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
     from layoutalg.notation.notation import parse_int_tuple, parse_layout
     from layoutalg.notation.printed import Pointer, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
+    from layoutalg.placed.cosize import cosize
+    from layoutalg.placed.memory import gather, scatter, strided_view
+    from layoutalg.placed.offset_table import offset_table
+    from layoutalg.placed.offsets import offsets
     from layoutalg.strokes.figure import Figure
     from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
@@ -146,15 +146,15 @@ _NAMES = {
     ),
     "fragments.tiled_mma": "TiledMma make_tiled_mma",
     "layouts.composed": "ComposedLayout",
-    "layouts.cosize": "cosize",
+    "placed.cosize": "cosize",
     "layouts.layout": "Layout",
-    "layouts.memory": "gather scatter strided_view",
+    "placed.memory": "gather scatter strided_view",
     "layouts.modes": (
         "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
     ),
     "notation.notation": "parse_int_tuple parse_layout",
-    "layouts.offset_table": "offset_table",
-    "layouts.offsets": "offsets",
+    "placed.offset_table": "offset_table",
+    "placed.offsets": "offsets",
     "notation.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
     "pictures.layout_picture": "LayoutPicture draw",

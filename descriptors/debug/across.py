@@ -1,7 +1,8 @@
 """One operand that crosses from one swizzle atom to the next: where it is stored, and the word that reads it.
 
 Such an operand is no layout of its own, so that it stays a part of its tile: its addresses are cut out of those of the
-tile, and its word comes from the columns of 16 bytes that the tile is made of (``descriptors.derivation.crossing``).
+tile, and its word comes from the columns of 16 bytes that the tile is made of
+(``descriptors.derivation.parts.crossing``).
 
 Law: the word reads the operand, wherever the tile lies.
 
@@ -20,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from descriptors.debug.fit import Fit
-from descriptors.derivation.crossing import Columns, columns
+from descriptors.derivation.parts.crossing import Columns, columns
 from descriptors.errors import DescriptorError
 from descriptors.matching.partition import Tile
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode

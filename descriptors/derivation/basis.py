@@ -21,8 +21,8 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from descriptors.derivation.crossing import LINE, PIECES
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import LINE, PIECES
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import Major, SwizzleMode

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from operator import ne
 
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.table import numbers
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import numbers
 from descriptors.errors import DescriptorError
 from descriptors.operands.swizzled import parts
 from descriptors.proof.addresses import plain_fetched, plain_stored

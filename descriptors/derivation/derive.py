@@ -29,8 +29,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from descriptors.derivation.crossing import Crossing, columns
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import Crossing, columns
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import proved
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality

@@ -22,7 +22,7 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from descriptors.derivation.basis import verdict_for_all
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.symbolic import derive_symbolic
 from descriptors.errors import DescriptorError
 from descriptors.matching.forms import LEADING, STRIDE

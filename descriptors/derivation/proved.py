@@ -28,8 +28,8 @@ from functools import lru_cache
 from math import prod
 
 from descriptors.derivation.basis import verdict
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.family import family_of
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import Report, verify
 from descriptors.errors import DescriptorError, ProofError, brief
 from descriptors.operands.operand import LINE_BYTES, Major

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
-from descriptors.derivation.crossing import is_48_bytes_of_k
+from descriptors.derivation.parts.crossing import is_48_bytes_of_k
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from descriptors.derivation.advance import named_subtiles
 from descriptors.derivation.compared import by_subtile, unequal
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.table import numbers
+from descriptors.derivation.parts.advance import named_subtiles
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import numbers
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts

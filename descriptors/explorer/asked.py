@@ -14,8 +14,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import Report, verify
 from descriptors.errors import DescriptorError
 from descriptors.explorer.edited import edited_word

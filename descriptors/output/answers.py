@@ -21,8 +21,8 @@ from descriptors.debug.candidates import Candidate
 from descriptors.debug.decode import Decoded
 from descriptors.debug.diff import Diff
 from descriptors.debug.read import Fetched
-from descriptors.derivation.advance import AdvanceReport
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.advance import AdvanceReport
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import Proof
 from descriptors.derivation.symbolic import SymbolicDerivation
 from descriptors.derivation.verify import Report

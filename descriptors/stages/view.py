@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
 from descriptors.pictures.parts.anatomy import Anatomy, Pair
 from descriptors.text import extents_text, tuple_text

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derived
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
 from descriptors.instructions.rules import Legality, kind_row

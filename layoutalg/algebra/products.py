@@ -21,12 +21,12 @@ from layoutalg.algebra.complement import gaps
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
-from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import compact_size, scaled_by
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.valid import valid_shape
+from layoutalg.placed.cosize import cosize
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import divides, has_symbols, surely_less
 from layoutalg.tuples.types import Index, Shape

@@ -19,9 +19,8 @@ ROOMS = {
     "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
     "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
-    "layoutalg.layouts": (
-        "swizzle valid layout flat jumps boundaries plain_composition composed modes offsets offset_table cosize memory"
-    ),
+    "layoutalg.layouts": ("swizzle valid layout flat jumps boundaries plain_composition composed modes"),
+    "layoutalg.placed": "offsets offset_table cosize memory",
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
@@ -48,9 +47,8 @@ ROOMS = {
     "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.requests": "arguments request",
-    "descriptors.derivation": (
-        "table advance crossing places derivation compared verify symbolic_tile symbolic basis family proved derive"
-    ),
+    "descriptors.derivation.parts": "table advance crossing places derivation",
+    "descriptors.derivation": ("compared verify symbolic_tile symbolic basis family proved derive"),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),

@@ -10,7 +10,7 @@ from typing import Any
 from derived import INSTRUCTION_K, unproved
 
 from descriptors import DescriptorError
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import parts
 from layoutalg import ComposedLayout, Layout, Swizzle

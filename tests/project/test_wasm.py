@@ -19,7 +19,7 @@ from places import ROOT
 ABSENT = re.compile(r"No module named '(numpy|sympy|portalocker)|needs pyarrow")
 #: Modules whose functions a page calls, and which therefore need neither.
 NEEDED = (
-    "layoutalg.layouts.offset_table",
+    "layoutalg.placed.offset_table",
     "descriptors.proof.walk_model",
     "descriptors.derivation.derive.derive",
     "descriptors.derivation.verify",

@@ -18,8 +18,8 @@ from descriptors.cli.asking.options import (
 )
 from descriptors.cli.asking.tiles import order_option, staged, stages_option
 from descriptors.cli.asking.values import address, capacity, extents_or_name, note, noted, numbers, tile_extents
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import Proof, proved
 from descriptors.operands.operand import major_of
 from descriptors.operands.pasted import base_of

@@ -13,7 +13,7 @@ import click
 from descriptors.cli.asking.completion import complete
 from descriptors.cli.asking.options import dtype_option
 from descriptors.cli.operands.derive import derive, tile_of
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import proved
 from descriptors.emitters.emit import emit as write
 from descriptors.errors import DescriptorError, LayoutError

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors import text
-from descriptors.derivation.crossing import LINE, PIECES
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import LINE, PIECES
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import Proof
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import SwizzleMode

@@ -13,8 +13,8 @@ from spoilt import right, spoilt
 
 from descriptors import DescriptorError, derive, derive_symbolic, verify
 from descriptors.derivation.basis import verdict, verdict_for_all
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.table import numbers
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import numbers
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import derive, verify
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError
 from layoutalg import Layout

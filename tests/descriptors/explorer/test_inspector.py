@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import derive
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.explorer.inspector import inspect
 from descriptors.stages.view import View
 

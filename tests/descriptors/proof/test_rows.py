@@ -10,8 +10,8 @@ from derived import derivations
 from hypothesis import given
 from places import ROOT
 
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.table import numbers
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import numbers
 from descriptors.proof.addresses import (
     MANY,
     arrays_pay,

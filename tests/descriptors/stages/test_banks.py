@@ -9,7 +9,7 @@ from derived import K_128, MN_64, derivations
 from hypothesis import given
 
 from descriptors import DescriptorError, derive
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.stages.banks import banks
 from descriptors.stages.lines import column, held
 from descriptors.stages.reads import reads

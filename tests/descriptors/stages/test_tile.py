@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.proof.addresses import address_bits
 from descriptors.stages.drawn import Grid
 from descriptors.stages.pieces import element_address, kinds, misread, places, wrong

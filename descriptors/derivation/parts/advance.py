@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from descriptors.derivation.table import numbers, sums
+from descriptors.derivation.parts.table import numbers, sums
 from descriptors.errors import DescriptorError
 from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES

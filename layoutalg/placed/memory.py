@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout
-from layoutalg.layouts.offsets import bounds, integer_leaves, offsets
+from layoutalg.placed.offsets import bounds, integer_leaves, offsets
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 

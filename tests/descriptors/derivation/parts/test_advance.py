@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, derive
-from descriptors.derivation.advance import named_subtiles
+from descriptors.derivation.parts.advance import named_subtiles
 from descriptors.derivation.verify import verify
 from descriptors.proof.addresses import fetched_addresses
 from layoutalg import Layout, size

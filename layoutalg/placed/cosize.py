@@ -16,8 +16,8 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
-from layoutalg.layouts.offsets import offsets
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.placed.offsets import offsets
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, need_int

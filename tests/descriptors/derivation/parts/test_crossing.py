@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from places import VECTORS
 
 from descriptors import DescriptorError, derive, derive_symbolic, emit, explain, oracle, record, tell, tma_plan, verify
-from descriptors.derivation.crossing import Crossing
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import Crossing
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.oracle.words import WordRequest, descriptor_words
 from descriptors.proof.read_model import read_bit_addresses
 from layoutalg import ComposedLayout, Layout, Swizzle, size

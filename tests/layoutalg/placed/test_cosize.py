@@ -6,7 +6,7 @@ import pytest
 
 import layoutalg as la
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, UndecidedError
-from layoutalg.layouts import cosize
+from layoutalg.placed import cosize
 
 
 def test_a_swizzled_range_is_searched_up_to_the_limit_and_not_beyond() -> None:

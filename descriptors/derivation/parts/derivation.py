@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
-from descriptors.derivation.advance import AdvanceReport, advance_report
-from descriptors.derivation.crossing import Crossing
-from descriptors.derivation.places import PlacedSubtiles
-from descriptors.derivation.table import Grid, mapped
+from descriptors.derivation.parts.advance import AdvanceReport, advance_report
+from descriptors.derivation.parts.crossing import Crossing
+from descriptors.derivation.parts.places import PlacedSubtiles
+from descriptors.derivation.parts.table import Grid, mapped
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.matching.canonical import Match
 from descriptors.matching.forms import LEADING

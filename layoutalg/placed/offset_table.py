@@ -17,8 +17,8 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout, apply
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout
-from layoutalg.layouts.offsets import bounds, integer_leaves
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.placed.offsets import bounds, integer_leaves
 from layoutalg.tuples.int_tuple import product
 from layoutalg.tuples.leaf import need_int
 

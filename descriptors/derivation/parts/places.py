@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from descriptors.derivation.advance import MOST_SUBTILES
-from descriptors.derivation.crossing import Crossing
-from descriptors.derivation.table import Grid, stage_bytes, sums
+from descriptors.derivation.parts.advance import MOST_SUBTILES
+from descriptors.derivation.parts.crossing import Crossing
+from descriptors.derivation.parts.table import Grid, stage_bytes, sums
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.text import Told
 from layoutalg import ComposedLayout, Layout, size
