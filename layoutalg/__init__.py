@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         make_tiled_copy_tv,
     )
     from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
+    from layoutalg.laws.law import broken_law, law_names
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
@@ -144,6 +145,7 @@ _NAMES = {
         "make_tiled_copy_tv"
     ),
     "fragments.tiled_mma": "TiledMma make_tiled_mma",
+    "laws.law": "broken_law law_names",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
@@ -211,6 +213,7 @@ __all__ = [
     "accesses",
     "append",
     "blocked_product",
+    "broken_law",
     "coalesce",
     "complement",
     "composition",
@@ -237,6 +240,7 @@ __all__ = [
     "idx2crd",
     "is_congruent",
     "is_weakly_congruent",
+    "law_names",
     "leading_dim",
     "left_inverse",
     "local_partition",

@@ -3,6 +3,11 @@
 A plan is a tree of parts, one for each piece of the result's shape; a part says which points its coordinates stand for.
 The result must have that tree (each piece refined as it likes) and, at every coordinate, the value that the sum of the
 points has under the operand.
+
+Law: nothing is wrong where both have the same points.
+
+>>> first_difference([0, 2, 4], [0, 2, 4]), first_difference([0, 2, 5], [0, 2, 4])
+(None, 'is 5 at index 2, must be 4')
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from itertools import product as pairings
 from math import prod
 from typing import Any
 
-from points import TooLarge, count, plus, same, times, values
+from layoutalg.laws.points import TooLarge, count, plus, same, times, values
 
 Value = Callable[[Any], Any]
 
