@@ -98,6 +98,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.notation.notation import parse_int_tuple, parse_layout
     from layoutalg.notation.printed import Pointer, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
+    from layoutalg.programs import jit, make_swizzle
     from layoutalg.strokes.figure import Figure
     from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
@@ -158,6 +159,7 @@ _NAMES = {
     "notation.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
     "pictures.layout_picture": "LayoutPicture draw",
+    "programs": "jit make_swizzle",
     "strokes.figure": "Figure",
     "faces.picture": "Picture",
     "strokes.scene": "Scene",
@@ -240,6 +242,7 @@ __all__ = [
     "idx2crd",
     "is_congruent",
     "is_weakly_congruent",
+    "jit",
     "law_names",
     "leading_dim",
     "left_inverse",
@@ -253,6 +256,7 @@ __all__ = [
     "make_layout_like",
     "make_layout_tv",
     "make_ordered_layout",
+    "make_swizzle",
     "make_tiled_copy",
     "make_tiled_copy_A",
     "make_tiled_copy_B",

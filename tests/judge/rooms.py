@@ -29,6 +29,7 @@ ROOMS = {
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
     "layoutalg.notation": "tokens printed parser notation expression",
+    "layoutalg.programs": "",
     "layoutalg.laws": "points fit forms recasts definitions plans products law",
     "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
     "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
