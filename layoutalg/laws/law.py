@@ -18,8 +18,11 @@ from layoutalg.laws.fit import NoAnswer, misfit
 from layoutalg.laws.plans import PLANS
 from layoutalg.laws.points import TooLarge, leaves
 from layoutalg.laws.products import PRODUCT_PLANS
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.notation.expression import evaluate
+from layoutalg.tuples.leaf import as_int
 
 #: What an operation takes: a layout, a swizzle, a tiler, an integer; a layout may be given in notation.
 Operand: TypeAlias = AnyLayout | Tiler | str | tuple[Any, ...]
@@ -68,16 +71,18 @@ def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | Non
     >>> broken_law("composition", "(2,2):(1,16)", "(4,8):(8,1)", "4:2")
     'is 1 at index 1, must be 16'
     """
-    if operation not in LAWS and operation not in _PLANS:
+    if not isinstance(operation, str) or operation not in {*LAWS, *_PLANS}:
         raise LayoutError(f"broken_law: operation must be one of {', '.join(law_names())}, found {brief(operation)}")
-    mine, given = _value(answer), tuple(map(_value, operands))
     try:
+        mine, given = _answer(operation, answer), tuple(map(_value, operands))
         return judged(operation, given, mine)
+    except LayoutError:
+        raise
     except TooLarge as error:
         raise LayoutError(f"broken_law: {operation} must have at most 2**16 indices to be enumerated") from error
     except NoAnswer:
         return "is an answer where there is none"
-    except (TypeError, AttributeError, ValueError) as error:
+    except (TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
         what = ", ".join(map(brief, operands))
         raise LayoutError(f"broken_law: operands must be those of {operation}, found {what}") from error
 
@@ -103,8 +108,23 @@ def not_a_layout(answer: Any) -> str | None:
     return f"has an extent of {min(extents)}" if min(extents, default=1) < 1 else None
 
 
+def _answer(operation: str, given: Any) -> Any:
+    """The answer as a value: a layout, with an offset where the operation gives one, or an integer for a length."""
+    value = _value(given)
+    layout = value[0] if operation in WITH_OFFSET and isinstance(value, tuple) and len(value) == 2 else value
+    if operation == "max_common_vector":
+        return as_int(value, "broken_law: the answer")
+    if not isinstance(layout, (Layout, ComposedLayout)) or (operation in WITH_OFFSET) != isinstance(value, tuple):
+        wanted = "a layout and an offset" if operation in WITH_OFFSET else "a layout"
+        raise LayoutError(f"broken_law: the answer of {operation} must be {wanted}, found {brief(given)}")
+    return value
+
+
 def _value(given: Any) -> Any:
     """A text as the layout or tuple that it denotes, parts of a tuple likewise."""
     if isinstance(given, str):
-        return evaluate(given)
+        try:
+            return evaluate(given)
+        except LayoutError as error:
+            raise LayoutError(f"broken_law: {error}") from error
     return tuple(map(_value, given)) if isinstance(given, tuple) else given
