@@ -35,6 +35,13 @@ def measurements(gpu: str) -> list[str]:
         f"products from derived layouts and words: {d['products']:,}; {len(d['wrong_products'])} wrong; "
         f"{d['controls_run']:,} spoilt words, {len(d['controls_that_passed'])} unnoticed"
     )
+    d = record(gpu, "main_loops")
+    rows, twins = d["programs"], [row for row in d["programs"] if "twin" in row]
+    lines.append(
+        f"programs emitted from plans: {len(rows):,}, {sum(row['elements'] for row in rows):,} elements of products; "
+        f"{sum(not row['exact'] for row in rows)} wrong; {len(twins)} spoilt ones, "
+        f"{sum(not row['twin_fails'] for row in twins)} unnoticed"
+    )
     d = record(gpu, "tma_derived")
     lines.append(f"TMA plans: {d['tiles']:,} tiles, {d['elements']:,} elements; {d['failed']} tiles wrong")
     d = record(gpu, "fragments")

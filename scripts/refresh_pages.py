@@ -22,6 +22,7 @@ PROGRAMS = {
     "descriptors": ["-m", "descriptors"],
     "scripts/derive": ["-m", "descriptors", "derive"],
     "scripts/evidence.py": ["scripts/evidence.py"],
+    "scripts/bench_gemm": ["scripts/bench_gemm"],
 }
 _BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)

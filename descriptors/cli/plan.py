@@ -36,6 +36,7 @@ from layoutalg.cli.console import json_text, say
 @click.option("--b-swizzle", shell_complete=complete, help="Of B, likewise.")
 @click.option("--kind", shell_complete=complete, help="Kind of an sm100 instruction.  [default: found from the types]")
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
+@click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
 @click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
 @click.option(

@@ -51,6 +51,11 @@ def kernel(made: Plan, name: str = "gemm") -> str:
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {made.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+    if made.asked.cluster != (1, 1):
+        raise DescriptorError(
+            f"emit: the cluster must be 1x1 in a program, found {extents_text(made.asked.cluster)}; clusters are "
+            "planned here, not written"
+        )
     _check_registers(made, held)
     few, more = _setmaxnreg(held.warpgroups)
     text = Template(files("descriptors.gemm").joinpath("sm90.cu.in").read_text(encoding="utf-8"))

@@ -12,6 +12,7 @@ Law: text and data have the same words, and the same line of PTX but for registe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from descriptors import text
@@ -30,6 +31,7 @@ from descriptors.plans.parts.accumulators import THREAD_REGISTERS, Registers
 from descriptors.plans.parts.budget import BARRIER_BYTES
 from descriptors.plans.plan import Plan
 from descriptors.plans.product import Product
+from descriptors.plans.traffic import traffic
 from descriptors.text import aligned, counted, extents_text, word_text
 
 
@@ -111,6 +113,11 @@ def _shared(made: Plan) -> Iterator[str]:
     parts = ", ".join(f"{name} {size}" for name, size in room.parts)
     yield f"   a stage    {room.stage_bytes} bytes: {parts}, barriers {BARRIER_BYTES}"
     yield f"   barriers   at {made.barriers}"
+    moved = traffic(made)
+    about = f"{moved.core_matrices} core matrices of 128 bytes, {moved.wavefronts} wavefronts by the bank model"
+    yield f"   reads      {moved.read_bytes} bytes a stage by the instructions: {about}"
+    per_read, per_copied = f"{moved.per_byte_read:.1f}", f"{moved.per_byte_copied:.1f}"
+    yield f"   intensity  {per_read} operations for a byte read, {per_copied} for a byte that the CTA copies"
     yield f"   stages     {room.most_stages} at most, by {room.limit}"
 
 
@@ -137,6 +144,7 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
         "tile": one.tile,
         "stages": made.stages,
         "cta_group": one.cta_group,
+        "cluster": one.cluster,
         "blocks": one.blocks,
         "instruction": {
             "name": one.name,
@@ -159,6 +167,7 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
             "most_stages": room.most_stages,
             "limit": room.limit,
         },
+        "traffic": asdict(traffic(made)),
         "order": [step._asdict() for step in order(made)],
         "proof": None if proof is None else _proof_record(proof),
     }

@@ -15,7 +15,8 @@ from typing import Any
 from descriptors import text
 from descriptors.plans.parts.accumulators import Registers
 from descriptors.plans.plan import Plan
-from descriptors.plans.proposals import Proposals, read_bytes
+from descriptors.plans.proposals import Proposals
+from descriptors.plans.traffic import read_bytes
 from descriptors.text import aligned, extents_text
 
 #: Refusals that are listed; the others are counted.

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from descriptors.plans.parts.fragments import LoadedOperand
+from descriptors.plans.parts.multicast import masks
 from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.parts.tensor_map import dimension_name, encode_arguments
 from descriptors.plans.plan import Plan
@@ -46,8 +47,20 @@ def operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
     for box in side.boxes:
         at = f"box at ({names}) + ({', '.join(map(str, box.coordinates))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
+    yield from _multicast(made, side)
     each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
     yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
+
+
+def _multicast(made: Plan, side: StagedOperand) -> Iterator[str]:
+    if side.ctas == 1:
+        return
+    same, other = ("x", "y") if side.matrix == "A" else ("y", "x")
+    own = side.own_boxes
+    issued = f"box {other}" if own == 1 else f"boxes {own} {other} to {own} {other} + {own - 1}"
+    yield f"   multicast  the {side.ctas} CTAs of one {same} need this tile; CTA (x, y) issues {issued}, to all of them"
+    sent = [f"{mask:#x} for {same} {at}" for at, mask in enumerate(masks(side.matrix, made.asked.cluster))]
+    yield f"              with ctaMask {', '.join(sent)}; rank of a CTA: x + {made.asked.cluster[0]} y"
 
 
 def _words(side: StagedOperand, letter: str) -> Iterator[str]:
@@ -106,6 +119,7 @@ def operand_record(side: StagedOperand) -> dict[str, Any]:
         "tensor_map": dict(encode_arguments(side)),
         "boxes": [{"coordinates": box.coordinates, "offset_bytes": box.offset_bytes} for box in side.boxes],
         "transaction_bytes": side.transaction_bytes,
+        "shared_by": side.ctas,
     }
 
 

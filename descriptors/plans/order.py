@@ -46,14 +46,29 @@ def order(made: Plan) -> tuple[IssueStep, ...]:
 def _copies(made: Plan, when: str) -> Iterator[IssueStep]:
     pair = made.asked.cta_group == 2
     count = len(made.a.boxes) + len(made.b.boxes)
-    yield IssueStep("TMA", "mbarrier.try_wait.parity empty[s]", f"{when}: the instructions that read it are done")
+    readers = "the instructions that read it are done"
+    if made.asked.cluster != (1, 1):
+        readers += f", in {sum(made.asked.cluster) - 1} CTAs: all that this one sends to"
+    yield IssueStep("TMA", "mbarrier.try_wait.parity empty[s]", f"{when}: {readers}")
     told = f"{made.transaction_bytes} bytes of this CTA"
     if pair:
         told += f"; {2 * made.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
     yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {made.transaction_bytes}", told)
-    yield IssueStep("TMA", f"{count} x cp.async.bulk.tensor.2d ... full[s]", "the boxes of A and of B")
+    what, of = "cp.async.bulk.tensor.2d ...", "the boxes of A and of B"
+    if made.asked.cluster != (1, 1):
+        count = made.a.own_boxes + made.b.own_boxes
+        what, of = (
+            "cp.async.bulk.tensor.2d ...multicast::cluster",
+            "this CTA's share of the boxes, to all that need them",
+        )
+    yield IssueStep("TMA", f"{count} x {what} full[s]", of)
     if made.scales is not None:
         yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{made.scales.stage_bytes} bytes of scale factors")
+
+
+def _there(made: Plan) -> str:
+    """Where a stage is said to be free: in every CTA that copies into it."""
+    return "" if made.asked.cluster == (1, 1) else f" of {sum(made.asked.cluster) - 1} CTAs"
 
 
 def _wgmma(made: Plan, held: Registers) -> Iterator[IssueStep]:
@@ -69,7 +84,7 @@ def _wgmma(made: Plan, held: Registers) -> Iterator[IssueStep]:
     yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
     told = "or 1, and the stage before this one is free" if made.loads is None else "before A is loaded again"
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", told)
-    yield IssueStep("MMA", "mbarrier.arrive empty[s]", "the stage may be filled again")
+    yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(made)}", "the stage may be filled again")
     yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
 
 
@@ -90,7 +105,9 @@ def _tcgen05(made: Plan) -> Iterator[IssueStep]:
     blocks = f"{counted(k, 'K block')} of {counted(m * n, 'accumulator')}"
     yield IssueStep("MMA", f"{m * n * k} x tcgen05.mma", f"{blocks}; %p is 0 in the very first K block, then 1")
     both = ", multicast to both CTAs" if made.asked.cta_group == 2 else ""
-    yield IssueStep("MMA", "tcgen05.commit empty[s]", f"arrives when these are done: the stage is free{both}")
+    yield IssueStep(
+        "MMA", f"tcgen05.commit empty[s]{_there(made)}", f"arrives when these are done: the stage is free{both}"
+    )
     yield IssueStep("MMA", "tcgen05.commit done", "after the last stage, for those who read the accumulators")
 
 

@@ -50,6 +50,7 @@ def plan(
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
     a_source: str = "smem",
+    cluster: Sequence[int] | None = None,
     warpgroups: int | None = None,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
@@ -75,6 +76,7 @@ def plan(
         scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out.
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
+        cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
         warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
@@ -93,7 +95,7 @@ def plan(
     one = asked(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
-        legality=legality,
+        cluster=cluster, legality=legality,
     )  # fmt: skip
     held = registers_of(one, warpgroups) if one.arch == "sm90" else _columns(one, warpgroups)
     scales = _scales(one, held) if isinstance(held, TensorColumns) and one.scale else None

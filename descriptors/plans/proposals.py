@@ -25,6 +25,7 @@ from descriptors.operands.operand import ElementType, Major, as_element_type, as
 from descriptors.plans.parts.asked import kind_asked, three
 from descriptors.plans.plan import Plan
 from descriptors.plans.planner import plan, prove_plan
+from descriptors.plans.traffic import read_bytes
 from descriptors.text import Told, counted, extents_text
 from descriptors.words.descriptor import architecture
 
@@ -52,17 +53,6 @@ class Proposals(Told):
         """The answer in one line."""
         best = f", best {self.plans[0].asked.name}" if self.plans else ""
         return f"{counted(self.fitting, 'plan')} of a tile of {extents_text(self.tile)}{best}"
-
-
-def read_bytes(one: Plan) -> int:
-    """Bytes of shared memory that the instructions of a stage read, over both CTAs of a pair.
-
-    >>> read_bytes(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
-    49152
-    """
-    (m, n, k), (x, y, z) = one.asked.extents, one.asked.blocks
-    bits = (m * one.asked.a.storage_bits + n * one.asked.b.storage_bits) * k
-    return x * y * z * bits // 8
 
 
 def propose(

@@ -21,6 +21,7 @@ from descriptors.instructions.rows import ShapeRow
 from descriptors.instructions.rules import MODES, IllegalError, Legality, kind_of, rows_read
 from descriptors.instructions.tables import DENSE_K, SHAPES
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major, choose
+from descriptors.plans.parts.multicast import as_cluster
 from descriptors.text import extents_text
 from descriptors.words.descriptor import Arch, architecture
 
@@ -48,6 +49,7 @@ class MainLoop:
         legality: how the tables of instructions are read.
         row: the row of the tables that allows the shape; None where nothing is checked.
         a_source: where the instruction takes A from: ``smem``, or ``rmem``, the registers of its warpgroup.
+        cluster: CTAs along M and along N that share their copies.
     """
 
     arch: Arch
@@ -64,6 +66,7 @@ class MainLoop:
     legality: Legality = "strict"
     row: ShapeRow | None = None
     a_source: str = "smem"
+    cluster: tuple[int, int] = (1, 1)
 
     @property
     def name(self) -> str:
@@ -127,13 +130,14 @@ def asked(
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
     a_source: str = "smem",
+    cluster: Sequence[int] | None = None,
     legality: Legality = "strict",
 ) -> MainLoop:
     """Read and check the arguments of ``plan`` that name the instruction and the tile.
 
     Args:
         instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
-        scale_vector, a_source, legality: as ``plan`` has them.
+        scale_vector, a_source, cluster, legality: as ``plan`` has them.
 
     Raises:
         IllegalError: if there is no such instruction; the nearest are named.
@@ -168,7 +172,7 @@ def asked(
     made = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
         b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
-        a_source=place,
+        a_source=place, cluster=as_cluster(cluster, pair),
     )  # fmt: skip
     _check_tile(made)
     return made

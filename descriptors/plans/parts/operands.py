@@ -13,7 +13,7 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
@@ -21,6 +21,7 @@ from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
 from descriptors.plans.parts.asked import MainLoop
+from descriptors.plans.parts.multicast import cut
 from descriptors.tma.plan import Box, TmaPlan
 from descriptors.tma.planner import tma_plan
 from descriptors.words.transpose import transpose_bit
@@ -42,6 +43,7 @@ class StagedOperand:
         mn_steps, k_steps, stage_steps: what is added to the word for each block along M or N, each K block, each stage;
             in 16-byte units, which the start address counts.
         transposed: the transpose bit of the instruction.
+        ctas: of the cluster that need the same tile, and share its copies.
     """
 
     matrix: Matrix
@@ -53,6 +55,7 @@ class StagedOperand:
     k_steps: tuple[int, ...]
     stage_steps: tuple[int, ...]
     transposed: int
+    ctas: int = 1
 
     def word_at(self, mn: int, k: int, stage: int) -> int:
         """The word of one block: a sum that never carries out of the start address, for all of it is shared memory."""
@@ -80,8 +83,13 @@ class StagedOperand:
         return tuple(box for box in self.tma.boxes if box.stage == 0)
 
     @property
+    def own_boxes(self) -> int:
+        """How many of them each CTA issues: the r-th of those that share them takes the r-th part."""
+        return len(self.boxes) // self.ctas
+
+    @property
     def transaction_bytes(self) -> int:
-        """What the copies of one stage add to the transaction count, in bytes."""
+        """What the copies of one stage add to the transaction count of a CTA, in bytes, whoever issues them."""
         return len(self.boxes) * self.tma.transaction_bytes
 
 
@@ -104,6 +112,14 @@ def operand(
     >>> operand(asked("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
+    made = _chosen(one, matrix, stages, swizzle, base)
+    ctas = one.cluster["BA".index(matrix)]
+    return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
+
+
+def _chosen(
+    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName | None, base: int
+) -> StagedOperand:
     if swizzle is not None:
         return _laid_out(one, matrix, stages, swizzle, base)
     refused: list[DescriptorError] = []

@@ -9,7 +9,7 @@ import pytest
 from descriptors import DescriptorError, propose, select_rows, tell
 from descriptors.cli.command import main
 from descriptors.output.proposals import command
-from descriptors.plans.proposals import read_bytes
+from descriptors.plans.traffic import read_bytes
 
 
 def test_every_instruction_that_divides_the_tile_is_proposed_or_refused() -> None:
