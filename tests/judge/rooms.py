@@ -80,11 +80,12 @@ ROOMS = {
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
+    "descriptors.lessons": "source grading progress telling",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",
     "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
-    "descriptors.cli": "plan search formulas atlas kernels command",
+    "descriptors.cli": "plan search formulas atlas kernels course command",
     "descriptors.__main__": "",
 }
 

@@ -68,6 +68,7 @@ SHARED = [
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
     ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
     ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
+    ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",
