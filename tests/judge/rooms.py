@@ -80,7 +80,7 @@ ROOMS = {
     "descriptors.oracle": "words emitted instructions tmem",
     "descriptors.oracle.dsl": "names words emitted instructions tmem",
     "descriptors.course": "claims article script",
-    "descriptors.lessons": "source grading progress telling",
+    "descriptors.lessons": "source grading progress telling pages notebooks",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",
