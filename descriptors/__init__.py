@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.derivation.verify import Report, verify
     from descriptors.emitters.emit import emit
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
+    from descriptors.gemm.emit import emit_plan
     from descriptors.instructions.checks import check_scale, check_shape, check_transposed_b, check_types
     from descriptors.instructions.idesc import DecodedInstruction, decode_idesc, idesc
     from descriptors.instructions.operands import check_copy, check_major, check_operand
@@ -114,6 +115,7 @@ _NAMES = {
     "derivation.verify": "Report verify",
     "emitters.emit": "emit",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
+    "gemm.emit": "emit_plan",
     "instructions.checks": "check_scale check_shape check_transposed_b check_types",
     "instructions.idesc": "DecodedInstruction decode_idesc idesc",
     "instructions.operands": "check_copy check_major check_operand",
@@ -183,7 +185,7 @@ _WRITERS = {
     "explain_ptx": "output.story",
     "match": "output.tiles.match",
     "operand_a": "output.tmem.fragment",
-    "plan": "output.main_loop",
+    "plan": "output.main_loop pictures.main_loops",
     "propose": "output.proposals output.main_loop",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
@@ -292,6 +294,7 @@ __all__ = [
     "derive_symbolic",
     "diff",
     "emit",
+    "emit_plan",
     "encode_scale",
     "explain",
     "explain_ptx",

@@ -74,6 +74,7 @@ def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
         "tile": [64 * m_blocks, n * n_blocks, k * k_blocks], "stages": chooser.choice((None, 1, 2, 3, 5)),
         "a_major": chooser.choice(("K", "MN")), "b_major": chooser.choice(("K", "MN")),
         "a_swizzle": chooser.choice(_SWIZZLES), "b_swizzle": chooser.choice(_SWIZZLES),
+        "cluster": chooser.choice((None, None, None, [2, 1], [1, 2], [2, 2], [4, 1], [2, 4])),
         "a_source": chooser.choice(("smem", "smem", "registers")),
     }  # fmt: skip
     return {name: value for name, value in one.items() if value is not None}

@@ -4,7 +4,8 @@
 Usage: python scripts/make_kernels.py FOLDER      packs the .ptx files of a folder, without their debug data
 
 The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (after `pip install
-triton`), by `compile_dsl.py` beside it, and by `nvcc -ptx` from the sources that `python -m probes.build` makes.
+triton`), by `compile_dsl.py` beside it, by `nvcc` from `cute_products.cu` beside it, as its head says, and by
+`nvcc -ptx` from the sources that `python -m probes.build` makes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     record = {
-        "tool": "triton 3.5.0; CuTe DSL 4.8.1 (names that begin with dsl); nvcc 13.0 (names that begin with nvcc)",
+        "tool": "triton 3.5.0; CuTe DSL 4.8.1 (names that begin with dsl); nvcc 13.0 (names that begin with nvcc), "
+        "with the headers of nvidia-cutlass 4.2.0 (names that begin with cute)",
         "command": "python scripts/make_kernels.py FOLDER",
         "kernels": {name: stripped(text) for name, text in found.items()},
     }

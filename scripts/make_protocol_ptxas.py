@@ -48,16 +48,16 @@ def verdict(tool: str, text: str) -> dict[str, Any] | None:
     return {"accepted": done.returncode == 0, "codes": sorted(set(re.findall(r"\((C\d+)\)", told)))}
 
 
-def text_of(case: dict[str, Any]) -> str:
-    """The PTX of a case."""
-    return str(case["ptx"]) if "ptx" in case else FRAME.format(**case)
+def text_of(case: dict[str, Any], frame: str) -> str:
+    """The PTX of a case: its own text, or what stands in the frame of the record, or in that of tcgen05."""
+    return str(case["ptx"]) if "ptx" in case else (frame if "directives" in case else FRAME).format(**case)
 
 
 def main(tools: list[str]) -> int:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     for version, tool in (tool.split("=", 1) for tool in tools):
-        for case in [*record["wgmma"], *record["tcgen05"]]:
-            if found := verdict(tool, text_of(case)):
+        for case in [*record["wgmma"], *record["serialized"], *record["tcgen05"]]:
+            if found := verdict(tool, text_of(case, record["frame"])):
                 case["ptxas"][version] = found
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {RECORD.name}")

@@ -40,7 +40,7 @@ COMMANDS = {
     "shapes": ("descriptors.cli.tensor_cores.instructions", "The legal instructions: types, shapes, majors, swizzles."),
     "idesc": ("descriptors.cli.tensor_cores.instructions", "Build the instruction descriptor of tcgen05.mma."),
     "decode-idesc": ("descriptors.cli.tensor_cores.instructions", "Name every field of an instruction descriptor."),
-    "check": ("descriptors.cli.kernels", "What is wrong with a kernel in PTX: protocol, forms, words; also SARIF."),
+    "check": ("descriptors.cli.kernels", "What is wrong with a kernel in PTX, or with a TOML file of words relied on."),
     "explain": ("descriptors.cli.kernels", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
     "tma": ("descriptors.cli.operands.tma", "The tensor map, boxes and offsets that fill a tile."),
     "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),

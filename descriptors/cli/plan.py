@@ -49,11 +49,18 @@ from layoutalg.cli.console import json_text, say
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
 @click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
+@click.option("--draw", "drawn", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
 @click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
 @legality_option
 @json_option("Write the plan and its proof as JSON.")
 def plan(
-    words: tuple[str, ...], top: int | None, as_json: bool, emit: str | None, name: str | None, **asked: Any
+    words: tuple[str, ...],
+    top: int | None,
+    as_json: bool,
+    emit: str | None,
+    drawn: str | None,
+    name: str | None,
+    **asked: Any,
 ) -> None:
     """Plan one main loop whole: operands, words, copies, accumulators, budgets, order; proved as a product.
 
@@ -70,6 +77,8 @@ def plan(
     """
     if len(words) > 2 or (len(words) == 1 and elsewhere(words[0]) == elsewhere("m64n8k16")):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
+    if drawn is not None and len(words) == 1:
+        raise click.UsageError("--draw goes only with an INSTRUCTION")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     if emit is not None and (as_json or len(words) == 1):
@@ -85,6 +94,11 @@ def plan(
         why = "as M is 64" if made.asked.arch == "sm90" else "by M, the CTAs or the kind"
         note(f"{made.asked.arch} is assumed, {why}")
     proof = prove_plan(made)
+    if drawn is not None:
+        from descriptors.pictures.main_loops import MainLoopPicture  # nor a picture
+
+        MainLoopPicture(made).save(drawn)
+        note(f"wrote {drawn}")
     if emit is not None:
         from descriptors.gemm.emit import emit_plan  # no writer of code, unless it is asked for
 

@@ -93,7 +93,7 @@ def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
         yield "mov.u32 offset, 0;"
     for i, term in enumerate(terms):
         digit = f"%{recipe.name}_{term.coordinate}"
-        for line in _digit(term, digit):
+        for line in digit_lines(term, digit):
             digit = "digit"
             yield line
         yield (
@@ -103,8 +103,12 @@ def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
         )
 
 
-def _digit(term: Term, source: str) -> Iterator[str]:
-    """Instructions that leave ``source // divisor % modulus`` in ``digit``; none where that is the source itself."""
+def digit_lines(term: Term, source: str) -> Iterator[str]:
+    """Instructions that leave ``source // divisor % modulus`` in ``digit``; none where that is the source itself.
+
+    >>> list(digit_lines(Term("k", 4, 8, 16), "%k"))
+    ['shr.u32 digit, %k, 2;', 'and.b32 digit, digit, 7;']
+    """
     if term.scale > 1:
         yield f"mad.lo.u32 digit, {source}, {term.scale}, {term.shift};"
         source = "digit"

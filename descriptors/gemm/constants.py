@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from descriptors.errors import DescriptorError
+from descriptors.gemm import cluster
 from descriptors.operands.operand import Major
 from descriptors.plans.parts.accumulators import Registers
 from descriptors.plans.parts.budget import BARRIER_BYTES
@@ -69,6 +70,7 @@ def constants(made: Plan, held: Registers) -> str:
         f"constexpr int STAGES = {made.stages}, STAGE_BYTES = {made.transaction_bytes};",
         f"constexpr int BARRIERS = {made.barriers}, SHARED_BYTES = {made.barriers + BARRIER_BYTES * made.stages};",
         f"constexpr int ALIGNMENT = {max(made.a.alignment_bytes, made.b.alignment_bytes)};",
+        *cluster.constants(one.cluster),
         f"constexpr int THREADS = {128 * (held.warpgroups + 1)};",
         f"constexpr int GROUP = {max(1, _GROUP_ROWS // one.tile[0])};  // rows of tiles, see tile_at",
         f"using TypeA = {CPP_TYPES[one.a.name]};",

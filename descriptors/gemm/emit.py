@@ -13,24 +13,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.gemm import header
+from descriptors.gemm import header, sm90, sm100_kernel
+from descriptors.gemm.parts import cutedsl, ptx_tcgen05, ptx_wgmma
 from descriptors.operands.operand import choose
 from descriptors.plans.plan import Plan
+from descriptors.text import extents_text
 
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
 
 
+def _alone(made: Plan) -> Plan:
+    """A plan whose CTAs share no copies: loops and kernels free a stage for their own CTA, or pair, alone.
+
+    Raises:
+        DescriptorError: if they do.
+    """
+    if made.asked.cluster != (1, 1):
+        found = extents_text(made.asked.cluster)
+        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {found}; header has its numbers")
+    return made
+
+
 def _cuda(made: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    from descriptors.gemm import sm90
+    return sm90.kernel(made, name) if made.asked.arch == "sm90" else sm100_kernel.kernel(_alone(made), name)
 
-    return sm90.kernel(made, name)
+
+def _ptx(made: Plan, name: str) -> str:
+    """The inner loop."""
+    return (ptx_wgmma.write if made.asked.arch == "sm90" else ptx_tcgen05.write)(_alone(made), name)
+
+
+def _cutedsl(made: Plan, name: str) -> str:
+    """The inner loop."""
+    return cutedsl.write(_alone(made), name)
 
 
 #: Who writes a plan in each language.
 PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
     "cuda": _cuda,
     "header": header.write,
+    "ptx": _ptx,
+    "cutedsl": _cutedsl,
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from descriptors.derivation.derivation import Derivation
 from descriptors.gemm.constants import listed
-from descriptors.gemm.offsets import byte_offset
+from descriptors.gemm.parts.offsets import byte_offset
 from descriptors.plans.parts.fragments import ROWS, LoadedOperand
 from descriptors.plans.plan import Plan
 from layoutalg import flatten

@@ -20,9 +20,10 @@ from importlib.resources import files
 from string import Template
 
 from descriptors.errors import DescriptorError
+from descriptors.gemm import cluster
 from descriptors.gemm.constants import constants
 from descriptors.gemm.loads import loads_of
-from descriptors.gemm.wgmma import instruction, stage
+from descriptors.gemm.wgmma import at_once, instruction, last_release, stage
 from descriptors.operands.operand import Major
 from descriptors.plans.parts.accumulators import Registers
 from descriptors.plans.parts.operands import StagedOperand
@@ -51,11 +52,6 @@ def kernel(made: Plan, name: str = "gemm") -> str:
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {made.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    if made.asked.cluster != (1, 1):
-        raise DescriptorError(
-            f"emit: the cluster must be 1x1 in a program, found {extents_text(made.asked.cluster)}; clusters are "
-            "planned here, not written"
-        )
     _check_registers(made, held)
     few, more = _setmaxnreg(held.warpgroups)
     text = Template(files("descriptors.gemm").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
@@ -65,6 +61,9 @@ def kernel(made: Plan, name: str = "gemm") -> str:
         constants=constants(made, held),
         instruction="\n".join([instruction(made), *loads_of(made), _store(made.asked.d)]),
         stage=stage(made),
+        last_release=last_release(made),
+        before="" if at_once(made) else "    int before = -1;\n",
+        **cluster.texts(made.asked.cluster),
         fewer_registers=few,
         more_registers=more,
         tensor_maps="\n".join([_map(made.a), _map(made.b), _strides(made)]),

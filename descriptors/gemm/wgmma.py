@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from descriptors.gemm.cluster import released
 from descriptors.plans.plan import Plan
 
 _LOOP = "#pragma unroll\n      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) "
@@ -82,8 +83,33 @@ def stage(made: Plan) -> str:
         + "        }\n      }\n"
         + _COMMIT
         + f"{_LOOP}keep(d[block]);\n"
-        + (_AT_ONCE if made.loads or made.stages == 1 else _ONE_LATER)
+        + _release(made)
     )
+
+
+def last_release(made: Plan) -> str:
+    """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
+    if at_once(made):
+        return ""
+    return f"    {released('before', made.asked.cluster, 'before >= 0')}\n"
+
+
+def at_once(made: Plan) -> bool:
+    """Whether a stage is let go as soon as it is multiplied, and not one later."""
+    return made.loads is not None or made.stages == 1
+
+
+def _release(made: Plan) -> str:
+    cluster = made.asked.cluster
+    if at_once(made):
+        return f"""\
+      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+      {released("stage", cluster)}"""
+    return f"""\
+      // All groups but the newest are done: the stage before this one has been read.
+      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+      {released("before", cluster, "before >= 0")}
+      before = stage;"""
 
 
 _WORD_OF_A = """\
@@ -100,11 +126,3 @@ _LOADS = """\
                  kb * (TILE_K / BLOCKS_K), thread);
       }
 """
-_AT_ONCE = """\
-      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-      if (thread % 32 == 0) barrier_arrive(base + BARRIERS + 8 * (STAGES + stage));"""
-_ONE_LATER = """\
-      // All groups but the newest are done: the stage before this one has been read.
-      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      if (before >= 0 && thread % 32 == 0) barrier_arrive(base + BARRIERS + 8 * (STAGES + before));
-      before = stage;"""

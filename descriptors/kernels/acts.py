@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.kernels.views import wgmma
+from descriptors.kernels.forms.views import wgmma
 from descriptors.protocol.events import (
     Alloc,
     BarrierWait,
@@ -185,9 +185,9 @@ def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
         case "relinquish_alloc_permit":
             return [Relinquish()]
         case "commit":
-            return [TensorCommit(_barrier(one.operands[:1], values))]
+            return [TensorCommit(barrier(one.operands[:1], values))]
         case "try_wait" | "test_wait":
-            return [BarrierWait(_barrier(one.operands[1:2], values))]
+            return [BarrierWait(barrier(one.operands[1:2], values))]
         case "ld":
             return [Load(registers, _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values))]
         case "st":
@@ -209,8 +209,12 @@ def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
     return f"{base}+{(known.offset if known is not None and known.base else 0) + place[0].offset}"
 
 
-def _barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
-    """The mbarrier at an address, as a variable and an offset; "" where that is not known."""
+def barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
+    """The mbarrier at an address, as a variable and an offset; "" where that is not known.
+
+    >>> barrier((Address("%r1", 8),), {"%r1": Known(0, 0, "&bars", 16)})
+    '&bars+24'
+    """
     if not place or not isinstance(place[0], Address):
         return ""
     address = place[0]

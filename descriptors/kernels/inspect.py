@@ -16,14 +16,18 @@ from collections.abc import Iterator
 from descriptors.instructions.uses import complaints
 from descriptors.kernels.acts import Values, asked
 from descriptors.kernels.chains import chains
-from descriptors.kernels.finding import Finding, Report, finding, of_protocol
+from descriptors.kernels.chosen import heeded
+from descriptors.kernels.forms.finding import Finding, Report, finding, of_protocol
+from descriptors.kernels.forms.tcgen05_forms import tcgen05_findings
+from descriptors.kernels.forms.wgmma_forms import wgmma_findings
 from descriptors.kernels.multiplications import Multiplication, multiplications
 from descriptors.kernels.order import order
-from descriptors.kernels.tcgen05_forms import tcgen05_findings
-from descriptors.kernels.wgmma_forms import wgmma_findings
+from descriptors.kernels.phases import stuck
+from descriptors.kernels.serialized import serialized
 from descriptors.kernels.words import Step, advance_findings, smem_findings
 from descriptors.ptx.flow import Block, blocks
 from descriptors.ptx.fold import fold
+from descriptors.ptx.limits import MOST, registers
 from descriptors.ptx.module import Function, Module, parse
 from descriptors.words.instruction import INSTRUCTION_DESCRIPTORS
 
@@ -33,13 +37,15 @@ _FAMILIES = ("wgmma.", "tcgen05.")
 def check_ptx(text: str) -> Report:
     """Everything that is wrong, or looks so, with the tensor-core instructions of a PTX text.
 
+    A comment ``// descriptors: ignore RULE`` leaves out what a rule finds in its line, or in the next.
+
     Args:
         text: the PTX.
 
     Raises:
         DescriptorError: if it is no PTX text.
 
-    Source: as ``descriptors.kernels.finding.ALL_RULES``.
+    Source: as ``descriptors.kernels.forms.finding.ALL_RULES``.
 
     >>> made = check_ptx('''.version 8.8
     ... .target sm_100a
@@ -48,36 +54,39 @@ def check_ptx(text: str) -> Report:
     [(3, 'form-immediate'), (3, 'tcgen05-alloc-size')]
     """
     module = parse(text)
-    held = [one for one in module.functions if any(i.opcode.startswith(_FAMILIES) for i in one.code)]
+    held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(_FAMILIES) for i in one.code)]
     findings: list[Finding] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
-    for function in held:
+    for number in held:
+        function = module.functions[number]
         graph = blocks(function)
         values = fold(function, module.variables, asked(function), graph)
         found = list(multiplications(function, values))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         findings += [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        findings += _protocol(function, values, module, graph)
+        findings += _protocol(number, values, module, graph)
         for one in found:
             words += len(one.operands) + (one.use is not None)
             unresolved += _unresolved(one)
     ordered = sorted(findings, key=lambda one: one.line)
-    return Report(
+    report = Report(
         target=module.target,
-        functions=tuple(one.name for one in held),
+        functions=tuple(module.functions[number].name for number in held),
         multiplications=counted,
         words=words,
         resolved=words - len(unresolved),
         unresolved=tuple(unresolved),
         findings=tuple(dict.fromkeys(ordered)),
     )
+    return heeded(report, text)
 
 
 def _forms(function: Function, module: Module) -> Iterator[Finding]:
+    room = registers(function.head) if function.entry else MOST
     for one in function.code:
         if one.opcode.startswith("wgmma."):
-            yield from wgmma_findings(one, module.target)
+            yield from wgmma_findings(one, module.target, room)
         elif one.opcode.startswith("tcgen05."):
             yield from tcgen05_findings(one, module.target)
 
@@ -101,8 +110,14 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
-def _protocol(function: Function, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:
-    for index, one in order(function, values, module.variables, graph):
+def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:
+    function = module.functions[number]
+    told = [
+        *order(function, values, module.variables, graph),
+        *serialized(module, number, graph),
+        *stuck(function, values),
+    ]
+    for index, one in told:
         made = function.code[index]
         yield of_protocol(made.line, one, made.opcode)
 

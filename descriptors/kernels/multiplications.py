@@ -19,7 +19,7 @@ from descriptors.instructions.idesc import decode_idesc
 from descriptors.instructions.instruction import Instruction as Described
 from descriptors.instructions.uses import Use, instruction_of
 from descriptors.kernels.acts import Values, number
-from descriptors.kernels.views import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.kernels.forms.views import TensorMma, Wgmma, tensor_mma, wgmma
 from descriptors.kernels.words import Operand
 from descriptors.ptx.known import NOTHING, Known
 from descriptors.ptx.module import Function

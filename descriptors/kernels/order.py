@@ -17,16 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, TypeAlias
 
 from descriptors.errors import DescriptorError
 from descriptors.kernels.acts import Values, acts
 from descriptors.protocol import tcgen05, wgmma
 from descriptors.protocol.broken import Broken, broken
-from descriptors.protocol.events import Call, Commit, Copy, Event, Fence, Mma, Touch, Wait
+from descriptors.protocol.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
 from descriptors.ptx.flow import Block, blocks, fixed_point
+from descriptors.ptx.limits import REST, allowed
 from descriptors.ptx.module import Function
 
+_Step: TypeAlias = Callable[[Any, Event], tuple[Any, list[Broken]]]
 _WARPGROUP = (Fence, Mma, Commit, Wait, Touch, Copy, Call)
 
 
@@ -49,9 +51,8 @@ def order(
     told: list[tuple[int, Broken]] = []
     code = function.code
     if any(one.opcode.startswith("wgmma.") for one in code):
-        _bounded(events)
-        told += _told(graph, events, _warpgroup_step, wgmma.meet, {})
-        told += _divergent(function)
+        _bounded(events, graph)
+        told += _told(graph, events, _warpgroup_step(function, events), wgmma.meet, {}, _round)
     if any(one.opcode.startswith("tcgen05.") for one in code):
         told += _told(graph, events, _tensor_step, tcgen05.meet, tcgen05.TensorState())
         told += _groups(function)
@@ -59,27 +60,46 @@ def order(
     yield from sorted(told, key=lambda one: one[0])
 
 
-#: Registers in flight times fences, commits and waits that are looked at: far more than any kernel has.
-WORK = 300_000_000
+#: Registers of multiplications times what looks at all of them: far more than any kernel has.
+WORK = 100_000_000
 
 
-def _bounded(events: Mapping[int, list[Event]]) -> None:
-    """Refuse what would take for ever: each fence, commit and wait looks at all registers of multiplications."""
+def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
+    """Refuse what would take for ever: fences, commits, waits and blocks each look at all registers that are held."""
     flat = [event for held in events.values() for event in held]
     registers = {name for event in flat if isinstance(event, Mma) for name in (*event.accumulators, *event.a)}
-    syncs = sum(isinstance(event, Fence | Commit | Wait) for event in flat)
-    if len(registers) * syncs > WORK:
-        found = f"found {len(registers)} registers and {syncs} fences, commits and waits"
+    looks = sum(isinstance(event, Fence | Commit | Wait) for event in flat) + len(graph)
+    if len(registers) * looks > WORK:
+        found = f"found {len(registers)} registers and {looks} blocks, fences, commits and waits"
         raise DescriptorError(f"check: a function must be one that can be followed, {found}")
 
 
-def _warpgroup_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-    """In place: what is handed in is the block's own copy."""
-    return state, wgmma.apply(state, event) if isinstance(event, _WARPGROUP) else []
+def _round(state: wgmma.State) -> wgmma.State:
+    """The state on the way back to the head of a loop."""
+    return wgmma.step(state, Round())[0]
+
+
+def _warpgroup_step(function: Function, events: Mapping[int, list[Event]]) -> _Step:
+    """How an event changes the state, in place: what is handed in is the block's own copy."""
+    held = {
+        name for row in events.values() for one in row if isinstance(one, Mma) for name in (*one.accumulators, *one.a)
+    }
+    room = allowed(function)
+    tight = len(held) + REST > room
+
+    def step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
+        told = wgmma.apply(state, event) if isinstance(event, _WARPGROUP) else []
+        if tight and isinstance(event, Mma):
+            flying = sum(name in held for name, one in state.items() if one.age is not None)
+            if flying + REST > room:
+                told.append(broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}"))
+        return state, told
+
+    return step
 
 
 def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-    if isinstance(event, Fence | Mma | Commit | Wait | Call):
+    if isinstance(event, Fence | Mma | Commit | Wait | Call | Round):
         return state, []
     if isinstance(event, Copy):
         event = Touch((event.source,), (event.target,))
@@ -87,8 +107,8 @@ def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
 
 
 def _told(
-    graph: list[Block], events: Mapping[int, list[Event]], step: Callable[[Any, Event], tuple[Any, list[Broken]]],
-    meet: Callable[[Any, Any], Any], start: Any,
+    graph: list[Block], events: Mapping[int, list[Event]], step: _Step,
+    meet: Callable[[Any, Any], Any], start: Any, back: Callable[[Any], Any] | None = None,
 ) -> list[tuple[int, Broken]]:  # fmt: skip
     """The breaches of one family."""
     held = [
@@ -102,7 +122,7 @@ def _told(
         return state
 
     told = []
-    for number, state in enumerate(fixed_point(graph, start, through, meet)):
+    for number, state in enumerate(fixed_point(graph, start, through, meet, back)):
         if state is None:
             continue  # no path leads here
         state = copy(state)
@@ -110,12 +130,6 @@ def _told(
             state, found = step(state, event)
             told += [(index, one) for one in found]
     return told
-
-
-def _divergent(function: Function) -> Iterator[tuple[int, Broken]]:
-    for index, one in enumerate(function.code):
-        if one.opcode.startswith("wgmma.") and one.predicate:
-            yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
 
 
 def _groups(function: Function) -> Iterator[tuple[int, Broken]]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from descriptors.kernels.acts import Values, asked, number
 from descriptors.kernels.chains import chains
+from descriptors.kernels.forms.views import Wgmma
 from descriptors.kernels.multiplications import Multiplication, multiplications
-from descriptors.kernels.views import Wgmma
 from descriptors.kernels.words import START_FREE, Operand, distance
 from descriptors.operands.operand import SwizzleMode
 from descriptors.ptx.flow import Block, blocks
@@ -92,7 +92,7 @@ class Story(Told):
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        return f"{self.target}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
+        return f"{self.target or 'no target'}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
 
 
 def explain_ptx(text: str) -> Story:

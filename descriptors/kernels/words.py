@@ -121,6 +121,16 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     yield from _of_both(chain)
 
 
+#: Rows of MN that a swizzle pattern has.
+ROWS = 8
+
+
+def _inside(one: Operand, moved: int) -> int:
+    """The row of the swizzle pattern that a K-major operand comes to begin in; 0 if it begins where one begins."""
+    span = getattr(_span(one), "span_bytes", 0)
+    return moved % (ROWS * span) // span if span >= _K_BYTES else 0
+
+
 def replace_offset(one: Operand, offset: int) -> Operand:
     """The same operand, its word so far from its base."""
     return Operand(one.matrix, one.arch, one.dtype, one.major, one.shape, one.word._replace(offset=offset))
@@ -142,6 +152,9 @@ def _of_one_operand(matrix: str, row: list[tuple[int, Operand]]) -> Iterator[tup
         if moved is not None and after.major == "K" and moved % _K_UNITS:
             text = f"found {matrix} moved by {moved} units of 16 bytes"
             yield index, "word-advance", f"{text}, which is no whole number of K blocks of {_K_BYTES} bytes"
+        elif moved is not None and after.major == "K" and (inside := _inside(after, 16 * moved)):
+            text = f"found {matrix} moved by {16 * moved} bytes, to row {inside} of a pattern of {ROWS}"
+            yield index, "word-suspect", f"{text}; the word counts in 16 bytes, {moved} of them"
 
 
 def distance(before: Operand, after: Operand) -> int | None:

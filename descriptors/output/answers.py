@@ -28,7 +28,7 @@ from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.instructions.selection import Selection
-from descriptors.kernels.finding import Report as Checked
+from descriptors.kernels.forms.finding import Report as Checked
 from descriptors.kernels.story import Story
 from descriptors.matching.canonical import Match
 from descriptors.output import main_loop, plan, proposals, report, search, story, summary

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.kernels.finding import ALL_RULES, Finding, Report
+from descriptors.kernels.forms.finding import ALL_RULES, Finding, Report
 from descriptors.protocol.broken import Level
 from descriptors.text import counted
 from descriptors.text import tell as printed
@@ -24,34 +24,71 @@ from descriptors.text import tell as printed
 _SARIF = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}
 
 
+#: How a terminal shows a place, each level, and the way out: bold, red, yellow, magenta, faint.
+_PLACE, _FAINT = "1", "2"
+_LIT = {Level.ERROR: "1;31", Level.ASKS: "1;33", Level.PERFORMANCE: "1;35"}
+#: How many findings of one rule are told before the rest is counted: one mistake shows in many places.
+MOST = 3
+
+
 @printed.register
-def tell(report: Report, name: str = "<ptx>", levels: tuple[Level, ...] = tuple(Level)) -> str:
-    """A report for a person: a line for each finding, the rule and the way out below the first of a rule.
+def tell(report: Report, name: str = "<ptx>", everything: bool = False, color: bool = False) -> str:
+    """A report for a person: a line for each finding, the instruction and the way out below the first of a rule.
 
     Args:
         report: what was found.
         name: of the file.
-        levels: which findings to show.
+        everything: whether to tell every finding of a rule, and not only the first three.
+        color: whether a terminal shows it.
 
     >>> from descriptors import check_ptx
     >>> print(tell(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx"))
     k.ptx: 0 MMA instructions of sm_80: 0 errors and 0 remarks
     """
     lines: list[str] = []
-    told: set[str] = set()
+    seen: dict[str, list[int]] = {}
     for one in report.findings:
-        if one.rule.level not in levels:
-            continue
-        registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
-        about = f"{one.rule.demands}, {one.found}{registers if one.registers else ''}"
-        lines.append(f"{name}:{one.line}: {one.rule.level}: {about} [{one.rule.name}]")
-        if one.rule.name not in told:
-            told.add(one.rule.name)
-            lines.append(f"    {one.instruction}")
-            lines.append(f"    fix: {one.rule.fix}; source: {one.rule.source}")
+        row = seen.setdefault(one.rule.name, [])
+        row.append(one.line)
+        if len(row) <= MOST or everything:
+            lines += _told(one, name, len(row) == 1, color)
+    for rule, row in seen.items():
+        if len(row) > MOST and not everything:
+            level = _lit(str(ALL_RULES[rule].level), _LIT[ALL_RULES[rule].level], color)
+            place = _lit(f"{name}:", _PLACE, color)
+            lines.append(f"{place} {level}: {len(row) - MOST} more, lines {row[MOST]}..{row[-1]} (--all) [{rule}]")
+    place = _lit(f"{name}:", _PLACE, color)
+    lines.extend(f"{_lit(f'{name}:{line}:', _PLACE, color)} not resolved: {what}" for line, what in report.unresolved)
     words = f"; {report.resolved} of {counted(report.words, 'descriptor word')} resolved" if report.words else ""
-    lines.extend(f"{name}:{line}: not resolved: {what}" for line, what in report.unresolved)
-    return "\n".join([*lines, f"{name}: {report.headline}{words}"])
+    return "\n".join([*lines, f"{place} {report.headline}{words}"])
+
+
+def _told(one: Finding, name: str, first: bool, color: bool) -> list[str]:
+    """The line of a finding, and what stands below the first of its rule."""
+    registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
+    about = f"{one.rule.demands}, {one.found}{registers if one.registers else ''}"
+    place, level = _lit(f"{name}:{one.line}:", _PLACE, color), _lit(f"{one.rule.level}:", _LIT[one.rule.level], color)
+    line = f"{place} {level} {about} [{one.rule.name}]"
+    if not first:
+        return [line]
+    return [
+        line,
+        f"    {one.instruction}",
+        f"    fix: {one.rule.fix}" + _lit(f"; source: {one.rule.source}", _FAINT, color),
+    ]
+
+
+def _lit(text: str, how: str, color: bool) -> str:
+    return f"\x1b[{how}m{text}\x1b[0m" if color else text
+
+
+def rules_text() -> str:
+    """Every rule of the checker, a line each: name, level, what must hold.
+
+    >>> rules_text().splitlines()[0]
+    'form-target                 error        the target must have the instruction'
+    """
+    return "\n".join(f"{name:27} {rule.level!s:12} {rule.demands}" for name, rule in ALL_RULES.items())
 
 
 def record(report: Report, name: str = "<ptx>") -> dict[str, Any]:
@@ -70,6 +107,7 @@ def record(report: Report, name: str = "<ptx>") -> dict[str, Any]:
         "resolved": report.resolved,
         "unresolved": [{"line": line, "what": what} for line, what in report.unresolved],
         "errors": len(report.errors),
+        "left_out": report.left_out,
         "findings": [_finding(one) for one in report.findings],
     }
 

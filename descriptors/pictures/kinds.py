@@ -24,6 +24,7 @@ from descriptors.pictures.boxes import BoxesPicture
 from descriptors.pictures.conflicts.accesses import Lanes
 from descriptors.pictures.conflicts.banks import BanksPicture
 from descriptors.pictures.conflicts.swizzles import SwizzlePicture
+from descriptors.pictures.main_loops import MainLoopPicture
 from descriptors.pictures.parts.anatomy import Anatomy, Pair
 from descriptors.pictures.parts.atoms import AtomsPicture
 from descriptors.pictures.parts.chunks import ChunksPicture
@@ -34,6 +35,7 @@ from descriptors.pictures.shifted import ShiftPicture
 from descriptors.pictures.words.advance import AdvancePicture
 from descriptors.pictures.words.difference import DifferencePicture
 from descriptors.pictures.words.word import WordPicture, word_of
+from descriptors.plans.plan import Plan
 from descriptors.shift.convolution import ShiftConvolution
 from descriptors.tma.plan import TmaPlan
 from descriptors.tma.planner import tma_plan
@@ -71,12 +73,13 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
     TmaPlan: BoxesPicture,
     Report: ProofPicture,
     ShiftConvolution: ShiftPicture,
+    Plan: MainLoopPicture,
     SwizzleMode: SwizzlePicture,
 }
 
 
 def picture(
-    answer: Derivation | Decoded | Diff | TmaPlan | Report | ShiftConvolution | SwizzleMode,
+    answer: Derivation | Decoded | Diff | TmaPlan | Report | ShiftConvolution | Plan | SwizzleMode,
     kind: str | None = None,
     *,
     stage: int = 0,
@@ -91,7 +94,7 @@ def picture(
 
     Args:
         answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a convolution with
-            shifts, a swizzle mode, which have one picture each and take no further arguments.
+            shifts, the plan of a main loop, a swizzle mode, which have one picture each and take no further arguments.
         kind: of a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
             ``word``, ``boxes`` or ``swizzle``.
         stage: which stage of the tile.

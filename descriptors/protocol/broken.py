@@ -122,13 +122,35 @@ _ROWS = (
         "give the first mma_async scale-d 0, or set the accumulator to zero and fence", _ASYNC,
     ),
     Rule(
-        "wgmma-call", _P, "no function should be called while an mma_async is in flight",
-        "inline the function, or wait before the call", f"{_PTXAS}: extern calls, function boundary",
+        "wgmma-stage",
+        _P,
+        "what is in flight over the way back of a loop should be waited for with wait_group 0 before it is touched",
+        "let the wait_group in the loop be 0, or issue and wait in one round",
+        f"{_PTXAS}: accumulators between start and end of the pipeline stage (C7514)",
     ),
     Rule(
-        "wgmma-divergent", _P, "all threads of a warpgroup should reach a wgmma instruction by one path",
-        "branch on values that are equal in all of the warpgroup, or on none",
-        f"{_PTXAS}: divergent path (C7520, C7519)",
+        "wgmma-call", _P, "no function should be called while an mma_async is in flight",
+        "inline the function, or wait before the call", f"{_PTXAS}: extern calls, function boundary (C7509, C7510)",
+    ),
+    Rule(
+        "wgmma-call-kept", _P, "no function that stays a function should be called in a kernel with mma_async",
+        "inline it, or leave it out (printf and assert are such calls)",
+        f"{_PTXAS}: extern calls (C7509), function boundary (C7510)",
+    ),
+    Rule(
+        "wgmma-function", _P, "wgmma instructions should stand in a kernel, and not in a function that it calls",
+        "inline the function", f"{_PTXAS}: function boundary (C7510)",
+    ),
+    Rule(
+        "wgmma-registers", _P, "what is in flight at once should fit the registers of a thread, and 26 for the rest",
+        "multiply smaller tiles, use more warpgroups, or allow more registers (fewer threads a CTA, setmaxnreg)",
+        f"{_PTXAS}: insufficient register resources (C7511, C7512)",
+    ),
+    Rule(
+        "wgmma-divergent", _P, "all threads of a warpgroup should go one way from wgmma.fence to commit_group",
+        "branch on values that are equal in all of the warpgroup (shfl.sync.idx makes them so for the assembler), or "
+        "fence, multiply and commit behind the branch",
+        f"{_PTXAS}: divergent path (C7518, C7520; C7519 of 13.5)",
     ),
     Rule(
         "tcgen05-commit", _E, "a tcgen05.commit must follow the asynchronous operation whose result is read",
@@ -137,6 +159,11 @@ _ROWS = (
     Rule(
         "tcgen05-wait", _E, "an mbarrier wait must stand between the tcgen05.commit and the read of the result",
         "wait on the mbarrier of the commit (mbarrier.try_wait in a loop) before the read", _PIPE,
+    ),
+    Rule(
+        "tcgen05-parity", _E, "the parity of a wait in a loop must change with every round that commits",
+        "keep the parity in a register, and turn it over (xor 1) in each round",
+        "PTX ISA 9.1, mbarrier.try_wait, Phase of the mbarrier object",
     ),
     Rule(
         "tcgen05-fence-after", _A,

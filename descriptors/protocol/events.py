@@ -79,6 +79,11 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """The way back to the head of a loop."""
+
+
+@dataclass(frozen=True, slots=True)
 class Alloc:
     """``tcgen05.alloc``; ``columns`` is None where a register says how many."""
 
@@ -159,7 +164,7 @@ class End:
     """The end of the kernel."""
 
 
-WgmmaEvent: TypeAlias = Fence | Mma | Commit | Wait | Touch | Copy | Call
+WgmmaEvent: TypeAlias = Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
 TensorEvent: TypeAlias = (
     Alloc | Dealloc | Relinquish | Issue | TensorCommit | BarrierWait | Load | Store | WaitLoad | WaitStore
     | FenceAfter | Touch | End

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from descriptors.protocol import tcgen05, wgmma
 from descriptors.protocol.broken import Broken, Level
-from descriptors.protocol.events import Call, Commit, Copy, Event, Fence, Mma, Touch, Wait
+from descriptors.protocol.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ def breaches(events: Iterable[Event]) -> Iterator[Breach]:
     tensor = tcgen05.TensorState()
     for index, event in enumerate(events):
         told: list[Broken] = []
-        if isinstance(event, Fence | Mma | Commit | Wait | Touch | Copy | Call):
+        if isinstance(event, Fence | Mma | Commit | Wait | Touch | Copy | Call | Round):
             warpgroup, told = wgmma.step(warpgroup, event)
-        if not isinstance(event, Fence | Mma | Commit | Wait | Copy | Call):
+        if not isinstance(event, Fence | Mma | Commit | Wait | Copy | Call | Round):
             tensor, more = tcgen05.step(tensor, event)
             told = [*told, *more]
         yield from (Breach(index, event, one) for one in told)

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from descriptors.protocol.broken import Broken, broken
-from descriptors.protocol.events import Call, Commit, Copy, Fence, Mma, Touch, Wait, WgmmaEvent
+from descriptors.protocol.events import Call, Commit, Copy, Fence, Mma, Round, Touch, Wait, WgmmaEvent
 
 #: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.
 OLDEST = 8
@@ -39,6 +40,8 @@ class Register:
         shape: of the mma_async that last had it as an accumulator since the last fence; "" for any.
         waited: the least N of the wait_groups since its mma_async; None without one.
         defined: whether anything was written to it.
+        carried: whether it came in flight over the way back of a loop.
+        counted: whether a ``wait_group`` that leaves groups in flight ended such a flight.
     """
 
     touched: str = "never"
@@ -47,6 +50,8 @@ class Register:
     shape: str = ""
     waited: int | None = None
     defined: bool = False
+    carried: bool = False
+    counted: bool = False
 
 
 _UNKNOWN = Register()
@@ -79,9 +84,7 @@ def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
             state.update({name: _fenced(one) for name, one in state.items() if one.touched or one.shape})
             state[_FENCED] = Register("")
         case Commit():
-            state.update(
-                {n: replace(one, age=min(a + 1, OLDEST)) for n, one in state.items() if (a := one.age) is not None}
-            )
+            state.update({n: _committed(one) for n, one in state.items() if one.age is not None})
         case Wait(pending):
             state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
         case Mma():
@@ -90,6 +93,8 @@ def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
             return _touch(state, event)
         case Copy():
             return _copy(state, event)
+        case Round():
+            state.update({n: _carried(one) for n, one in state.items() if one.age is not None})
         case Call():
             flying = tuple(name for name, one in state.items() if one.age is not None)
             return [broken("wgmma-call", "found a call", flying[:4])] if flying else []
@@ -105,13 +110,26 @@ def _seen(state: State, name: str) -> Register:
     return state.get(name, fresh)
 
 
+# A kernel has few kinds of registers and very many of them: what becomes of a kind is computed once.
+@lru_cache(maxsize=4096)
 def _fenced(one: Register) -> Register:
     return replace(one, touched="", shape="")
 
 
+@lru_cache(maxsize=4096)
+def _committed(one: Register) -> Register:
+    return replace(one, age=min((one.age or 0) + 1, OLDEST))
+
+
+@lru_cache(maxsize=4096)
+def _carried(one: Register) -> Register:
+    return replace(one, carried=True)
+
+
+@lru_cache(maxsize=4096)
 def _waited(one: Register, pending: int) -> Register:
     if one.age is not None and one.age > pending:
-        return replace(one, age=None, waited=None)
+        return replace(one, age=None, waited=None, carried=False, counted=one.carried and pending > 0)
     return replace(one, waited=pending if one.waited is None else min(one.waited, pending))
 
 
@@ -136,7 +154,12 @@ def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
         told.append(broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other))
     if event.adds and (bare := tuple(n for n in event.accumulators if not seen[n].defined and seen[n].age is None)):
         told.append(broken("wgmma-start", "found nothing that writes it", bare))
-    state.update({name: replace(_fenced(seen[name]), age=0, role="A", waited=None) for name in event.a})
+    state.update(
+        {
+            name: replace(_fenced(seen[name]), age=0, role="A", waited=None, carried=False, counted=False)
+            for name in event.a
+        }
+    )
     flying = Register("", age=0, shape=event.shape, defined=True)
     state.update(dict.fromkeys(event.accumulators, flying))
     return told
@@ -147,16 +170,22 @@ def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
     for done, names in (("read", event.reads), ("move" if event.moves else "write", event.writes)):
         flying = [name for name in names if name in state and state[name].age is not None]
         told.extend(_early(state, flying, done))
+        counted = tuple(name for name in names if name in state and state[name].counted and state[name].role == "D")
+        if counted:
+            told.append(broken("wgmma-stage", f"found a {done}", counted))
         for name in names:
             state[name] = _touched(_seen(state, name), done)
     return told
 
 
+@lru_cache(maxsize=4096)
 def _touched(one: Register, done: str) -> Register:
     """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
     worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
     touched, defined = worst if one.age is None else one.touched, one.defined or done != "read"
-    return one if (touched, defined) == (one.touched, one.defined) else replace(one, touched=touched, defined=defined)
+    if (touched, defined, one.counted) == (one.touched, one.defined, False):
+        return one
+    return replace(one, touched=touched, defined=defined, counted=False)  # told once
 
 
 def _early(state: State, flying: list[str], done: str) -> Iterable[Broken]:
@@ -207,6 +236,11 @@ def meet(one: State, other: State) -> State:
 
 
 def _worse(a: Register, b: Register) -> Register:
+    return a if a is b else _worst(a, b)
+
+
+@lru_cache(maxsize=1 << 14)
+def _worst(a: Register, b: Register) -> Register:
     if a == b:
         return a
     ages = [x.age for x in (a, b) if x.age is not None]
@@ -219,6 +253,8 @@ def _worse(a: Register, b: Register) -> Register:
         shape=a.shape if a.shape == b.shape else "",
         waited=None if None in waits else max((w for w in waits if w is not None), default=None),
         defined=a.defined or b.defined,
+        carried=a.carried or b.carried,
+        counted=a.counted or b.counted,
     )
 
 

@@ -87,8 +87,9 @@ def _targets(function: Function, branch: Instruction) -> list[str]:
 
 
 def fixed_point(
-    known: list[Block], start: _S, through: Callable[[int, _S], _S], meet: Callable[[_S, _S], _S]
-) -> list[_S | None]:
+    known: list[Block], start: _S, through: Callable[[int, _S], _S], meet: Callable[[_S, _S], _S],
+    back: Callable[[_S], _S] | None = None,
+) -> list[_S | None]:  # fmt: skip
     """The state before each block; None where no path leads.
 
     Args:
@@ -96,6 +97,7 @@ def fixed_point(
         start: the state before the first.
         through: from the number of a block and the state before it to the state behind it.
         meet: the state where two paths meet.
+        back: what the way back to an earlier block does to a state; nothing if it is not said.
 
     Raises:
         DescriptorError: if the states do not settle.
@@ -120,7 +122,8 @@ def fixed_point(
         after = through(number, state)
         for follower in known[number].next:
             old = before[follower]
-            new = after if old is None else meet(old, after)
+            come = back(after) if back is not None and follower <= number else after
+            new = come if old is None else meet(old, come)
             if old is None or new != old:
                 before[follower] = new
                 if follower not in held:

@@ -54,6 +54,7 @@ class Function:
         name: its name.
         line: where it begins.
         entry: whether it is a kernel.
+        head: its parameters and directives, up to the brace, as they are written.
         code: its instructions.
         labels: name of a label to the index of the instruction behind it.
         tables: lists of labels of ``.branchtargets``.
@@ -63,6 +64,7 @@ class Function:
     name: str
     line: int
     entry: bool
+    head: str
     code: tuple[Instruction, ...]
     labels: Mapping[str, int]
     tables: Mapping[str, tuple[str, ...]]
@@ -123,8 +125,8 @@ _GUARD = re.compile(r"@\s*(!?)\s*([\w$%]+)\s+")
 class _Open:
     """A function whose block is still open: what a :class:`Function` will hold."""
 
-    def __init__(self, name: str, line: int, *, entry: bool) -> None:
-        self.name, self.line, self.entry = name, line, entry
+    def __init__(self, name: str, line: int, head: str, *, entry: bool) -> None:
+        self.name, self.line, self.head, self.entry = name, line, head, entry
         self.code: list[Instruction] = []
         self.labels: dict[str, int] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
@@ -132,7 +134,8 @@ class _Open:
 
     def closed(self) -> Function:
         """The function, when its block has ended."""
-        return Function(self.name, self.line, self.entry, tuple(self.code), self.labels, self.tables, self.variables)
+        code = tuple(self.code)
+        return Function(self.name, self.line, self.entry, self.head, code, self.labels, self.tables, self.variables)
 
 
 class _Reader:
@@ -174,7 +177,7 @@ class _Reader:
             head = _HEAD.search(one.text)
             if head is None:
                 raise DescriptorError(f"ptx: a block must be that of a function, found none; line {one.line}")
-            self.open = _Open(head[2], one.line, entry=head[1] == "entry")
+            self.open = _Open(head[2], one.line, one.text, entry=head[1] == "entry")
         self.scopes.append({})
 
     def _close(self) -> None:

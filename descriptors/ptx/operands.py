@@ -71,8 +71,16 @@ _PAIR = re.compile(r"([\w$%.]+)\s*\|\s*([\w$%.]+)\Z", re.ASCII)
 _SIMPLE = re.compile(r"[\w$%.,\s+-]*\Z", re.ASCII)
 
 
-def operands(text: str) -> tuple[Operand, ...]:
+#: Brackets inside one another that are looked into: PTX has two.
+DEPTH = 8
+
+
+def operands(text: str, depth: int = 0) -> tuple[Operand, ...]:
     """The operands of an instruction.
+
+    Args:
+        text: the operands.
+        depth: in how many brackets they stand; what stands in too many is kept as it is.
 
     >>> operands("%r1, [%r2+0x10], 0f3f800000")
     ('%r1', Address(base='%r2', offset=16, rest=()), 1065353216)
@@ -80,7 +88,7 @@ def operands(text: str) -> tuple[Operand, ...]:
     if not text:
         return ()
     parts = text.split(",") if _SIMPLE.match(text) else list(split(text))
-    return tuple([_operand(part.strip()) for part in parts])
+    return tuple([_operand(part.strip(), depth) for part in parts])
 
 
 def split(text: str) -> list[str]:
@@ -104,16 +112,18 @@ def split(text: str) -> list[str]:
 _MARKS = re.compile(r"[,{}\[\]()]")
 
 
-def _operand(text: str) -> Operand:
+def _operand(text: str, depth: int) -> Operand:
     if _NAME.match(text):
         return text
     if _NUMBER.match(text):
         return number(text)
     first = text[:1]
+    if depth == DEPTH:
+        return Other(text)
     if first == "{" and text.endswith("}"):
-        return Vector(operands(text[1:-1].strip()))
+        return Vector(operands(text[1:-1].strip(), depth + 1))
     if first == "[" and text.endswith("]"):
-        return _address(text[1:-1].strip())
+        return _address(text[1:-1].strip(), depth + 1)
     if first == "!" and _NAME.match(text[1:].strip()):
         return Negated(text[1:].strip())
     if found := _FLOAT.match(text):
@@ -135,13 +145,14 @@ def number(text: str) -> int:
     return -value if text.startswith("-") else value
 
 
-def _address(text: str) -> Operand:
+def _address(text: str, depth: int) -> Operand:
     first, *rest = split(text)
     found = _SUM.match(first.strip())
     if found is None:
         return Other(f"[{text}]")
     offset = number(found[3]) if found[3] else 0
-    return Address(found[1] or "", -offset if found[2] == "-" else offset, tuple(_operand(one.strip()) for one in rest))
+    others = tuple(_operand(one.strip(), depth) for one in rest)
+    return Address(found[1] or "", -offset if found[2] == "-" else offset, others)
 
 
 def names(operand: Operand) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from descriptors.scales.memory import COPY, COPY_OF_HALVES, copy_steps, memory_b
 from descriptors.text import Told
 from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import address_of
-from descriptors.tmem.scale_cells import FACTORS, as_vector, padded_rows, scale_cells, scale_cells_of_64
+from descriptors.tmem.scale_cells import FACTORS, as_vector, check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.transfer.landing import Landing, Step, prove_landing
 from layoutalg import Layout, composition, make_layout, size
 
@@ -129,11 +129,8 @@ def scale_factors(
     rows = 64 if as_flag(of_64, "scale factors: of_64") else padded_rows(mn, halves=halves)
     if of_64 and mn != 64:
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
-    if halves and mn != 256:
-        # Row n is word n%128 / 32 of its 16 bytes, and a word goes to one column in all lanes: no copy brings words 0
-        # and N/64 to the same column, unless both are word 0 of their blocks.
-        rule = "scale factors: N must be 256 where its halves lie apart, for a copy takes whole blocks of 128 rows"
-        raise DescriptorError(f"{rule}, found {mn}")
+    if halves:
+        check_halves(mn, "scale factors")
     depth = FACTORS * vector if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
     if depth % vector or FACTORS * vector % depth:
         rule = f"scale factors: K of a step must be 1, 2 or 4 times {vector}"

@@ -24,14 +24,10 @@ from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.metadata import ALIGNED_COLUMNS, sparse_metadata
 from descriptors.tmem.operand import operand_a
 from descriptors.tmem.plan import ColumnPlan, Part, plan_columns
-from descriptors.tmem.scale_cells import padded_rows, scale_cells, scale_cells_of_64
+from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
-
-_SFB_OF_LESS = (
-    "SFB takes the columns of N 256, as many as its copies write; where K blocks begin for N below 256 is not settled"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +115,8 @@ def tmem_plan(
     )  # fmt: skip
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
-        notes += [_SFA_OF_64] if n == 256 else [_SFA_OF_64, _SFB_OF_LESS]
+        check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
+        notes.append(_SFA_OF_64)
     return plan_columns(_parts(asked), ctas=ctas, notes=notes)
 
 

@@ -95,6 +95,29 @@ def as_vector(value: object) -> int:
     return vector
 
 
+def check_halves(n: int, operation: str) -> None:
+    """Refuse N whose halves lie apart and which no copies bring there.
+
+    Row n is word n%128 / 32 of its 16 bytes, and a word goes to one column in all lanes: no copy brings words 0 and
+    N/64 to the same column, unless both are word 0 of their blocks.
+
+    Args:
+        n: N of the tile.
+        operation: whose refusal it is.
+
+    Raises:
+        DescriptorError: if N is not 256.
+
+    >>> check_halves(128, "tmem plan")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: tmem plan: N must be 256 where its halves lie apart, for a copy takes whole
+    blocks of 128 rows, found 128
+    """
+    if n != 2 * BLOCK_ROWS:
+        rule = "N must be 256 where its halves lie apart, for a copy takes whole blocks of 128 rows"
+        raise DescriptorError(f"{operation}: {rule}, found {n}")
+
+
 def padded_rows(mn: int, *, halves: bool = False) -> int:
     """Rows as they are copied: whole blocks of 128, of 256 where the halves sit apart.
 

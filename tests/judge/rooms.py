@@ -58,13 +58,14 @@ ROOMS = {
     "descriptors.plans.parts": "multicast asked operands fragments scales accumulators instruction tensor_map budget",
     "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
-    "descriptors.gemm": "offsets header constants loads wgmma sm90 emit",
-    "descriptors.ptx": "operands statements module flow known counters results fold",
-    "descriptors.protocol": "broken events wgmma tcgen05 sequence",
-    "descriptors.kernels": (
-        "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms acts order words multiplications chains inspect "
-        "story"
+    "descriptors.gemm.parts": "offsets ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",
+    "descriptors.gemm": (
+        "header cluster constants loads wgmma sm90 sm100_device sm100_readout sm100_host sm100_kernel emit"
     ),
+    "descriptors.ptx": "operands statements module limits flow under known counters results fold varying",
+    "descriptors.protocol": "broken events wgmma tcgen05 sequence",
+    "descriptors.kernels.forms": "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms",
+    "descriptors.kernels": "acts order phases serialized words multiplications chains chosen inspect story",
     "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
     "descriptors.output.tiles": (
@@ -72,13 +73,13 @@ ROOMS = {
     ),
     "descriptors.output.tmem": "fragment columns events moves reductions readout readouts copies widened",
     "descriptors.output.chains": "landing copied factors block_scaled shift_proof shifted",
-    "descriptors.output": "plan staged main_loop proposals search summary report story answers",
+    "descriptors.output": "plan staged main_loop proposals search summary report story contract_keys contract answers",
     "descriptors.pictures.parts": "anatomy tables panels tile_panels chunk_panels levels chunks tiles atoms",
     "descriptors.pictures.words": "advance_panel word_panel advance word difference",
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
-    "descriptors.pictures": "boxes proofs shifted gallery kinds",
-    "descriptors.oracle": "words emitted instructions tmem",
-    "descriptors.oracle.dsl": "names words emitted instructions tmem",
+    "descriptors.pictures": "boxes proofs shifted main_loops gallery kinds",
+    "descriptors.oracle": "words emitted loops instructions tmem",
+    "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors.lessons": "source grading progress telling pages notebooks",
     "descriptors": "",

@@ -29,7 +29,9 @@ def test_every_program_was_exact_and_every_twin_failed() -> None:
     twins = [row for row in ROWS if "twin" in row]
     assert len(twins) == 60
     assert all(row["twin_fails"] for row in twins)
-    assert sum("elements differ" in row["twin"] for row in twins) >= len(twins) - 3
+    told = [row["twin"] for row in twins]  # some read beyond shared memory, which the GPU refuses
+    assert all("elements differ" in one or "illegal memory access" in one for one in told)
+    assert sum("elements differ" in one for one in told) >= 50
 
 
 @pytest.mark.parametrize("row", ROWS[::5], ids=lambda row: row["program"])

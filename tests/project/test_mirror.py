@@ -9,6 +9,7 @@ from rooms import ROOMS
 COMMAND = "a command is tried from its program, as a person calls it"
 ANSWER = "the answers are held beside one another, each as its command prints it"
 LANGUAGE = "all languages have to give the same words of the same cases"
+KERNEL_TEXT = "read back from whole texts, of every kind of plan"
 KERNEL = "what is read of an instruction shows in whole kernels"
 WORKER = "imported by the oracle's own process alone"
 PARTS = "parts of pictures, read back from the pictures that they stand in"
@@ -62,12 +63,22 @@ SHARED = [
     ("descriptors.plans", "descriptors/plans/test_product.py", PROVED, "memory plan"),
     ("descriptors.plans.parts", "descriptors/plans/test_product.py", PROVED, "operands"),
     ("descriptors.plans.parts", "descriptors/plans/test_planner.py", PROVED, "scales accumulators tensor_map"),
+    ("descriptors.gemm.parts", "descriptors/gemm/test_ptx.py", KERNEL_TEXT, "ptx_frame ptx_wgmma ptx_tcgen05"),
+    ("descriptors.gemm.parts", "descriptors/gemm/test_sm100_kernel.py", KERNEL_TEXT, "codes"),
+    ("descriptors.gemm", "descriptors/gemm/test_sm100_kernel.py", KERNEL_TEXT, "sm100_device sm100_readout"),
+    ("descriptors.gemm", "descriptors/gemm/test_sm100_kernel.py", KERNEL_TEXT, "sm100_host"),
     ("descriptors.gemm", "descriptors/gemm/test_sm90.py", "a program is read back whole", "loads wgmma"),
     ("descriptors.emitters", "descriptors/emitters/test_emit.py", LANGUAGE, "recipe cutedsl python"),
     ("descriptors.instructions", "descriptors/kernels/test_inspect.py", "a word where it is used, in kernels", "uses"),
     ("descriptors.ptx", "descriptors/ptx/test_fold.py", "instructions as they are folded", "results"),
-    ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "finding views acts multiplications chains"),
-    ("descriptors.kernels", "descriptors/kernels/test_tcgen05_forms.py", "forms on record", "tcgen05_mma_forms"),
+    ("descriptors.kernels.forms", "descriptors/kernels/test_inspect.py", KERNEL, "finding views"),
+    ("descriptors.kernels", "descriptors/kernels/test_inspect.py", KERNEL, "acts multiplications chains"),
+    (
+        "descriptors.kernels.forms",
+        "descriptors/kernels/forms/test_tcgen05_forms.py",
+        "forms on record",
+        "tcgen05_mma_forms",
+    ),
     ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
@@ -85,6 +96,12 @@ SHARED = [
     ),
     ("descriptors.output.words", "descriptors/output/test_answers.py", ANSWER, "fields fetched candidates diff idesc"),
     ("descriptors.output.tiles", "descriptors/output/test_answers.py", ANSWER, "advance proof match"),
+    (
+        "descriptors.output",
+        "descriptors/output/test_contract.py",
+        "a key of a file, where the file is read",
+        "contract_keys",
+    ),
     ("descriptors.output", "descriptors/output/test_answers.py", ANSWER, "summary staged main_loop proposals"),
     ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "tables panels tile_panels"),
     ("descriptors.pictures.parts", "descriptors/pictures/test_kinds.py", PARTS, "chunk_panels"),
@@ -96,6 +113,8 @@ SHARED = [
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_fragments.py", WORKER, "fragments"),
+    ("descriptors.oracle", "descriptors/gemm/parts/test_cutedsl.py", "what was emitted, compiled by the DSL", "loops"),
+    ("descriptors.oracle.dsl", "descriptors/gemm/parts/test_cutedsl.py", WORKER, "loops"),
     ("descriptors.oracle", "descriptors/emitters/test_emit.py", "what was emitted, run by the DSL", "emitted"),
     ("descriptors.oracle", "descriptors/instructions/test_idesc.py", "the DSL as judge of our words", "instructions"),
     ("descriptors.oracle.dsl", "descriptors/oracle/test_words.py", WORKER, "names words"),

@@ -50,6 +50,7 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what an operand is, and of what is written of it."""
     from descriptors.emitters.emit import LANGUAGES
     from descriptors.gemm.emit import PLAN_LANGUAGES
+    from descriptors.kernels.chosen import ALL_RULES
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
@@ -70,5 +71,6 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
         "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
         "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
         "language": LANGUAGES,
+        **dict.fromkeys(("only", "without"), ALL_RULES),
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }

@@ -265,10 +265,15 @@ def _check_tile(one: MainLoop) -> None:
                 f"plan: {letter} of the tile must be a multiple of the instruction's {part}, found {whole}: "
                 f"{give}{hint}; {about}"
             )
-    if (one.cta_group == 2 or one.scale) and one.blocks[:2] != (1, 1):
-        who = "cta_group 2" if one.cta_group == 2 else f"kind {one.kind}"
-        m, n, k = *one.extents[:2], one.tile[2]
-        raise DescriptorError(
-            f"plan: with {who} a tile must be one instruction along M and N, found {extents_text(one.blocks[:2])}: "
-            f"give {m}x{n}x{k}; {about}"
-        )
+    _check_blocks(one, about)
+
+
+def _check_blocks(one: MainLoop, about: str) -> None:
+    """Refuse blocks whose halves of N, or whose scale factors, would not lie side by side."""
+    found, (m, n, k) = extents_text(one.blocks[:2]), (*one.extents[:2], one.tile[2])
+    if one.scale and one.blocks[:2] != (1, 1):
+        rule = f"plan: with kind {one.kind} a tile must be one instruction along M and N"
+        raise DescriptorError(f"{rule}, found {found}: give {m}x{n}x{k}; {about}")
+    if one.cta_group == 2 and one.blocks[1] != 1:
+        rule = "plan: with cta_group 2 a tile must be one instruction along N, of which each CTA holds half"
+        raise DescriptorError(f"{rule}, found {found}: give {one.tile[0]}x{n}x{k}; {about}")

@@ -42,9 +42,11 @@ def options(name: str) -> list[click.Option]:
     return [one for one in of(name).params if isinstance(one, click.Option) and not one.is_flag]
 
 
-#: What takes any identifier: nothing is offered, and nothing refused.
-FREE = {("emit", "--name")}
-OPTIONS = [one for name in COMMANDS for option in options(name) if (one := (name, option.opts[0])) not in FREE]
+#: What takes any identifier, or any folder: nothing is offered, and nothing refused.
+FREE = {("emit", "--name"), ("check", "-I"), ("explain", "-I")}
+#: Whose refusal names the command that lists them: they are many.
+LISTED = {("check", "--rule"), ("check", "--ignore")}
+OPTIONS = [one for name in COMMANDS for option in options(name) if (one := (name, option.opts[0])) not in FREE | LISTED]
 
 
 def completed(name: str, option: str, begun: str = "", **params: str) -> list[str]:
@@ -92,3 +94,13 @@ def test_kinds_are_those_of_the_architecture() -> None:
 def test_of_several_names_the_last_is_completed() -> None:
     assert completed("atlas", "--dtype", "bf16,e4") == ["bf16,e4m3"]
     assert completed("atlas", "--swizzle", "none,6") == ["none,64B"]
+
+
+@pytest.mark.parametrize(("name", "option"), sorted(LISTED))
+def test_rules_are_offered_as_they_are_listed(name: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--rules"]) == 0
+    listed = capsys.readouterr().out
+    offered = completed(name, option)
+    assert len(offered) > 30
+    assert all(re.search(rf"^\s*{re.escape(rule)}\s", listed, re.MULTILINE) for rule in offered)
+    assert completed(name, option, "wgmma-s") == [rule for rule in offered if rule.startswith("wgmma-s")]

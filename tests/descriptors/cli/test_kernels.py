@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from kernels import kernels
 
 from descriptors.cli.command import main
+from descriptors.kernels.forms.finding import ALL_RULES
 
 GOOD = "product_f16_128x128x64_nt_sm90"
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"
@@ -63,6 +66,39 @@ def test_remarks_can_be_left_out(file: Path, capsys: pytest.CaptureFixture[str])
     assert len(run(capsys, "check", str(file))[1].splitlines()) > 10
 
 
+def test_levels_and_rules_are_asked_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    assert run(capsys, "check", str(file), "--level", "asks")[:2] == (
+        0,
+        f"{file}: 0 MMA instructions of sm_90a: 0 errors and 0 remarks, 1 left out\n",
+    )
+    assert run(capsys, "check", str(file), "--level", "asks", "--level", "error")[0] == 1
+    assert run(capsys, "check", str(file), "--rule", "form-immediate")[0] == 1
+    assert run(capsys, "check", str(file), "--ignore", "form-immediate")[0] == 0
+    status, out, err = run(capsys, "check", str(file), "--rule", "form-imediate")
+    assert (status, out) == (2, "") and "(close to form-immediate)" in err and len(err.splitlines()) == 1
+
+
+def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "check", "--rules")
+    assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
+
+
+def test_findings_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(kernels()["attention_128x128x128_sm100"])
+    short, whole = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--all",)))
+    many = whole.count("[tcgen05-fence-after]")
+    assert many > 4 and short.count("[tcgen05-fence-after]") == 4
+    assert f": {many - 3} more, lines " in short
+
+
+def test_a_terminal_is_shown_colours_and_nothing_else(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    plain, lit = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--color",)))
+    assert "\x1b" not in plain and "\x1b[1;31merror:\x1b[0m" in lit
+    assert re.sub(r"\x1b\[[\d;]*m", "", lit) == plain
+
+
 def test_the_story_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(kernels()[GOOD])
     status, out, _ = run(capsys, "explain", str(file))
@@ -77,6 +113,8 @@ def test_the_story_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> No
     ("content", "told"),
     [
         (b"\xff\xfe\x00", "found bytes that are no text"),
+        (b"\x7fELF\x02\x01\x01", "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"),
+        (b".version 8.7\n.entry k() " + b"{" * 1000, "at most 64 nested"),
         (b"hello", "a statement must end with a semicolon"),
         (b"", "a text must begin with .version"),
         (b" " * ((32 << 20) + 1), "a file must have at most 33554432 bytes"),
@@ -97,3 +135,55 @@ def test_a_file_that_is_not_there_and_one_that_does_not_compile(file: Path, caps
     source.write_text("this is no C++")
     status, _, err = run(capsys, "check", str(source))
     assert status in (2, 3) and len(err.splitlines()) == 1
+
+
+def fake_nvcc(folder: Path, body: str) -> None:
+    """A compiler on the path that does what a line of shell says; ``$7`` is the file that it has to write."""
+    tool = folder / "nvcc"
+    tool.write_text(f"#!/bin/sh\n{body}\n")
+    tool.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        (
+            "echo 'k.cu(3): warning #1: odd' >&2; echo 'k.cu(7): error: no such name' >&2; exit 2",
+            2,
+            "k.cu(7): error: no",
+        ),
+        ("exit 1", 2, "found 'no output'"),
+        ("exit 0", 2, "found 'no output'"),
+        (None, 3, "a .cu file needs nvcc on the path; give its PTX instead"),
+    ],
+)
+def test_what_a_compiler_says_is_told_in_one_line(
+    body: str | None, status: int, told: str, file: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    source = file.with_suffix(".cu")
+    source.write_text("__global__ void k() {}")
+    if body is not None:
+        fake_nvcc(file.parent, body)
+    monkeypatch.setenv("PATH", f"{file.parent}:/bin" if body is not None else str(file.parent))
+    found, out, err = run(capsys, "check", str(source))
+    assert (found, out) == (status, "") and told in err and len(err.splitlines()) == 1
+
+
+def test_a_compiler_is_given_the_target_and_the_folders_of_headers(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = file.with_suffix(".cu")
+    source.write_text("__global__ void k() {}")
+    lines = 'for last; do :; done; printf \'.version 8.7\\n.target sm_90a\\n// %s\\n\' "$*" > "$last"'
+    fake_nvcc(file.parent, f'{lines}; echo "$*" > {file.parent}/asked')
+    monkeypatch.setenv("PATH", f"{file.parent}:/bin")
+    assert run(capsys, "check", str(source), "--gpu-arch", "sm_100a", "-I", "a", "-I", "b")[0] == 0
+    asked = (file.parent / "asked").read_text().split()
+    assert "-arch=sm_100a" in asked and [one for one in asked if one.startswith("-I")] == ["-Ia", "-Ib"]
+
+
+def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+    status, out, _ = run(capsys, "check", "-")
+    assert status == 1 and out.startswith("<stdin>:4: error: ")

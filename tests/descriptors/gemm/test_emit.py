@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from descriptors import ChoiceError, plan
+from descriptors import ChoiceError, DescriptorError, plan
 from descriptors.cli.command import main
 from descriptors.gemm.emit import PLAN_LANGUAGES, emit_plan
 
@@ -46,3 +48,16 @@ def test_an_unknown_language_is_refused() -> None:
     made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False)
     with pytest.raises(ChoiceError, match=f"emit: language must be one of {', '.join(PLAN_LANGUAGES)}, found 'rust'"):
         emit_plan(made, "rust")
+
+
+@pytest.mark.parametrize("language", ["cuda", "ptx", "cutedsl"])
+def test_a_loop_whose_copies_are_shared_is_refused(language: str) -> None:
+    asked: dict[str, Any] = {"tile": (128, 64, 64), "stages": 2, "cluster": (2, 1), "verify": False}
+    for shape, arch in (("m64n64k16", "sm90"), ("m128n64k16", "sm100")):
+        made = plan(shape, "bf16", arch=arch, **asked)
+        if (language, arch) == ("cuda", "sm90"):
+            assert "cluster_sync" in emit_plan(made, language)
+            continue
+        with pytest.raises(DescriptorError, match=r"^emit: the cluster must be 1x1 in a program, found 2x1"):
+            emit_plan(made, language)
+        assert "#define GEMM_B_WORD" in emit_plan(made, "header")

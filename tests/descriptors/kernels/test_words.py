@@ -63,6 +63,15 @@ def test_advances_that_do_not_are_told() -> None:
     assert chain((0, 2, 2), (0, 2, 2)) == [(2, "word-repeated")]
 
 
+def test_quirk_an_advance_counted_in_bytes_is_sixteen_times_too_far() -> None:
+    """Four K blocks of 32 bytes: 2 units of 16 bytes each; 32 units begin in the fourth row of another 8 rows."""
+    assert chain((0, 2, 4, 6), (0, 2, 4, 6)) == []
+    assert chain((0, 32), (0, 32)) == [(1, "word-suspect"), (1, "word-suspect")]
+    steps = [Step(i, (operand(by),)) for i, by in enumerate((0, 32, 64))]
+    (found,) = [found for _, _, found in advance_findings(steps)]
+    assert found == "found A moved by 512 bytes, to row 4 of a pattern of 8; the word counts in 16 bytes, 32 of them"
+
+
 def test_another_field_in_one_accumulation_is_told() -> None:
     steps = [Step(0, (operand(0),)), Step(1, (operand(2, WORD ^ 1 << 33),))]
     assert [found for _, _, found in advance_findings(steps)] == [

@@ -108,8 +108,9 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "accumulators must fit 512 columns, need 1024, 512 too many; 4 accumulators of 256 columns" in refused(
         instruction="m128n256k16", tile=(256, 512, 16)
     )
-    assert "a tile must be one instruction along M and N, found 1x2: give 256x128x64" in refused(
-        instruction="m256n128k16", tile=(256, 256, 64), cta_group=2
+    assert (
+        "a tile must be one instruction along N, of which each CTA holds half, found 1x2: give 256x128x64"
+        in refused(instruction="m256n128k16", tile=(256, 256, 64), cta_group=2)
     )
     assert "K of the instruction must be 64, found 96" in refused(
         instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient"
@@ -126,3 +127,16 @@ def test_an_illegal_shape_keeps_what_is_known_of_it() -> None:
     with pytest.raises(IllegalError) as error:
         plan("m64n100k16", "bf16", tile=(64, 100, 64))
     assert error.value.found == 100 and error.value.row.arch == "sm90"
+
+
+def test_a_pair_of_ctas_may_have_several_m_blocks() -> None:
+    for asked in (
+        {"instruction": "m256n64k16", "tile": (512, 64, 64)},
+        {"instruction": "m128n64k16", "tile": (256, 64, 64), "a_major": "MN"},
+    ):
+        made = plan(dtype="bf16", cta_group=2, stages=2, **asked)  # type: ignore[arg-type]
+        assert len(made.a.mn_steps) == 2 and made.verify().ok
+    with pytest.raises(
+        DescriptorError, match="with kind mxf8f6f4 a tile must be one instruction along M and N, found 2"
+    ):
+        plan("m128n128k32", "e4m3", kind="mxf8f6f4", tile=(256, 128, 128))

@@ -43,3 +43,12 @@ def test_names_are_all_that_is_named() -> None:
 @pytest.mark.parametrize(("text", "value"), [("0", 0), ("07", 7), ("08", 8), ("0b101", 5), ("-0x1", -1), ("1U", 1)])
 def test_numbers(text: str, value: int) -> None:
     assert number(text) == value
+
+
+def test_brackets_are_looked_into_as_deep_as_ptx_has_them_and_kept_as_text_below() -> None:
+    for deep in (2, 8, 9, 10_000):
+        (found,) = operands("{" * deep + "a" + "}" * deep)
+        while isinstance(found, Vector):
+            (found,) = found.items
+            deep -= 1
+        assert (found == "a") == (deep == 0) and isinstance(found, str | Other)

@@ -15,6 +15,12 @@ from descriptors.tmem.planner import tmem_plan
 CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))["tmem"]
 
 
+@pytest.mark.parametrize("n", [64, 128, 192])
+def test_the_halves_of_n_below_256_are_refused_as_scale_factors_refuses_them(n: int) -> None:
+    with pytest.raises(DescriptorError, match=r"^tmem plan: N must be 256 where its halves lie apart.*found " + str(n)):
+        tmem_plan(128, n, 128, "e4m3", kind="mxf8f6f4", cta_group=2)
+
+
 def test_the_case_of_nvfp4_is_that_of_the_compiler() -> None:
     made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
     assert [part.columns for part in made.parts] == [CASE[name]["columns"] for name in ("accumulator", "SFA", "SFB")]
@@ -66,10 +72,10 @@ def test_what_shares_columns_begins_16_lanes_on_and_it_is_said() -> None:
 
 
 def test_a_pair_with_64_rows_each_is_told_what_its_copies_write() -> None:
-    made = tmem_plan(128, 128, 64, "e2m1", cta_group=2, scale_dtype="ue4m3")
+    made = tmem_plan(128, 256, 64, "e2m1", cta_group=2, scale_dtype="ue4m3")
     assert (
         made.evidence == BELIEVED
-        and len(made.notes) == 2
+        and len(made.notes) == 1
         and made.part("SFA").columns == made.part("SFA").fragment.columns + 2
     )  # type: ignore[union-attr]
 

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_copy
-from descriptors.kernels.finding import Finding, finding
-from descriptors.kernels.tcgen05_mma_forms import multiplication
+from descriptors.kernels.forms.finding import Finding, finding
+from descriptors.kernels.forms.tcgen05_mma_forms import multiplication
 from descriptors.protocol.tcgen05 import SIZES
 from descriptors.ptx.module import Instruction
 from descriptors.ptx.operands import Address, Vector

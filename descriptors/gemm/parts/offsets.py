@@ -16,6 +16,7 @@ True
 from __future__ import annotations
 
 from descriptors.derivation.derivation import Derivation
+from descriptors.emitters.ptx import digit_lines
 from descriptors.emitters.recipe import Term
 from layoutalg import ComposedLayout, Layout, Swizzle, coalesce, flatten, size
 
@@ -32,21 +33,51 @@ def byte_offset(d: Derivation) -> tuple[str, str]:
     >>> byte_offset(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))
     ('row * 128u + column * 2u', 'at ^ ((at & 0x380u) >> 3u)')
     """
-    tile, width = d.smem_tile, d.element.storage_bits // 8
-    plain = tile.inner if isinstance(tile, ComposedLayout) else tile
-    assert isinstance(plain, Layout)
     terms = [
         term.spell("/", "u")
-        for name, mode in zip(("row", "column"), tuple(plain)[:2], strict=True)
-        for term in _terms(mode, name, width)
+        for name, mode in zip(("row", "column"), tuple(_plain(d))[:2], strict=True)
+        for term in _terms(mode, name, d.element.storage_bits // 8)
     ]
-    at = " + ".join(terms) or "0u"
+    at, swizzle = " + ".join(terms) or "0u", _swizzle(d)
+    return at, "at" if swizzle is None else f"at ^ ((at & {swizzle[0]:#x}u) >> {swizzle[1]}u)"
+
+
+def byte_lines(d: Derivation) -> list[str]:
+    """The same as lines of PTX: from ``row`` and ``column`` to ``at``, all of them and ``digit`` registers of 32 bits.
+
+    Args:
+        d: the operand, of elements of whole bytes.
+
+    >>> from descriptors import derive
+    >>> byte_lines(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))[:2]
+    ['mov.u32 at, 0;', 'mad.lo.u32 at, row, 128, at;']
+    """
+    plain, width, lines = _plain(d), d.element.storage_bits // 8, ["mov.u32 at, 0;"]
+    for name, mode in zip(("row", "column"), tuple(plain)[:2], strict=True):
+        for term in _terms(mode, name, width):
+            digits = list(digit_lines(term, name))
+            lines += [*digits, f"mad.lo.u32 at, {'digit' if digits else name}, {term.factor}, at;"]
+    swizzle = _swizzle(d)
+    if swizzle is not None:
+        mask, shift = swizzle
+        lines += [f"and.b32 digit, at, {mask:#x};", f"shr.u32 digit, digit, {shift};", "xor.b32 at, at, digit;"]
+    return lines
+
+
+def _plain(d: Derivation) -> Layout:
+    tile = d.smem_tile
+    plain = tile.inner if isinstance(tile, ComposedLayout) else tile
+    assert isinstance(plain, Layout)
+    return plain
+
+
+def _swizzle(d: Derivation) -> tuple[int, int] | None:
+    """The bits of a byte offset that are xored into lower ones, and how far below; None without a swizzle."""
+    tile = d.smem_tile
     if not isinstance(tile, ComposedLayout) or not isinstance(tile.outer, Swizzle):
-        return at, "at"
-    swizzle = tile.outer
-    low = swizzle.base + width.bit_length() - 1
-    mask = ((1 << swizzle.bits) - 1) << (low + swizzle.shift)
-    return at, f"at ^ ((at & {mask:#x}u) >> {swizzle.shift}u)"
+        return None
+    low = tile.outer.base + (d.element.storage_bits // 8).bit_length() - 1
+    return ((1 << tile.outer.bits) - 1) << (low + tile.outer.shift), tile.outer.shift
 
 
 def _terms(mode: Layout, name: str, width: int) -> list[Term]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from descriptors.instructions.tables import SHAPES
+from descriptors.kernels.forms.wgmma_forms import registers_of_d
 from descriptors.kernels.inspect import check_ptx
-from descriptors.kernels.wgmma_forms import registers_of_d
 
 
 def forms(body: str, target: str = "sm_90a") -> list[str]:

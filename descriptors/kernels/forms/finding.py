@@ -27,6 +27,10 @@ _ROWS = (
     Rule("form-operands", _E, "operands must be those of the instruction, in its order", "correct the operands", _MMA),
     Rule("form-immediate", _E, "an immediate must be in its range", "correct the immediate", _MMA),
     Rule(
+        "form-limit", _E, "a kernel must allow a thread the registers of D and 26 more",
+        "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)",
+    ),
+    Rule(
         "form-transpose", _E, "only f16 and bf16 in shared memory may be transposed",
         "store the operand K-major, and leave the transpose out",
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b",
@@ -99,6 +103,7 @@ class Report(Told):
         resolved: how many of those words are constants, or constants but for their start address.
         unresolved: (line, operand) of the other words.
         findings: in the order of the text.
+        left_out: how many more there are, which comments or the question leave out.
     """
 
     target: str
@@ -108,6 +113,7 @@ class Report(Told):
     resolved: int
     unresolved: tuple[tuple[int, str], ...]
     findings: tuple[Finding, ...]
+    left_out: int = 0
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -118,7 +124,8 @@ class Report(Told):
     def headline(self) -> str:
         """The answer in one line."""
         found = f"{counted(len(self.errors), 'error')} and {counted(len(self.findings) - len(self.errors), 'remark')}"
-        return f"{counted(self.multiplications, 'MMA instruction')} of {self.target}: {found}"
+        fewer = f", {self.left_out} left out" if self.left_out else ""
+        return f"{counted(self.multiplications, 'MMA instruction')} of {self.target or 'no target'}: {found}{fewer}"
 
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:

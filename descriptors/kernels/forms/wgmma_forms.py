@@ -14,8 +14,9 @@ from collections.abc import Iterator
 
 from descriptors.instructions.checks import check_shape, check_types
 from descriptors.instructions.rules import IllegalError
-from descriptors.kernels.finding import Finding, finding
-from descriptors.kernels.views import Wgmma, wgmma
+from descriptors.kernels.forms.finding import Finding, finding
+from descriptors.kernels.forms.views import Wgmma, wgmma
+from descriptors.ptx.limits import MOST, REST
 from descriptors.ptx.module import Instruction
 from descriptors.ptx.operands import Negated, Operand, Vector
 
@@ -29,8 +30,13 @@ def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
     return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
 
 
-def wgmma_findings(one: Instruction, target: str) -> Iterator[Finding]:
+def wgmma_findings(one: Instruction, target: str, room: int = MOST) -> Iterator[Finding]:
     """What an assembler would refuse about a ``wgmma`` instruction.
+
+    Args:
+        one: the instruction.
+        target: the ``.target``.
+        room: registers that a thread may have.
 
     >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
     >>> [found.rule.name for found in wgmma_findings(made, "sm_100a")]
@@ -53,13 +59,13 @@ def wgmma_findings(one: Instruction, target: str) -> Iterator[Finding]:
         if not isinstance(pending, int) or not 0 <= pending <= 7:
             yield told("form-immediate", f"found wait_group {pending}, which must be 0 to 7")
     elif words[1] == "mma_async":
-        for name, text in _multiplication(one):
+        for name, text in _multiplication(one, room):
             yield told(name, text)
     elif one.operands:
         yield told("form-operands", f"found {len(one.operands)} where there are none")
 
 
-def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
+def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
     view = wgmma(one)
     if view is None:
         yield "form-operands", f"found {len(one.operands)} operands"
@@ -81,6 +87,8 @@ def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
         yield "form-shape", f"found m{m}n{n}k{k}: {error.rule}"
         return
     yield from _vectors(view)
+    if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
+        yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
     yield from _immediates(view)
 
 

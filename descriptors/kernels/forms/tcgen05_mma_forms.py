@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from descriptors.instructions.rules import kind_row
 from descriptors.instructions.tables import KINDS
-from descriptors.kernels.views import TensorMma, tensor_mma
+from descriptors.kernels.forms.views import TensorMma, tensor_mma
 from descriptors.ptx.module import Instruction
 from descriptors.ptx.operands import Negated, Vector
 
@@ -33,7 +33,7 @@ _BUFFERS = ("fill", "use", "lastuse", "discard")
 def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
     """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
 
-    >>> from descriptors.kernels.views import operands
+    >>> from descriptors.kernels.forms.views import operands
     >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
     >>> list(multiplication(made, "sm_100a"))
     [('form-registers', 'found 2 for the mask, which has 4')]

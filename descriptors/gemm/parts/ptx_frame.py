@@ -1,0 +1,136 @@
+"""What stands around an inner loop in PTX: the entry, its registers, and the barriers of the stages.
+
+The barriers are where the plan has them: those that say that a stage is full, a stage each, then those that say that it
+is empty, then the one of the accumulators. Who fills the stages and sets up the barriers is not written here.
+
+Law: the text assembles around any loop that ends.
+
+>>> print(frame("sm90", "gemm", "a plan", [], ["ret;"]).splitlines()[2])
+.target sm_90a
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.plans.parts.operands import StagedOperand
+from descriptors.plans.plan import Plan
+from descriptors.text import word_text
+
+#: The bits of a word that say where an operand starts, in 16-byte units.
+START_FIELD = 0x3FFF
+
+#: The version of PTX and the target of each architecture.
+TARGETS = {"sm90": ("8.0", "sm_90a"), "sm100": ("8.7", "sm_100a")}
+
+
+def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iterable[str], directives: str = "") -> str:
+    """A module with one entry.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        name: of the entry.
+        title: a line of comment.
+        registers: declarations.
+        body: instructions and labels.
+        directives: of the entry.
+
+    Raises:
+        DescriptorError: if the name is no identifier.
+    """
+    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    version, target = TARGETS[arch]
+    lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
+    declared = "".join(f"    {line}\n" for line in registers)
+    return f"""// {title}
+.version {version}
+.target {target}
+.address_size 64
+
+.extern .shared .align 1024 .b8 {name}_smem[];
+
+// In: where the accumulators go, register by register of each thread; how many tiles along K there are, one or more.
+.visible .entry {name}(.param .u64 {name}_out, .param .u32 {name}_tiles){directives}
+{{
+{declared}{lines}
+}}
+"""
+
+
+def barriers(made: Plan) -> tuple[int, int, int]:
+    """Where the barriers of full stages, of empty stages, and of the accumulators begin, in bytes.
+
+    Args:
+        made: the plan.
+
+    >>> from descriptors.plans.planner import plan
+    >>> barriers(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False))
+    (18432, 18448, 18464)
+    """
+    return made.barriers, made.barriers + 8 * made.stages, made.barriers + 16 * made.stages
+
+
+def wait(label: str, barrier: str, parity: str) -> list[str]:
+    """A wait for the phase of a barrier to end.
+
+    >>> wait("full", "%full", "%parity")[1]
+    'mbarrier.try_wait.parity.shared::cta.b64 %ready, [%full], %parity;'
+    """
+    return [
+        f"{label}:",
+        f"mbarrier.try_wait.parity.shared::cta.b64 %ready, [{barrier}], {parity};",
+        f"@!%ready bra {label};",
+    ]
+
+
+def next_stage(stages: int, label: str) -> list[str]:
+    """The end of a loop over tiles: the next stage, with the other parity after the last, until all tiles are done.
+
+    >>> next_stage(4, "loop")[-1]
+    '@%more bra loop;'
+    """
+    return [
+        "add.u32 %next, %stage, 1;",
+        f"setp.eq.u32 %last, %next, {stages};",
+        "selp.b32 %stage, 0, %next, %last;",
+        "selp.b32 %flip, 1, 0, %last;",
+        "xor.b32 %parity, %parity, %flip;",
+        "add.u32 %tile, %tile, 1;",
+        "setp.lt.u32 %more, %tile, %tiles;",
+        f"@%more bra {label};",
+    ]
+
+
+def placed(target: str, first: str, step: str, side: StagedOperand) -> list[str]:
+    """The word of a stage: where the operand starts there, put into its field, and all other fields of the word.
+
+    >>> from descriptors.plans.planner import plan
+    >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
+    >>> placed("%a", "%a_first", "%step", made.a)[-1]
+    'or.b64 %a, %a, 0x4000004000010000;'
+    """
+    rest = word_text(side.word & ~START_FIELD)
+    return [f"add.u64 {target}, {first}, {step};", f"and.b64 {target}, {target}, {START_FIELD:#x};"] + [
+        f"or.b64 {target}, {target}, {rest};"
+    ]
+
+
+def linear(target: str, index: str, steps: Sequence[int], kind: str = "u64") -> list[str]:
+    """``target = steps[index]``, of a list whose steps are all alike, or of any other.
+
+    >>> linear("%x", "%i", (0, 512, 1024), "u32")
+    ['mul.lo.u32 %x, %i, 512;']
+    """
+    if all(step == i * steps[-1] // max(len(steps) - 1, 1) for i, step in enumerate(steps)):
+        each = steps[1] if len(steps) > 1 else 0
+        wide = kind == "u64"
+        return [f"mul.{'wide.u32' if wide else 'lo.u32'} {target}, {index}, {each};"]
+    lines = [f"mov.{kind} {target}, {steps[0]};"]
+    for i, step in enumerate(steps[1:], 1):
+        lines += [
+            f"setp.eq.u32 %last, {index}, {i};",
+            f"selp.{kind[0].replace('u', 'b')}{kind[1:]} {target}, {step}, {target}, %last;",
+        ]
+    return lines

@@ -1,0 +1,77 @@
+"""Plans that are written as code: every kind, arrangement and major once; and what the tools are called with."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from descriptors import Plan, plan
+
+HOPPER: dict[str, dict[str, Any]] = {
+    "mn": {"instruction": "m64n128k16", "dtype": "bf16", "tile": (128, 128, 64), "stages": 4, "b_major": "MN"},
+    "blocks": {"instruction": "m64n64k16", "dtype": "f16", "tile": (256, 128, 64), "stages": 3, "d_dtype": "f16"},
+    "registers": {"instruction": "m64n64k16", "dtype": "bf16", "tile": (128, 128, 64), "a_source": "registers"},
+    "turned": {
+        "instruction": "m64n32k16", "dtype": "f16", "tile": (192, 32, 32), "a_source": "registers", "a_major": "MN",
+        "stages": 2,
+    },
+    "bytes": {
+        "instruction": "m64n32k32", "dtype": "s8", "tile": (128, 64, 64), "a_source": "registers", "a_major": "MN",
+    },
+    "tf32": {"instruction": "m64n8k8", "dtype": "tf32", "tile": (64, 16, 32), "stages": 2},
+}  # fmt: skip
+BLACKWELL: dict[str, dict[str, Any]] = {
+    "f16": {"instruction": "m128n256k16", "dtype": "bf16", "tile": (128, 256, 64)},
+    "blocks": {
+        "instruction": "m64n64k16", "dtype": "bf16", "tile": (128, 128, 64), "arch": "sm100", "a_major": "MN",
+        "b_major": "MN", "stages": 2,
+    },
+    "pair": {"instruction": "m256n256k32", "dtype": "e4m3", "tile": (256, 256, 128), "cta_group": 2},
+    "pair of blocks": {
+        "instruction": "m256n64k16", "dtype": "bf16", "tile": (512, 64, 64), "cta_group": 2, "stages": 2,
+    },
+    "pair of 128": {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 128, 128), "cta_group": 2},
+    "nvf4": {
+        "instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256), "kind": "mxf4nvf4", "scale_vector": 16,
+    },
+    "mx pair": {
+        "instruction": "m256n256k32", "dtype": "e4m3", "tile": (256, 256, 128), "cta_group": 2, "kind": "mxf8f6f4",
+    },
+    "mx halves": {
+        "instruction": "m128n256k64", "dtype": "e2m1", "tile": (128, 256, 256), "cta_group": 2, "kind": "mxf4",
+    },
+    "tf32": {"instruction": "m128n64k8", "dtype": "tf32", "tile": (128, 64, 32)},
+    "half": {"instruction": "m64n64k16", "dtype": "f16", "d_dtype": "f16", "tile": (64, 64, 64), "arch": "sm100"},
+    "s8": {"instruction": "m128n64k32", "dtype": "s8", "tile": (128, 64, 64)},
+    "narrow": {"instruction": "m128n64k32", "dtype": "e2m3", "b_dtype": "e2m1_unpacksmem", "tile": (128, 64, 128)},
+}  # fmt: skip
+
+need_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="no ptxas; nvidia-cuda-nvcc has it")
+need_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+TARGETS = {"sm90": "sm_90a", "sm100": "sm_100a"}
+
+
+def made(asked: dict[str, Any]) -> Plan:
+    return plan(**asked, verify=False)
+
+
+def assembled(text: str, arch: str, folder: Path) -> str:
+    """What ptxas says of a module: nothing, where it takes it without a remark."""
+    (folder / "a.ptx").write_text(text)
+    command = ["ptxas", f"-arch={TARGETS[arch]}", "-o", "a.cubin", "a.ptx"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stdout + done.stderr if done.returncode else done.stderr
+
+
+def compiled(text: str, arch: str, folder: Path, form: str = "-cubin") -> str:
+    """What nvcc says of a kernel: nothing, where it takes it without a warning."""
+    (folder / "a.cu").write_text(text)
+    target = TARGETS[arch]
+    code = f"arch={target.replace('sm', 'compute')},code={target}"
+    command = ["nvcc", form, "-std=c++17", "-gencode", code, "-Werror", "all-warnings", "-o", "a.out", "a.cu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stdout + done.stderr
