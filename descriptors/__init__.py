@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.derivation.crossing import Crossing
     from descriptors.derivation.derivation import Derivation
     from descriptors.derivation.derive import derive
+    from descriptors.derivation.proved import Proof, proved
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
     from descriptors.derivation.table import Grid
     from descriptors.derivation.verify import Report, verify
@@ -110,6 +111,7 @@ _NAMES = {
     "derivation.crossing": "Crossing",
     "derivation.derivation": "Derivation",
     "derivation.derive": "derive",
+    "derivation.proved": "Proof proved",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
     "derivation.table": "Grid",
     "derivation.verify": "Report verify",
@@ -198,6 +200,7 @@ _WRITERS = {
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
     "tmem_reduction": "output.tmem.reductions",
+    "proved": "output.tiles.proof",
     "verify": "output.tiles.proof pictures.proofs",
     "widened_copy": "output.tmem.widened",
 }
@@ -246,6 +249,7 @@ __all__ = [
     "NotCanonicalError",
     "Plan",
     "Product",
+    "Proof",
     "ProofError",
     "Proposals",
     "Readout",
@@ -309,6 +313,7 @@ __all__ = [
     "plain",
     "plan",
     "propose",
+    "proved",
     "read",
     "read_addresses",
     "readout",

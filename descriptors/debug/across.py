@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from descriptors.debug.fit import Fit
-from descriptors.derivation.arguments import TileSpec
 from descriptors.derivation.crossing import Columns, columns
 from descriptors.errors import DescriptorError
 from descriptors.matching.partition import Tile
@@ -30,6 +29,7 @@ from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Swizzle
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
 from descriptors.proof.mismatch import first_mismatches, mismatched
+from descriptors.requests.arguments import TileSpec
 from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import size

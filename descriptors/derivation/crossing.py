@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from descriptors.derivation.arguments import TileSpec
 from descriptors.errors import DescriptorError
 from descriptors.matching.canonical import Match, match_form
 from descriptors.matching.forms import form
 from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain, start_of
+from descriptors.requests.arguments import TileSpec
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
 
@@ -112,7 +112,7 @@ def columns(tile: Tile, element: ElementType, spec: TileSpec) -> Columns | None:
     Raises:
         DescriptorError: if the operands cross atoms, but not as PTX and NVIDIA's kernels have it.
 
-    >>> from descriptors.derivation.request import reader, request
+    >>> from descriptors.requests.request import reader, request
     >>> by = reader("sm100", "e2m1", (128, 96), kind="mxf4", cta_group=2)
     >>> spec = request(by, (128, 768), major="K", swizzle="128B").spec
     >>> found = columns(Layout((128, (256, 3)), (256, (1, 32768))), by.element, spec)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from descriptors.derivation.advance import named_subtiles
 from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.table import numbers
-from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
@@ -129,23 +129,6 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     absolute = d.descriptor.leading_is_absolute
     evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=absolute)
     return Report(elements, len(words), places, differing, tuple(mismatches), evidence, beyond)
-
-
-def prove(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
-    """The report of ``verify``, of a proof that holds.
-
-    Raises:
-        ProofError: if it does not; the report is its ``proof``.
-        DescriptorError: as ``verify``.
-
-    >>> from descriptors import derive
-    >>> print(prove(derive(tile=(8, 16), dtype="bf16", major="K", swizzle="32B", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtile
-    """
-    proof = verify(derivation, bases=bases)
-    if not proof.ok:
-        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {derivation.smem_tile}", proof)
-    return proof
 
 
 def _bases(bases: object) -> tuple[int, ...]:

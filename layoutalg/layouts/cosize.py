@@ -41,17 +41,9 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
         layout = at_path(layout, mode, "cosize")
     if isinstance(layout, ComposedLayout):
         return _cosize_composed(layout)
-    reach = 1
-    strides = flatten_tuple(layout.stride)
-    for s, d in zip(flatten_tuple(layout.shape), strides, strict=True):
-        if type(d) is int:
-            reach += (s - 1) * (d if d >= 0 else -d)
-        elif isinstance(d, ScaledBasis):
-            break
-        else:
-            reach += (s - 1) * abs(d)
-    else:
-        return reach
+    reach = _reach(layout.shape, layout.stride) if type(layout.shape) is tuple else None
+    if reach is not None:
+        return 1 + reach  # type: ignore[no-any-return]
     spans: dict[Any, int] = {}
     for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
@@ -60,6 +52,22 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     for span in spans.values():
         result *= span + 1
     return result
+
+
+def _reach(shape: Any, stride: Any) -> Any:
+    """The sum of the steps to the ends of all modes; None where a stride is no number."""
+    total = 0
+    for s, d in zip(shape, stride):  # noqa: B905  # congruent, and saying it again costs a tenth
+        if type(d) is int:
+            total += (s - 1) * d if d >= 0 else (1 - s) * d
+        elif type(d) is tuple:
+            below = _reach(s, d)
+            if below is None:
+                return None
+            total += below
+        else:
+            return None
+    return total
 
 
 #: How many offsets of a composed layout are enumerated to find the largest.

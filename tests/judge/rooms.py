@@ -19,7 +19,9 @@ ROOMS = {
     "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
     "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
-    "layoutalg.layouts": "swizzle valid layout flat jumps plain_composition composed modes offsets cosize memory",
+    "layoutalg.layouts": (
+        "swizzle valid layout flat jumps boundaries plain_composition composed modes offsets cosize memory"
+    ),
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
@@ -45,9 +47,11 @@ ROOMS = {
         "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
         "scale_model addresses mismatch picture"
     ),
+    "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
+    "descriptors.requests": "arguments request",
     "descriptors.derivation": (
-        "arguments request table advance crossing places derivation verify derive symbolic_tile symbolic"
+        "table advance crossing places derivation verify symbolic_tile symbolic basis family proved derive"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
@@ -66,7 +70,7 @@ ROOMS = {
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels.forms": "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms",
     "descriptors.kernels": "acts order phases serialized words multiplications chains chosen inspect story",
-    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
+    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas strict formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
     "descriptors.output.tiles": (
         "explanation advance proof subtiles layout_steps derivation match closed_forms formulas"

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from descriptors.derivation.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
@@ -37,8 +37,12 @@ from descriptors.operands.operand import (
     major_of,
 )
 from descriptors.operands.swizzled import plain
+from descriptors.requests.arguments import TileSpec, explicit, instruction_extents, specified
 from descriptors.words.descriptor import Arch, architecture
 from layoutalg import LayoutError
+
+#: The tables are asked once for each kind of operand.
+_legal = lru_cache(maxsize=1 << 12)(check_operand_tile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class Reader:
         if self.legality == "off":
             return
         if self.cp is None:
-            check_operand_tile(
+            _legal(
                 self.arch, self.element, spec.major, spec.swizzle, spec.reads, kind=self.kind, matrix=self.matrix,
                 cta_group=self.cta_group, sparse=self.sparse, legality=self.legality,
             )  # fmt: skip

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from descriptors import DescriptorError, derive
 from descriptors.derivation.derive import derived
-from descriptors.derivation.request import reader, request
 from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode
+from descriptors.requests.request import reader, request
 from descriptors.words.address import SMEM_BYTES
 
 
