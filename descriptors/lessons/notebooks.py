@@ -1,6 +1,10 @@
 """Lessons as notebooks for Jupyter and Colab: text, examples to run, a cell for each answer; no outputs.
 
-nbformat, which the extra ``course`` brings, makes and checks them. Law: the same lesson gives the same bytes.
+nbformat, which the extra ``course`` brings, makes and checks them; the same lesson gives the same bytes. Law: a cell
+that nobody has filled in is not right.
+
+>>> {check(f"{lesson.number}.1", lesson.exercises[0].starter)[:36] for lesson in lessons()}
+{'your answer is still to be filled in'}
 """
 
 from __future__ import annotations
