@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         make_tiled_copy_tv,
     )
     from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
+    from layoutalg.laws.law import broken_law, law_names
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.layout import Layout
     from layoutalg.layouts.modes import (
@@ -98,6 +99,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.placed.memory import gather, scatter, strided_view
     from layoutalg.placed.offset_table import offset_table
     from layoutalg.placed.offsets import offsets
+    from layoutalg.programs import jit, make_swizzle
     from layoutalg.strokes.figure import Figure
     from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
@@ -145,6 +147,7 @@ _NAMES = {
         "make_tiled_copy_tv"
     ),
     "fragments.tiled_mma": "TiledMma make_tiled_mma",
+    "laws.law": "broken_law law_names",
     "layouts.composed": "ComposedLayout",
     "placed.cosize": "cosize",
     "layouts.layout": "Layout",
@@ -158,6 +161,7 @@ _NAMES = {
     "notation.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
     "pictures.layout_picture": "LayoutPicture draw",
+    "programs": "jit make_swizzle",
     "strokes.figure": "Figure",
     "faces.picture": "Picture",
     "strokes.scene": "Scene",
@@ -213,6 +217,7 @@ __all__ = [
     "accesses",
     "append",
     "blocked_product",
+    "broken_law",
     "coalesce",
     "complement",
     "composition",
@@ -239,6 +244,8 @@ __all__ = [
     "idx2crd",
     "is_congruent",
     "is_weakly_congruent",
+    "jit",
+    "law_names",
     "leading_dim",
     "left_inverse",
     "local_partition",
@@ -251,6 +258,7 @@ __all__ = [
     "make_layout_like",
     "make_layout_tv",
     "make_ordered_layout",
+    "make_swizzle",
     "make_tiled_copy",
     "make_tiled_copy_A",
     "make_tiled_copy_B",

@@ -30,6 +30,8 @@ ROOMS = {
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
     "layoutalg.notation": "tokens printed parser notation expression",
+    "layoutalg.programs": "",
+    "layoutalg.laws": "points fit forms recasts definitions plans products law",
     "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
     "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
@@ -83,11 +85,12 @@ ROOMS = {
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
+    "descriptors.lessons": "source grading progress telling pages notebooks",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",
     "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
-    "descriptors.cli": "plan explore search formulas atlas kernels command",
+    "descriptors.cli": "plan explore search formulas atlas kernels course command",
     "descriptors.__main__": "",
 }
 

@@ -19,6 +19,7 @@ NUMBERS = "the picture shows every number of it"
 OFFERED = "names are offered as they are checked"
 TMEM = "tmem_layouts tmem_data tmem_shift"
 SENTENCES = "sentences of a derivation"
+JUDGED = "a law is tried by its sentences, and every answer of the suite goes through it"
 PROVED = "whatever a plan is simulated from"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -38,6 +39,7 @@ SHARED = [
     ("layoutalg.faces", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
     ("layoutalg.layouts", "layoutalg/layouts/test_layout.py", "what a layout refuses", "valid"),
     ("layoutalg.notation", "layoutalg/notation/test_notation.py", "what is read, refused and written again", "parser"),
+    ("layoutalg.laws", "project/test_judge.py", JUDGED, "points fit forms recasts definitions plans products"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
     ("layoutalg.cli", "layoutalg/fragments/test_names.py", COMMAND, "atoms"),
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
@@ -78,6 +80,7 @@ SHARED = [
         "forms on record",
         "tcgen05_mma_forms",
     ),
+    ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",

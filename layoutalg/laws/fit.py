@@ -2,7 +2,12 @@
 
 A plan is a tree of parts, one for each piece of the result's shape; a part says which points its coordinates stand for.
 The result must have that tree (each piece refined as it likes) and, at every coordinate, the value that the sum of the
-points has under the operand.
+points has under the operand. These are notes of a law while it judges, and no values: a plan holds a function.
+
+Law: nothing is wrong where both have the same points.
+
+>>> first_difference([0, 2, 4], [0, 2, 4]), first_difference([0, 2, 5], [0, 2, 4])
+(None, 'is 5 at index 2, must be 4')
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from itertools import product as pairings
 from math import prod
 from typing import Any
 
-from points import TooLarge, count, plus, same, times, values
+from layoutalg.laws.points import TooLarge, count, plus, same, times, values
 
 Value = Callable[[Any], Any]
 
@@ -24,7 +29,7 @@ class NoAnswer(Exception):
     """No layout satisfies the definition, so far as the plan can tell."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Part:
     """A piece of the result: its coordinates stand for ``points``; ``shape`` is what the piece must refine.
 
@@ -36,14 +41,14 @@ class Part:
     whole: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Merged:
     """Parts that share one mode of the result, whose inner structure is free."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Plan:
     """The tree of parts, what a sum of points is worth, and where a fixed part of the coordinate stands."""
 

@@ -1,14 +1,22 @@
-"""The plans of products: points are offsets of the block at path (0,) and indices into its complement at path (1,)."""
+"""The plans of products: points are offsets of the block at path (0,) and indices into its complement at path (1,).
+
+Law: the copies of a block lie apart.
+
+>>> from layoutalg import Layout
+>>> from layoutalg.laws.fit import wanted
+>>> sorted(wanted(logical_product(Layout(4, 2), Layout(6)))) == list(range(24))
+True
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from fit import Merged, NoAnswer, Part, Plan, Value
-from judge import complement
-from plans import as_layout, place
-from points import Plain, after, count, inner, items, line, modes, pairs, plus, values
+from layoutalg.laws.fit import Merged, NoAnswer, Part, Plan, Value
+from layoutalg.laws.forms import complement
+from layoutalg.laws.plans import as_layout, place
+from layoutalg.laws.points import Plain, after, count, inner, items, line, modes, pairs, plus, values
 
 
 def _beyond(block: Any, tiler: Any) -> list[Any]:
@@ -34,6 +42,7 @@ def _block_part(layout: Any) -> Part:
 
 
 def logical_product(block: Any, tiler: Any) -> Plan:
+    """The block, and its copies in the complement where the tiler points; mode by mode for a tuple."""
     if not isinstance(tiler, tuple):
         layout = as_layout(tiler)
         tile = Part([place((1,), index) for index in values(layout)], layout.shape)
@@ -61,6 +70,7 @@ def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
 
 
 def zipped_product(block: Any, tiler: Any) -> Plan:
+    """The blocks of all modes together, then the copies."""
     plan = logical_product(block, tiler)
     if not isinstance(tiler, tuple):
         return plan
@@ -78,6 +88,7 @@ def _gathered(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def tiled_product(block: Any, tiler: Any) -> Plan:
+    """Zipped, with the modes of the copies apart."""
     plan = zipped_product(block, tiler)
     a, b = plan.tree
     tiles = _opened(b)
@@ -85,6 +96,7 @@ def tiled_product(block: Any, tiler: Any) -> Plan:
 
 
 def flat_product(block: Any, tiler: Any) -> Plan:
+    """Zipped, with all modes apart."""
     plan = zipped_product(block, tiler)
     a, b = plan.tree
     blocks, tiles = _opened(a) or (a,), _opened(b)
@@ -122,6 +134,7 @@ def _padded(layout: Any, rank: int) -> list[Plain]:
 
 
 def blocked_product(block: Any, tiler: Any) -> Plan:
+    """Block and copies side by side in each mode, the block first."""
     blocks, tiles, value = _side_by_side(block, tiler)
     if not isinstance(inner(block).shape, tuple) and isinstance(tiler.shape, tuple) and len(tiler.shape) == 1:
         # A block that is no tuple has no modes to pair with: the tiler goes beside it as it stands.
@@ -130,6 +143,7 @@ def blocked_product(block: Any, tiler: Any) -> Plan:
 
 
 def raked_product(block: Any, tiler: Any) -> Plan:
+    """Block and copies side by side in each mode, the copies first."""
     blocks, tiles, value = _side_by_side(block, tiler)
     return Plan(tuple(map(Merged, zip(tiles, blocks, strict=True))), value)
 
@@ -151,6 +165,7 @@ def grid_of(atom: Any, target: Any, order: Any = None) -> Plain | None:
 
 
 def tile_to_shape(atom: Any, target: Any, order: Any = None) -> Plan:
+    """A blocked product by as many copies as fill the shape, stacked in an order."""
     grid = grid_of(atom, target, order)
     if grid is None:
         raise NoAnswer

@@ -1,4 +1,13 @@
-"""Recasts: the same bits in larger or smaller units, as CuTe defines it mode by mode, by enumeration."""
+"""Recasts: the same bits in larger or smaller units, as CuTe defines it mode by mode, by enumeration.
+
+Law: an upcast by n holds element i in the unit that it lies in.
+
+>>> from layoutalg import Layout, upcast
+>>> law_upcast(upcast(Layout((8, 4), (1, 8)), 8), Layout((8, 4), (1, 8)), 8) is None
+True
+>>> law_upcast(Layout((1, 4), (1, 2)), Layout((8, 4), (1, 8)), 8)
+'puts element 8 into unit 2, must be 1'
+"""
 
 from __future__ import annotations
 
@@ -6,7 +15,7 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Any
 
-from points import Plain, at, congruent, count, digits, inner, leaves, nested_like, pairs, rank_of
+from layoutalg.laws.points import Plain, at, congruent, count, digits, inner, leaves, nested_like, pairs, rank_of
 
 
 def can_upcast(layout: Any, n: int) -> bool:
@@ -25,6 +34,7 @@ def can_upcast(layout: Any, n: int) -> bool:
 
 
 def law_upcast(answer: Any, layout: Any, n: int) -> str | None:
+    """Each element in the larger unit that holds it."""
     if not can_upcast(layout, n):
         return "is no upcast, as units straddle"
     if not congruent(answer.shape, layout.shape):
@@ -50,6 +60,7 @@ def can_downcast(layout: Any, n: int) -> bool:
 
 
 def law_downcast(answer: Any, layout: Any, n: int) -> str | None:
+    """Each smaller unit where its element is."""
     if not can_downcast(layout, n):
         return "is no downcast, as two modes are contiguous"
     if not congruent(answer.shape, layout.shape):
@@ -72,6 +83,7 @@ def law_downcast(answer: Any, layout: Any, n: int) -> str | None:
 
 
 def law_recast_layout(answer: Any, new: int, old: int, layout: Any) -> str | None:
+    """Through the largest unit that divides both: first down, then up."""
     common = gcd(new, old)
     up, down = new // common, old // common
     if down == 1:
@@ -88,7 +100,8 @@ def law_recast_layout(answer: Any, new: int, old: int, layout: Any) -> str | Non
 def smaller_units(layout: Any, n: int) -> Iterator[Plain]:
     """A plain layout in units smaller by ``n``: strides scale, and one mode of stride 1, or none, grows."""
     extents, strides = leaves(layout.shape), leaves(layout.stride)
-    for grown in [k for k, d in enumerate(strides) if d == 1] or [None]:
+    candidates: list[int | None] = [k for k, d in enumerate(strides) if d == 1]
+    for grown in candidates or [None]:
         shape = [s * n if k == grown else s for k, s in enumerate(extents)]
         stride = [1 if k == grown else d * n for k, d in enumerate(strides)]
         yield Plain(nested_like(iter(shape), layout.shape), nested_like(iter(stride), layout.shape))

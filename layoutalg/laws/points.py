@@ -4,6 +4,13 @@ A layout is read through its ``shape`` and ``stride``, a composed layout through
 swizzle through ``bits``, ``base`` and ``shift``, a basis stride through ``value`` and ``mode``: any value that has them
 will do. A *point* is what a layout maps to: an integer, or, for basis strides, the sorted tuple of its non-zero
 ``(path, coefficient)`` pairs.
+
+Law: a layout's own call and this evaluation agree, though neither calls the other.
+
+>>> from layoutalg import Layout
+>>> layout = Layout((4, (2, 4)), (2, (1, 8)))
+>>> values(layout) == [layout(index) for index in range(32)]
+True
 """
 
 from __future__ import annotations

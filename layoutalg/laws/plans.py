@@ -1,6 +1,14 @@
 """The plans of compositions, divides and slices: what each coordinate of the result stands for, by enumeration.
 
 Points of a plan are coordinates of the operand, ((path, index), ...).
+
+Law: of a composition, coordinate i stands for a(b(i)).
+
+>>> from layoutalg import Layout
+>>> from layoutalg.laws.fit import wanted
+>>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
+>>> wanted(composition(a, b)) == [a(b(i)) for i in range(12)]
+True
 """
 
 from __future__ import annotations
@@ -9,10 +17,9 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from exact import split
-from fit import Merged, NoAnswer, Part, Plan, Value
-from judge import divide, tiling
-from points import Plain, after, count, digits, inner, items, line, modes, pairs, plus, swizzled, values
+from layoutalg.laws.fit import Merged, NoAnswer, Part, Plan, Value
+from layoutalg.laws.forms import divide, split, tiling
+from layoutalg.laws.points import Plain, after, count, digits, inner, items, line, modes, pairs, plus, swizzled, values
 
 
 def coordinate_value(operand: Any) -> Value:
@@ -57,6 +64,7 @@ def composed(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
 
 
 def composition(a: Any, b: Any) -> Plan:
+    """Coordinate i stands for coordinate b(i) of a."""
     return Plan(composed(getattr(a, "shape", 0), (), b), coordinate_value(a))
 
 
@@ -93,20 +101,24 @@ def _logical(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
 
 
 def logical_divide(a: Any, tiler: Any) -> Plan:
+    """The tile and the rest of each mode, in its place."""
     return Plan(_logical(a.shape, (), tiler), coordinate_value(a))
 
 
 def zipped_divide(a: Any, tiler: Any) -> Plan:
+    """The tiles of all modes together, then the rests."""
     return Plan(_split(a.shape, (), tiler), coordinate_value(a))
 
 
 def tiled_divide(a: Any, tiler: Any) -> Plan:
+    """Zipped, with the modes of the rest apart."""
     plan = zipped_divide(a, tiler)
     tile, rest = plan.tree
     return Plan((tile, *rest) if isinstance(rest, tuple) else Merged((tile, rest)), plan.value)
 
 
 def flat_divide(a: Any, tiler: Any) -> Plan:
+    """Zipped, with all modes apart."""
     plan = zipped_divide(a, tiler)
     tile, rest = plan.tree
     if isinstance(tile, tuple) and isinstance(rest, tuple):
@@ -174,6 +186,7 @@ def projected(items_: tuple[Any, ...], proj: Any) -> tuple[Any, ...]:
 
 
 def local_tile(a: Any, tiler: Any, coordinate: Any, proj: Any = None) -> Plan:
+    """One tile of a zipped divide."""
     return _local(a, projected(tiler, proj), 1, projected(coordinate, proj))
 
 
@@ -186,6 +199,7 @@ def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...]
 
 
 def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
+    """One thread's element of each tile."""
     extents, found = threads_of(as_layout(threads), index, proj)
     if len(found) != 1:
         raise NoAnswer
