@@ -25,8 +25,7 @@ from descriptors.plans.parts.fragments import LoadedOperand, LoadedReport
 from descriptors.plans.parts.instruction import PtxLine
 from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.parts.scales import Scales
-from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
-from descriptors.proof.pair_model import joined
+from descriptors.proof.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from descriptors.text import Told, counted, extents_text
 from layoutalg import offsets
 

@@ -11,7 +11,9 @@ Element (m, n) of the share that one CTA has of ``tcgen05.mma``'s D, by the arra
     F (M 64)                            lane 32 (m/16) + m%16      column n
     B (M 128 of two CTAs)               lane m + 64 (n / (N/2))    column n % (N/2)
 
-and register r of thread t is, after ``tcgen05.ld.32x32b`` from (lane, column), the cell (lane + t, column + r).
+Of a pair of CTAs an instruction takes half of its rows of A and half of its rows of B from each, CTA 0's first; a CTA
+has the rows of D that are its rows of A. And register r of thread t is, after ``tcgen05.ld.32x32b`` from (lane,
+column), the cell (lane + t, column + r).
 Source: PTX ISA 9.1, wgmma.mma_async (register fragments); tcgen05 data path layouts A, B, D, F; tcgen05.ld. The
 fragments of wgmma were measured on an H200; nothing of tcgen05 was measured.
 
@@ -25,7 +27,8 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
 
@@ -74,3 +77,24 @@ def tcgen05_cells(m: int, n: int, cta_group: int) -> NDArray[np.int64]:
     if (m, cta_group) == (128, 2):
         return np.stack([row + 64 * (column // (n // 2)), column % (n // 2)], axis=-1)
     raise DescriptorError(f"accumulator model: M must be 64, 128 or 256, found {m}; cta_group {cta_group}")
+
+
+def joined(held: Sequence[NDArray[Any]], instructions: int, *, axis: int) -> NDArray[Any]:
+    """The rows of B that one instruction after the other takes: of each the first half as CTA 0's words read them.
+
+    Args:
+        held: what each CTA's words read, block by block along an axis.
+        instructions: along N.
+        axis: along which the rows are.
+
+    Returns:
+        the same along that axis, the rows of an instruction together; row n of B is column n of its product.
+
+    >>> import numpy as np
+    >>> joined([np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])], 2, axis=0).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+    import numpy as np
+
+    parts = [np.split(one, instructions, axis=axis) for one in held]
+    return np.concatenate([part for block in zip(*parts, strict=True) for part in block], axis=axis)

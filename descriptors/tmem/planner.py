@@ -109,8 +109,8 @@ def tmem_plan(
     512 columns used, 512 allocated, 1 CTAs an SM
     >>> tmem_plan(64, 256, 64, "bf16", accumulators=2, interleaved=True).allocate
     256
-    >>> [part.columns for part in tmem_plan(128, 256, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
-    [256, 256, 16, 16]
+    >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
+    [64, 64, 8, 4]
     """
     named = as_kind(dtype, b_dtype or dtype, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
     vector = scale_vector or (16 if named == "mxf4nvf4" else 32) if named.startswith("mx") else 0

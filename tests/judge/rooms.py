@@ -44,7 +44,7 @@ ROOMS = {
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
         "word_model walk_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
-        "scale_model pair_model addresses mismatch picture"
+        "scale_model addresses mismatch picture"
     ),
     "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from descriptors import DescriptorError, accumulator
-from descriptors.proof.accumulator_model import tcgen05_cells, wgmma_elements
+from descriptors.proof.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from layoutalg import fragment
 
 
@@ -28,3 +29,14 @@ def test_the_cells_are_those_of_the_accumulators(m: int, pair: int) -> None:
 def test_an_arrangement_that_is_not_modelled_is_refused() -> None:
     with pytest.raises(DescriptorError, match="M must be 64, 128 or 256, found 32"):
         tcgen05_cells(32, 64, 1)
+
+
+@pytest.mark.parametrize("instructions", [1, 2, 3])
+def test_the_rows_of_an_instruction_are_together_and_cta_0_comes_first(instructions: int) -> None:
+    held = [np.array([[100 * cta + 10 * i + r for i in range(instructions) for r in range(2)]]) for cta in (0, 1)]
+    wanted = [100 * cta + 10 * i + r for i in range(instructions) for cta in (0, 1) for r in range(2)]
+    assert joined(held, instructions, axis=1).tolist() == [wanted]
+
+
+def test_one_cta_gives_its_rows_as_they_are() -> None:
+    assert joined([np.arange(12)], 3, axis=0).tolist() == list(range(12))
