@@ -135,7 +135,7 @@ def test_a_colour_in_a_terminal_is_near_that_of_the_light_picture(role: str) -> 
     steps = (0, 95, 135, 175, 215, 255)
     cube = [steps[(number - 16) // part % 6] for part in (36, 6, 1)]
     channels = cube if number < 232 else [8 + 10 * (number - 232)] * 3
-    assert distance("#" + "".join(f"{one:02x}" for one in channels), INKS[role].light, "normal") < 0.1
+    assert distance("#" + "".join(f"{one:02x}" for one in channels), INKS[role].light, "normal") < 0.12
     assert painted("7", "c4") == "\x1b[30;48;5;104m7\x1b[0m"
     assert painted("7", "atom") == painted("7", None) == "7"
 

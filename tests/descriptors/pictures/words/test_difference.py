@@ -56,6 +56,6 @@ def test_rows_and_columns_of_the_text_are_named_by_their_elements(name: str) -> 
     mn, k = d.mma
     u, v = (1, 8) if d.major.contiguous_mode else (8, 1)
     assert [str(j) for j in range(0, k, v)] in lines
-    assert [line[0] for line in lines if len(line) == k // v + 1 and line[1].startswith("0x")] == [
-        str(i) for i in range(0, mn, u)
-    ]
+    rows = [line[0] for line in lines if len(line) == k // v + 1 and line[1].startswith("0x")]
+    assert len(rows) >= min(mn // u, 32)
+    assert rows == [str(i * u) for i in range(len(rows))]
