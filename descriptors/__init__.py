@@ -24,12 +24,13 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.debug.fit import Fit
     from descriptors.debug.read import Fetched, read
     from descriptors.debug.warnings import Remark
-    from descriptors.derivation.advance import AdvanceReport
-    from descriptors.derivation.crossing import Crossing
-    from descriptors.derivation.derivation import Derivation
     from descriptors.derivation.derive import derive
+    from descriptors.derivation.parts.advance import AdvanceReport
+    from descriptors.derivation.parts.crossing import Crossing
+    from descriptors.derivation.parts.derivation import Derivation
+    from descriptors.derivation.parts.table import Grid
+    from descriptors.derivation.proved import Proof, proved
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
-    from descriptors.derivation.table import Grid
     from descriptors.derivation.verify import Report, verify
     from descriptors.emitters.emit import emit
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
@@ -106,12 +107,13 @@ _NAMES = {
     "debug.fit": "Fit",
     "debug.read": "Fetched read",
     "debug.warnings": "Remark",
-    "derivation.advance": "AdvanceReport",
-    "derivation.crossing": "Crossing",
-    "derivation.derivation": "Derivation",
+    "derivation.parts.advance": "AdvanceReport",
+    "derivation.parts.crossing": "Crossing",
+    "derivation.parts.derivation": "Derivation",
     "derivation.derive": "derive",
+    "derivation.proved": "Proof proved",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
-    "derivation.table": "Grid",
+    "derivation.parts.table": "Grid",
     "derivation.verify": "Report verify",
     "emitters.emit": "emit",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
@@ -198,6 +200,7 @@ _WRITERS = {
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
     "tmem_reduction": "output.tmem.reductions",
+    "proved": "output.tiles.proof",
     "verify": "output.tiles.proof pictures.proofs",
     "widened_copy": "output.tmem.widened",
 }
@@ -246,6 +249,7 @@ __all__ = [
     "NotCanonicalError",
     "Plan",
     "Product",
+    "Proof",
     "ProofError",
     "Proposals",
     "Readout",
@@ -309,6 +313,7 @@ __all__ = [
     "plain",
     "plan",
     "propose",
+    "proved",
     "read",
     "read_addresses",
     "readout",

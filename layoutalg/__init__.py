@@ -73,10 +73,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         make_tiled_copy_tv,
     )
     from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
+    from layoutalg.laws.law import broken_law, law_names
     from layoutalg.layouts.composed import ComposedLayout
-    from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
-    from layoutalg.layouts.memory import gather, scatter, strided_view
     from layoutalg.layouts.modes import (
         AnyLayout,
         Mode,
@@ -91,12 +90,16 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
-    from layoutalg.layouts.offsets import offsets
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
     from layoutalg.notation.notation import parse_int_tuple, parse_layout
     from layoutalg.notation.printed import Pointer, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
+    from layoutalg.placed.cosize import cosize
+    from layoutalg.placed.memory import gather, scatter, strided_view
+    from layoutalg.placed.offset_table import offset_table
+    from layoutalg.placed.offsets import offsets
+    from layoutalg.programs import jit, make_swizzle
     from layoutalg.strokes.figure import Figure
     from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
@@ -144,18 +147,21 @@ _NAMES = {
         "make_tiled_copy_tv"
     ),
     "fragments.tiled_mma": "TiledMma make_tiled_mma",
+    "laws.law": "broken_law law_names",
     "layouts.composed": "ComposedLayout",
-    "layouts.cosize": "cosize",
+    "placed.cosize": "cosize",
     "layouts.layout": "Layout",
-    "layouts.memory": "gather scatter strided_view",
+    "placed.memory": "gather scatter strided_view",
     "layouts.modes": (
         "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
     ),
     "notation.notation": "parse_int_tuple parse_layout",
-    "layouts.offsets": "offsets",
+    "placed.offset_table": "offset_table",
+    "placed.offsets": "offsets",
     "notation.printed": "Pointer parse_pointer",
     "layouts.swizzle": "Swizzle",
     "pictures.layout_picture": "LayoutPicture draw",
+    "programs": "jit make_swizzle",
     "strokes.figure": "Figure",
     "faces.picture": "Picture",
     "strokes.scene": "Scene",
@@ -211,6 +217,7 @@ __all__ = [
     "accesses",
     "append",
     "blocked_product",
+    "broken_law",
     "coalesce",
     "complement",
     "composition",
@@ -237,6 +244,8 @@ __all__ = [
     "idx2crd",
     "is_congruent",
     "is_weakly_congruent",
+    "jit",
+    "law_names",
     "leading_dim",
     "left_inverse",
     "local_partition",
@@ -249,6 +258,7 @@ __all__ = [
     "make_layout_like",
     "make_layout_tv",
     "make_ordered_layout",
+    "make_swizzle",
     "make_tiled_copy",
     "make_tiled_copy_A",
     "make_tiled_copy_B",
@@ -260,6 +270,7 @@ __all__ = [
     "mma_atom",
     "moves",
     "nullspace",
+    "offset_table",
     "offsets",
     "parse_int_tuple",
     "parse_layout",

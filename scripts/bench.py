@@ -19,6 +19,7 @@ import json
 import os
 import platform
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from bench_pictures import measure_pictures, told  # noqa: E402
+from bench_proofs import measure_proofs  # noqa: E402
+from bench_proofs import told as told_proofs  # noqa: E402
 from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
 
 
@@ -58,14 +61,17 @@ def accepted(function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> 
 
 
 def time_call(function: Callable[..., Any], arguments: list[tuple[Any, ...]], repeats: int, least: float) -> float:
-    """Seconds for one call: the median over the repeats, each of whole rounds of the inputs for at least `least`."""
+    """Seconds for one call: the median over the repeats, each of whole rounds of the inputs for at least `least`.
+
+    Seconds of the processor, not of the clock: what else runs on the machine then counts as little as it can.
+    """
 
     def rounds(count: int) -> float:
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(count):
             for args in arguments:
                 function(*args)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     count = max(1, int(least / max(rounds(1), 1e-7)))
     gc.collect()
@@ -132,8 +138,14 @@ def run_dsl(inputs: dict[str, list[Any]], options: argparse.Namespace) -> dict[s
 DERIVE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
 
 
+def children() -> float:
+    """Seconds of the processor that the processes have used which this one has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def process_seconds(commands: dict[str, list[str]], repeats: int) -> dict[str, float | None]:
-    """Wall time of whole processes, median; the commands take turns, so that a busy moment hits all of them."""
+    """Processor time of whole processes, median; the commands take turns, so that a busy moment hits all of them."""
     samples: dict[str, list[float]] = {name: [] for name in commands}
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules are cached where a package is installed
@@ -142,13 +154,13 @@ def process_seconds(commands: dict[str, list[str]], repeats: int) -> dict[str, f
         for name, command in commands.items():
             if name in broken:
                 continue
-            started = time.perf_counter()
+            started = children()
             done = subprocess.run(command, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
             if done.returncode:
                 say(f"{name} failed: {done.stderr.decode(errors='replace').strip().splitlines()[-1:]}")
                 broken.add(name)
             elif turn:  # the first turn warms the caches
-                samples[name].append(time.perf_counter() - started)
+                samples[name].append(children() - started)
     return {name: statistics.median(times) if times and name not in broken else None for name, times in samples.items()}
 
 
@@ -159,6 +171,7 @@ def measure_processes(repeats: int, with_dsl: bool) -> dict[str, float | None]:
         "import layoutalg": [python, "-c", "import layoutalg"],
         "import descriptors": [python, "-c", "import descriptors"],
         "layoutalg --help": [python, "-m", "layoutalg", "--help"],
+        "descriptors --help": [python, "-m", "descriptors", "--help"],
         "descriptors derive": [python, "-m", "descriptors", "derive", *DERIVE],
     }
     if with_dsl:
@@ -264,7 +277,10 @@ def report(result: dict[str, Any]) -> Iterator[str]:
         f"layoutalg {versions['layoutalg']}, tensor-layouts {versions['tensor-layouts'] or 'absent'}, "
         f"CuTe DSL {versions['cute-dsl'] or 'absent'} (trace time); Python {versions['python']}, {versions['machine']}"
     )
-    yield f"seed {result['seed']}; median of {result['repeats']} repeats; microseconds a call, and how many times ours"
+    yield (
+        f"seed {result['seed']}; median of {result['repeats']} repeats; microseconds of processor a call, and how many "
+        "times ours"
+    )
     yield ""
     yield f"{'operation':28} {'inputs':>6} {'layoutalg':>10} {'tensor-layouts':>17} {'CuTe DSL':>17}"
     for row in rows:
@@ -292,6 +308,9 @@ def report(result: dict[str, Any]) -> Iterator[str]:
     if result["pictures"]:
         yield from told(result["pictures"])
         yield ""
+    if result["proofs"]:
+        yield from told_proofs(result["proofs"])
+        yield ""
     bare = result["processes"]["python"]
     for name, seconds in result["processes"].items():
         more = f", {1e3 * (seconds - bare):.1f} ms beyond bare python" if seconds and bare and name != "python" else ""
@@ -318,6 +337,8 @@ def main() -> None:
     result["whole layouts"] = [] if options.only else measure_whole_layouts(options.repeats)
     say("pictures")
     result["pictures"] = [] if options.only else measure_pictures(options.repeats)
+    say("proofs")
+    result["proofs"] = {} if options.only else measure_proofs(options.repeats)
     say("whole processes")
     result["processes"] = measure_processes(options.repeats, bool(result["versions"]["cute-dsl"]))
     result["versions"] |= {

@@ -18,6 +18,9 @@ from typing import Any
 
 import layoutalg as la
 from layoutalg import Layout
+from layoutalg.layouts import plain_composition
+from layoutalg.layouts.layout import trusted
+from layoutalg.tuples.int_tuple import compact_strides
 
 RANKS = (4, 8, 16, 32, 60)
 
@@ -29,7 +32,7 @@ def strided(rank: int, gap: int = 2) -> Layout:
     for i in range(rank):
         strides.append(step)
         step *= 2 * (gap if i % 2 and rank <= 32 else 1)
-    return Layout((2,) * rank, tuple(reversed(strides)))
+    return trusted((2,) * rank, tuple(reversed(strides)))
 
 
 def nested(depth: int) -> Layout:
@@ -86,7 +89,20 @@ def table(title: str, columns: tuple[int, ...], make: Callable[[int], Layout], n
         print(f"{name} done", file=sys.stderr)
 
 
+def many_modes() -> None:
+    """Composition with a layout of as many modes, far beyond what 64 bits hold: bisected, and walked."""
+    print("composition of r modes with r, bisected and walked")
+    for rank in (4, 16, 64, 128, 256):
+        a, cells = strided(rank, 1), []
+        b = trusted(a.shape, compact_strides(a.shape))
+        for most in (16, 1 << 30):
+            plain_composition._MANY = most
+            cells.append(f"{1e6 * median(partial(plain_composition.compose_plain, a, b)):16.1f}")
+        print(f"  {rank:24}" + "".join(cells))
+
+
 def main() -> None:
+    many_modes()
     names = list(OPERATIONS)
     table("by rank", RANKS, strided, names)
     table("by depth", (2, 4, 8, 16, 32), nested, [n for n in names if "product" not in n])

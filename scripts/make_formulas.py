@@ -29,7 +29,9 @@ INTRODUCTION = """\
 The leading byte offset (LBO), the stride byte offset (SBO) and the steps of the start address of every operand that
 `wgmma` and `tcgen05` read from shared memory, as functions of the tile. The tile is made of canonical atoms
 (`tile_to_shape`) and starts at an aligned address. Every formula comes out of the layout algebra with symbols in the
-extents, and is checked against derivations with numbers for many tiles (`tests/descriptors/sweeps/test_formulas.py`).
+extents. Each row is proved for all sizes of the tile and every aligned address at once (`descriptors formulas --prove`;
+the theorem stands in `descriptors/theorem/agreement.py`), and checked against derivations with numbers for many tiles
+(`tests/descriptors/sweeps/test_formulas.py`).
 
 `descriptors formulas` prints this table, also as LaTeX and JSON.
 

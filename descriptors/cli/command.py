@@ -22,6 +22,10 @@ COMMANDS = {
         "descriptors.cli.operands.draw",
         "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML.",
     ),
+    "explore": (
+        "descriptors.cli.explore",
+        "The engine in a web page: tiles, addresses, banks, words, steps, code.",
+    ),
     "emit": (
         "descriptors.cli.operands.emit",
         "The code of several operands as one text: cuda, header, ptx, cutedsl or python.",
@@ -51,6 +55,7 @@ COMMANDS = {
     "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
     "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),
     "atlas": ("descriptors.cli.atlas", "Derive and prove a whole lattice of operands to a file."),
+    "course": ("descriptors.cli.course", "Lessons on layouts and descriptors, with a judge for every answer."),
 }
 
 _EPILOG = (

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from descriptors.course.claims import Claim, Example
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.swizzled import plain
 from layoutalg import Layout, coalesce, cosize, flatten, logical_divide, recast_layout, size, upcast, zipped_divide
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.swizzled import plain
 from descriptors.text import word_text
 from layoutalg import Layout

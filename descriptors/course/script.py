@@ -10,7 +10,7 @@ Law: the last line counts the claims that hold.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -22,12 +22,13 @@ from descriptors.output.tiles.derivation import tell
 from layoutalg.cli.console import NotThereError, Status, run, say
 
 
-def main(example: Example, arguments: Sequence[str] | None = None) -> int:
+def main(example: Example, arguments: Sequence[str] | None = None, own: Iterable[Claim] = ()) -> int:
     """Print an example's derivation and check every number of it.
 
     Args:
         example: which one.
         arguments: command line: nothing, or ``--check`` to ask the CuTe DSL as well; that of this process if left out.
+        own: what the script claims of its own steps; told where it does not hold, as the rest repeats what does.
 
     Returns:
         exit status: 0 if everything holds, 1 if a number is wrong, 2 for another argument, 3 without a CuTe DSL.
@@ -36,17 +37,20 @@ def main(example: Example, arguments: Sequence[str] | None = None) -> int:
     @click.command(help=f"{example.title}: every step, and every number of the article.")
     @click.option("--check", is_flag=True, help="Compare with the CuTe DSL too.")
     def script(check: bool) -> Status:
-        return _checked(example, check)
+        return _checked(example, check, own)
 
     return run(script, Path(sys.argv[0]).name, [DescriptorError, LayoutError], arguments)
 
 
-def _checked(example: Example, check: bool) -> Status:
+def _checked(example: Example, check: bool, own: Iterable[Claim]) -> Status:
     if check and not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
     derivation = example.derive()
     claims = example.check(derivation)
     say(f"{example.title}\n\n{tell(derivation)}\n\nEvery number of the article:\n{tell_claims(claims)}")
+    if wrong := [claim for claim in own if not claim.holds]:
+        say(f"\nThe script's own steps:\n{tell_claims(wrong)}")
+    claims += wrong
     if check:
         try:
             asked = list(oracle_claims(example))

@@ -1,41 +1,38 @@
 """One operand that crosses from one swizzle atom to the next: where it is stored, and the word that reads it.
 
 Such an operand is no layout of its own, so that it stays a part of its tile: its addresses are cut out of those of the
-tile, and its word comes from the columns of 16 bytes that the tile is made of (``descriptors.derivation.crossing``).
+tile, and its word comes from the columns of 16 bytes that the tile is made of
+(``descriptors.derivation.parts.crossing``).
 
 Law: the word reads the operand, wherever the tile lies.
 
 >>> from descriptors.operands.operand import as_element_type
->>> from descriptors.proof.addresses import fetched_addresses
 >>> from layoutalg import ComposedLayout, Layout, Swizzle
 >>> tile = ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2048))))
 >>> for k, base in ((k, base) for k in range(8) for base in (0, 4096)):
 ...     one = across(tile, SwizzleMode.B128, as_element_type("e2m1"), (8, 96), (0, k))
 ...     word = one.fitted("sm100", base, 0, absolute=True).descriptor.encode()
-...     read = fetched_addresses([word], arch="sm100", element=one.element, major=Major.K, shape=(8, 96))[0]
-...     assert (read == one.stored(base, 0)).all(), k
+...     read = fetched_rows([word], arch="sm100", element=one.element, major=Major.K, shape=(8, 96))[0]
+...     assert read == one.stored(base, 0), k
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 from descriptors.debug.fit import Fit
-from descriptors.derivation.arguments import TileSpec
-from descriptors.derivation.crossing import Columns, columns
+from descriptors.derivation.parts.crossing import Columns, columns
 from descriptors.errors import DescriptorError
 from descriptors.matching.partition import Tile
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain, start_of
-from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
-from descriptors.proof.mismatch import first_mismatches, mismatched
+from descriptors.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.proof.mismatch import first_mismatches
+from descriptors.proof.walk_model import Rows
+from descriptors.requests.arguments import TileSpec
 from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import size
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,8 @@ class Across:
         assert isinstance(begins, int)
         return 16 * (start_of(self.columns.recast) + begins + self.columns.crossing.goes_on(k))
 
-    def stored(self, base: int, pattern_start: int) -> NDArray[Any]:
-        """The address of every element (mn, k), in the unit of ``address_bits``.
+    def stored(self, base: int, pattern_start: int) -> Rows:
+        """The address of every element, ``stored[mn][k]``, in the unit of ``address_bits``.
 
         Args:
             base: address of the layout's offset 0, in bytes.
@@ -81,10 +78,11 @@ class Across:
         Raises:
             DescriptorError: if the tile does not lie in the address window.
         """
-        whole = stored_addresses(self.tile, self.element, base=base, pattern_start=pattern_start)
+        whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start)
         (mn, k), (i, j, *stages) = self.shape, self.at
-        where: tuple[Any, ...] = (slice(i * mn, (i + 1) * mn), slice(j * k, (j + 1) * k), *stages)
-        cut: NDArray[Any] = whole[where]
+        cut = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
+        for stage in stages:
+            cut = [[one[stage] for one in row] for row in cut]
         return cut
 
     def fitted(self, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> Fit:
@@ -112,10 +110,8 @@ class Across:
             leading_is_absolute=crosses or absolute,
         )
         stored = self.stored(base, pattern_start)
-        read = fetched_addresses(
-            [descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape
-        )[0]
-        if mismatched(stored, read).any():
+        read = fetched_rows([descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
+        if stored != read:
             wrong = first_mismatches(stored, read, unit=address_unit(self.element), most=1)[0]
             raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {self.tile}")
         return Fit(match, descriptor, self.tile)

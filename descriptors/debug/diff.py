@@ -16,7 +16,8 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from operator import ne, sub
+from typing import Any
 
 from descriptors.debug.across import Across, across
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
@@ -25,17 +26,14 @@ from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.operands.pasted import base_of
 from descriptors.operands.swizzled import parts, plain
-from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
-from descriptors.proof.mismatch import Mismatch, first_mismatches, mismatched
+from descriptors.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.proof.mismatch import Mismatch, first_mismatches
 from descriptors.proof.picture import Picture, picture
+from descriptors.proof.walk_model import Rows
 from descriptors.text import Told, counted
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +156,9 @@ def diff(
     said, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
     place, pattern = _base(said, first, operand, values), _address("pattern_start", pattern_start)
-    if part:
-        stored = part.stored(place, pattern)
-    else:
-        stored = stored_addresses(operand, element, base=place, pattern_start=pattern)
-    fetched = fetched_addresses([number], arch=name, element=element, major=contiguous, shape=extents)[0]
-    wrong = mismatched(stored, fetched)
+    stored = part.stored(place, pattern) if part else stored_rows(operand, element, base=place, pattern_start=pattern)
+    fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
+    wrong = [list(map(ne, *pair)) for pair in zip(stored, fetched, strict=True)]
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
     else:
@@ -176,7 +171,7 @@ def diff(
         shape=extents,
         layout=operand,
         base=place,
-        differing=int(wrong.sum()),
+        differing=sum(map(sum, wrong)),
         mismatches=_first_of_runs(stored, fetched, contiguous, element),
         picture=picture(wrong),
         right_word=right.descriptor.encode() if right else None,
@@ -239,19 +234,16 @@ def _address(what: str, value: object) -> int:
     return address
 
 
-def _first_of_runs(
-    stored: NDArray[Any], fetched: NDArray[np.uint32], major: Major, element: ElementType
-) -> tuple[Mismatch, ...]:
+def _first_of_runs(stored: Rows, fetched: Rows, major: Major, element: ElementType) -> tuple[Mismatch, ...]:
     """The first mismatches that are not just the next element of one before: 16 bytes move together at least."""
-    import numpy as np
-
-    off = fetched - stored
-    goes_on = np.zeros(off.shape, dtype=bool)
-    if major is Major.K:
-        goes_on[:, 1:] = off[:, 1:] == off[:, :-1]
-    else:
-        goes_on[1:] = off[1:] == off[:-1]
-    return tuple(first_mismatches(stored, np.where(goes_on, stored, fetched), unit=address_unit(element)))
+    off = [list(map(sub, *pair)) for pair in zip(fetched, stored, strict=True)]
+    across: list[list[Any]] = [[None, *row[:-1]] for row in off]
+    before = across if major is Major.K else [[None] * len(off[0]), *off[:-1]]
+    first = [
+        [there if here == last else there + here for there, here, last in zip(*rows, strict=True)]
+        for rows in zip(stored, off, before, strict=True)
+    ]
+    return tuple(first_mismatches(stored, first, unit=address_unit(element)))
 
 
 def _right_word(
@@ -268,7 +260,7 @@ def _right_word(
     Another mode than the layout's own reads it too where the swizzle moves nothing in this operand. Each try is proved
     against the swizzle of its mode, so that the layout itself is compared once more here.
     """
-    reason, own = "", stored_addresses(operand, element, base=base, pattern_start=pattern_start)
+    reason, own = "", stored_rows(operand, element, base=base, pattern_start=pattern_start)
     for contiguous in sorted(Major, key=lambda one: one is not major):
         for tried in sorted(SwizzleMode, key=lambda one: one is not mode):
             try:
@@ -276,8 +268,8 @@ def _right_word(
             except LayoutError as error:
                 reason = reason or str(error)
                 continue
-            stored = stored_addresses(fit.layout, element, base=base, pattern_start=pattern_start)
-            if (stored == own).all():
+            stored = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start)
+            if stored == own:
                 return fit, ""
     return None, reason
 

@@ -23,8 +23,8 @@ from descriptors.matching.forms import form
 from descriptors.matching.partition import in_16_bytes, partition
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import parts, plain, swizzle_on_elements
-from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
-from descriptors.proof.mismatch import first_mismatches, mismatched
+from descriptors.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.proof.mismatch import first_mismatches
 from descriptors.text import tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
@@ -91,9 +91,9 @@ def fitted(
         start_address=base + offset * element.storage_bits // 8,
         base_offset=0 if mode is SwizzleMode.NONE else shifted // LINE_BYTES % 8,
     )
-    stored = stored_addresses(placed, element, base=base, pattern_start=pattern_start)
-    fetched = fetched_addresses([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
-    if mismatched(stored, fetched).any():
+    stored = stored_rows(placed, element, base=base, pattern_start=pattern_start)
+    fetched = fetched_rows([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
+    if stored != fetched:
         wrong = first_mismatches(stored, fetched, unit=address_unit(element), most=1)[0]
         raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {placed}, form = {wanted}")
     return Fit(found, descriptor, placed)

@@ -20,7 +20,7 @@ from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.proof import read_model
-from descriptors.proof.addresses import fetched_addresses
+from descriptors.proof.addresses import fetched_rows
 from descriptors.words.descriptor import Arch
 
 #: The most elements whose addresses are listed.
@@ -71,11 +71,11 @@ def read(
         )
     element, contiguous = as_element_type(dtype), as_major(major)
     found = decode(word, arch, dtype=element, major=contiguous, shape=extents)
-    fetched = fetched_addresses([found.word], arch=found.arch, element=element, major=contiguous, shape=extents)[0]
+    fetched = fetched_rows([found.word], arch=found.arch, element=element, major=contiguous, shape=extents)[0]
     return Fetched(
         decoded=found,
         element=element,
         major=contiguous,
-        addresses=tuple(map(tuple, fetched.tolist())),
+        addresses=tuple(map(tuple, fetched)),
         evidence=read_model.evidence(arch=found.arch, dtype=element, major=contiguous, absolute=found.absolute),
     )

@@ -24,7 +24,7 @@ from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.proof.addresses import address_bits, fetched_addresses
+from descriptors.proof.addresses import address_bits, fetched_rows
 from descriptors.words import sm100
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.bitfield import UnknownCode
@@ -166,19 +166,17 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
 
 def _repeated(word: Reading, element: ElementType, major: Major, shape: tuple[int, int]) -> Iterator[Remark]:
     """With the operand known, the read model tells exactly how many elements share an address."""
-    import numpy as np
-
     try:
-        read = fetched_addresses([word.word], arch=word.arch, element=element, major=major, shape=shape)
+        read = fetched_rows([word.word], arch=word.arch, element=element, major=major, shape=shape)
     except DescriptorError:  # a word without meaning has other remarks
         return
-    places = len(np.unique(read))
-    if places < read.size:
+    elements, found = shape[0] * shape[1], {one for row in read[0] for one in row}
+    if len(found) < elements:
         steps = [f"{STRIDE} {word.values[STRIDE]}"]
         steps += [f"{LEADING} {word.values[LEADING]}"] if word.leading_is_read else []
-        text = f"{read.size} elements are read from {places} places ({', '.join(steps)})"
+        text = f"{elements} elements are read from {len(found)} places ({', '.join(steps)})"
         yield Remark("repeated-rows", STRIDE, text)
-    end = (int(read.max()) + 1) * address_bits(element) // 8
+    end = (max(found) + 1) * address_bits(element) // 8
     if end > SMEM_BYTES:
         text = f"the operand is read up to byte {end}, beyond the {SMEM_BYTES} that a thread block can have"
         yield Remark("memory", "start_address", text)

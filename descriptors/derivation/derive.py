@@ -27,21 +27,22 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from descriptors.derivation.arguments import TileSpec
-from descriptors.derivation.crossing import Crossing, columns
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.request import Reader, Request, reader, request
-from descriptors.derivation.verify import prove
+from descriptors.derivation.parts.crossing import Crossing, columns
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.proved import proved
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
 from descriptors.matching.canonical import Match, match_form
 from descriptors.matching.forms import Form, form
 from descriptors.matching.partition import Tile, in_16_bytes, partition
-from descriptors.operands.atoms import canonical_atom, smem_tile
+from descriptors.operands.atoms import atom_in_elements, smem_tile
 from descriptors.operands.explicit import Given, Unit
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.operands.swizzled import plain, start_of
+from descriptors.requests.arguments import TileSpec
+from descriptors.requests.request import Reader, Request, reader, request
 from descriptors.words.address import SMEM_BYTES
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout
@@ -105,7 +106,7 @@ def derive(
             ``advance_report`` then says how far they reach; what words can name is proved.
         atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
             ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
-        verify: whether to prove the result: every address of every subtile by the read model. Needs numpy.
+        verify: whether to prove the result: that every word reads its subtile, by the read model (``proved``).
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, the atom does not divide the tile or the operand the
@@ -125,7 +126,7 @@ def derive(
     >>> hex(derive(layout=d.smem_tile, dtype="bf16", mma=(64, 16)).descriptor.encode())
     '0x4000404000010000'
     """
-    proved = as_flag(verify, "derive: verify")
+    wanted = as_flag(verify, "derive: verify")
     by = reader(
         arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
@@ -133,9 +134,13 @@ def derive(
         by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
     )
     made = derived(asked)
-    if proved:
-        prove(made)
+    if wanted:
+        proved(made)
     return made
+
+
+#: One operand has few forms, whatever the tile that it is cut from.
+_matched = lru_cache(maxsize=1 << 12)(match_form)
 
 
 def _stored(asked: Request, atom: Tile) -> Tile:
@@ -152,14 +157,14 @@ def derived(asked: Request) -> Derivation:
     Raises:
         DescriptorError: if a step has no result, or a field cannot hold its value.
 
-    >>> from descriptors.derivation.request import reader
+    >>> from descriptors.requests.request import reader
     >>> by = reader("sm100", "bf16", (64, 16))
     >>> hex(derived(request(by, (128, 128), major="K", swizzle="128B")).descriptor.encode())
     '0x4000404000010000'
     """
     spec, by = asked.spec, asked.reader
     wanted = form(spec.major, spec.swizzle)
-    atom = canonical_atom(spec.major, spec.swizzle, spec.atom).in_elements(by.element)
+    atom = atom_in_elements(spec.major, spec.swizzle, by.element, spec.atom)
     tile = _stored(asked, atom)
     partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
     start = 16 * start_of(recast)
@@ -201,7 +206,7 @@ def _steps(
         partitioned = partition(tile, spec.reads)
         recast = in_16_bytes(partitioned, by.element, wanted)
         first, rest = plain(recast)
-        return partitioned, recast, match_form(first, wanted, by.element), rest, None
+        return partitioned, recast, _matched(first, wanted, by.element), rest, None
     except DescriptorError:
         cut = columns(tile, by.element, spec) if by.cp is None and by.arch == "sm100" else None
         if cut is None:

@@ -23,18 +23,18 @@ from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
-from descriptors.derivation.arguments import TileSpec
-from descriptors.derivation.crossing import is_48_bytes_of_k
-from descriptors.derivation.request import reader, request
+from descriptors.derivation.parts.crossing import is_48_bytes_of_k
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.instructions.rules import Legality
 from descriptors.matching.canonical import Match, match_form
 from descriptors.matching.forms import LEADING, STRIDE, Form, form
 from descriptors.matching.partition import Tile, in_16_bytes, partition
-from descriptors.operands.atoms import canonical_atom, smem_tile
+from descriptors.operands.atoms import atom_in_elements, smem_tile
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.operands.swizzled import plain
+from descriptors.requests.arguments import TileSpec
+from descriptors.requests.request import reader, request
 from descriptors.text import counted, tuple_text
 from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, UndecidedError, flatten, size, substitute, symbols_of
@@ -241,7 +241,7 @@ def _in_16_bytes(
     element: ElementType, spec: TileSpec, extents: tuple[Expression, ...], wanted: Form
 ) -> tuple[Tile, Tile, Tile]:
     """Steps 1 to 3, for all values of the symbols."""
-    atom = canonical_atom(spec.major, spec.swizzle).in_elements(element)
+    atom = atom_in_elements(spec.major, spec.swizzle, element)
     try:
         stored = smem_tile(atom, extents, spec.order)
         partitioned = partition(stored, spec.reads)

@@ -18,17 +18,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from descriptors.derivation.advance import named_subtiles
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.table import numbers
-from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.derivation.compared import by_subtile, unequal
+from descriptors.derivation.parts.advance import named_subtiles
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import numbers
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
-from descriptors.proof.addresses import address_unit, fetched_addresses, stored_addresses
+from descriptors.proof.addresses import (
+    address_unit,
+    arrays_pay,
+    fetched_addresses,
+    plain_fetched,
+    plain_stored,
+    stored_addresses,
+)
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
+from descriptors.proof.walk_model import Rows
 from descriptors.text import Told, counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
@@ -104,48 +113,79 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     """
     if not isinstance(derivation, Derivation):
         raise DescriptorError(f"verify: the operand must be a derivation, found {brief(derivation)}")
-    import numpy as np
-
     d, places = derivation, _bases(bases)
-    words, differing, mismatches, elements, beyond = list[int](), 0, list[Mismatch](), 0, 0
+    compare = _by_arrays if arrays_pay(min(size(d.smem_tile), WINDOW_BYTES)) else _by_rows
+    differing, mismatches, elements, words, beyond = 0, list[Mismatch](), 0, 0, 0
     for base in places:
-        reached = d.advance_report(base).named if d.capacity is None else size(d.advance)
-        if reached < size(d.advance) and d.crossing is None:
-            words, stored = _named(d, base)
-            beyond = max(beyond, size(d.advance) - len(words))
-        else:
-            words = list(numbers(d.words(base)))
-            stored = _by_subtile(d, base, len(words))
-        fetched = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-        fetched = fetched.reshape(stored.shape)
-        wrong = mismatched(stored, fetched)
-        elements, failed = stored.size, int(np.count_nonzero(wrong))
-        differing += failed
-        for subtile in np.argwhere(wrong.any(axis=(-2, -1))).tolist() if failed else ():
-            where, room = tuple(subtile), SHOWN - len(mismatches)
-            mismatches += first_mismatches(
-                stored[where], fetched[where], unit=address_unit(d.element), most=room, subtile=where, base=base
-            )
+        found = compare(d, base, SHOWN - len(mismatches))
+        elements, words, differing = found.elements, found.words, differing + found.differing
+        mismatches += found.mismatches
+        beyond = max(beyond, found.beyond)
     absolute = d.descriptor.leading_is_absolute
     evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=absolute)
-    return Report(elements, len(words), places, differing, tuple(mismatches), evidence, beyond)
+    return Report(elements, words, places, differing, tuple(mismatches), evidence, beyond)
 
 
-def prove(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
-    """The report of ``verify``, of a proof that holds.
+class _Compared(NamedTuple):
+    """What a comparison at one base comes to."""
 
-    Raises:
-        ProofError: if it does not; the report is its ``proof``.
-        DescriptorError: as ``verify``.
+    elements: int
+    words: int
+    differing: int
+    mismatches: list[Mismatch]
+    beyond: int
 
-    >>> from descriptors import derive
-    >>> print(prove(derive(tile=(8, 16), dtype="bf16", major="K", swizzle="32B", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtile
-    """
-    proof = verify(derivation, bases=bases)
-    if not proof.ok:
-        raise ProofError(f"derive: the words must read the tile, {proof}; smem_tile = {derivation.smem_tile}", proof)
-    return proof
+
+def _by_rows(d: Derivation, base: int, room: int) -> _Compared:
+    """The comparison in plain Python."""
+    beyond, pairs = 0, list[tuple[tuple[int, ...], Rows, Rows]]()
+    if _reaches_beyond(d, base):
+        named = _named(d, base)
+        words, beyond = [word for word, _ in named], size(d.advance) - len(named)
+        read = plain_fetched(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+        blocks = [plain_stored(block, d.element, base=base, pattern_start=base) for _, block in named]
+        pairs = [((n,), *pair) for n, pair in enumerate(zip(blocks, read, strict=True))]
+    else:
+        words = list(numbers(d.words(base)))
+        pairs = list(by_subtile(d, base, words))
+    differing, mismatches, unit = 0, list[Mismatch](), address_unit(d.element)
+    for at, stored, fetched in pairs:
+        if count := sum(map(sum, unequal(stored, fetched))):
+            differing += count
+            most = room - len(mismatches)
+            mismatches += first_mismatches(stored, fetched, unit=unit, most=most, subtile=at, base=base)
+    return _Compared(len(words) * d.mma[0] * d.mma[1], len(words), differing, mismatches, beyond)
+
+
+def _by_arrays(d: Derivation, base: int, room: int) -> _Compared:
+    """The comparison by numpy: quicker where there are many elements."""
+    import numpy as np
+
+    beyond = 0
+    if _reaches_beyond(d, base):
+        named = _named(d, base)
+        words, beyond = [word for word, _ in named], size(d.advance) - len(named)
+        stored = np.stack([stored_addresses(one, d.element, base=base, pattern_start=base) for _, one in named])
+    else:
+        words = list(numbers(d.words(base)))
+        stored = _by_subtile(d, base, len(words))
+    fetched = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+    fetched = fetched.reshape(stored.shape)
+    wrong = mismatched(stored, fetched)
+    differing, mismatches, unit = int(np.count_nonzero(wrong)), list[Mismatch](), address_unit(d.element)
+    for subtile in np.argwhere(wrong.any(axis=(-2, -1))).tolist() if differing else ():
+        where, most = tuple(subtile), room - len(mismatches)
+        pair = stored[where].tolist(), fetched[where].tolist()
+        mismatches += first_mismatches(*pair, unit=unit, most=most, subtile=where, base=base)
+        if len(mismatches) >= room:
+            break
+    return _Compared(stored.size, len(words), differing, mismatches, beyond)
+
+
+def _reaches_beyond(d: Derivation, base: int) -> bool:
+    """Whether there are subtiles that no start address names."""
+    reached = d.advance_report(base).named if d.capacity is None else size(d.advance)
+    return reached < size(d.advance) and d.crossing is None
 
 
 def _bases(bases: object) -> tuple[int, ...]:
@@ -171,16 +211,14 @@ def _by_subtile(d: Derivation, base: int, subtiles: int) -> NDArray[Any]:
     return np.moveaxis(blocks, (1, 3), (-2, -1))
 
 
-def _named(d: Derivation, base: int) -> tuple[list[int], NDArray[Any]]:
-    """The words of the subtiles that a start address can name, and the addresses of their stored elements.
+def _named(d: Derivation, base: int) -> list[tuple[int, ComposedLayout]]:
+    """The words of the subtiles that a start address can name, and the layouts of their elements.
 
     Each subtile is a layout of its own, from the tile evaluated at its coordinates: again without the divide.
     """
-    import numpy as np
-
     rows, swizzle, offset = parts(d.smem_tile)
     assert isinstance(d.advance, Layout)  # operands that cross atoms are compared all, or not at all
-    first, words, stored = d.descriptor_at(base), list[int](), list[Any]()
+    first, named = d.descriptor_at(base), list[tuple[int, ComposedLayout]]()
     reach = 16 * cosize(d.canonical)
     for at, start in named_subtiles(d.advance, first=first.start_address, reach=reach):
         moved, modes = offset, list[Layout]()
@@ -193,11 +231,10 @@ def _named(d: Derivation, base: int) -> tuple[list[int], NDArray[Any]]:
             moved += offsets[0]
             modes.append(part)
         block = ComposedLayout(swizzle or Swizzle(0, 4, 3), moved, make_layout(*modes[:2]))
-        words.append(first.at(start).encode())
-        stored.append(stored_addresses(block, d.element, base=base, pattern_start=base))
-    if not words:
+        named.append((first.at(start).encode(), block))
+    if not named:
         raise DescriptorError(
             f"verify: a subtile must lie in the {WINDOW_BYTES} bytes that a start address can name, found none; "
             f"base = {base}, smem_tile = {d.smem_tile}"
         )
-    return words, np.stack(stored)
+    return named

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.emitters import cuda, cutedsl, header, ptx, python
 from descriptors.emitters.recipe import Recipe, recipe
 from descriptors.errors import DescriptorError, brief

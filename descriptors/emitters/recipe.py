@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from descriptors.derivation.crossing import LINE, PIECES
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import LINE, PIECES
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
 from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode

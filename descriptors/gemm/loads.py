@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.gemm.constants import listed
 from descriptors.gemm.parts.offsets import byte_offset
 from descriptors.plans.parts.fragments import ROWS, LoadedOperand

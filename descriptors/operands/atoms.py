@@ -18,6 +18,7 @@ Law: an atom in elements of 4 bytes stores element j of a row where the atom in 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
@@ -128,6 +129,24 @@ def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None
         return found[0]
     known = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
     raise DescriptorError(f"atom: a {major}-major operand must have swizzle {known}, found {mode}")
+
+
+@lru_cache(maxsize=1 << 8)
+def atom_in_elements(
+    major: Major, mode: SwizzleMode, element: ElementType, name: str | None = None
+) -> Layout | ComposedLayout:
+    """The canonical atom of a major and a mode, or another one by its name, with one coordinate an element.
+
+    There are few of them, and a derivation begins with one each time.
+
+    Raises:
+        DescriptorError: as ``canonical_atom``.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> print(atom_in_elements(Major.K, SwizzleMode.B64, as_element_type("bf16")))
+    S<2,3,3> o 0 o (8,32):(32,1)
+    """
+    return canonical_atom(major, mode, name).in_elements(element)
 
 
 def smem_tile(

@@ -197,6 +197,8 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     >>> choose("derive: major", "mn", {str(major): major for major in Major})
     Major.MN
     """
+    if type(value) is str and value in choices:
+        return choices[value]
     for name, choice in choices.items():
         # Equal is enough: a value that came from another process is not the very same.
         if isinstance(value, type(choice)) and value == choice:

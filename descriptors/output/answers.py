@@ -21,8 +21,9 @@ from descriptors.debug.candidates import Candidate
 from descriptors.debug.decode import Decoded
 from descriptors.debug.diff import Diff
 from descriptors.debug.read import Fetched
-from descriptors.derivation.advance import AdvanceReport
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.advance import AdvanceReport
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.proved import Proof
 from descriptors.derivation.symbolic import SymbolicDerivation
 from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError, brief
@@ -76,6 +77,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     TmemMove: moves,
     TmemReduction: reductions,
     Readout: readout,
+    Proof: proof,
     Report: proof,
     ScaleFactors: factors,
     Selection: instructions,

@@ -11,19 +11,24 @@ Law: for the word that a layout's canonical form gives, both sides are the same.
 ...     d = derive((64, 64), "bf16", "K", mode, (64, 16), verify=False)
 ...     told = fetched_addresses([d.descriptor.encode()], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
 ...     assert (stored_addresses(d.smem_tile, d.element)[:, :16] == told[0]).all(), mode
+>>> stored_rows(d.smem_tile, d.element) == plain_stored(d.smem_tile, d.element)
+True
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import parts
 from descriptors.proof.read_model import read_addresses, read_bit_addresses
+from descriptors.proof.walk_model import Rows, read_rows
 from descriptors.words.address import WINDOW_BYTES
-from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offsets, size
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offset_table, offsets, size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +39,9 @@ _PATTERN_BYTES = max(mode.period_bytes for mode in SwizzleMode)
 
 #: A thread block has at most half as many elements of 4 bits; only strides of 0 could make more.
 _MOST_ELEMENTS = 1 << 20
+
+#: Elements from which on it is quicker to import numpy than to do without.
+MANY = 1 << 16
 
 
 def address_bits(element: ElementType) -> int:
@@ -83,6 +91,29 @@ def stored_addresses(
     >>> stored_addresses(tile, as_element_type("bf16"), base=0x400)[1, :3].tolist() == [0x490, 0x492, 0x494]
     True
     """
+    shifted, scale, added = placed(layout, element, base, pattern_start)
+    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it. The product of
+    # what lies in the window fits the narrowest type that offsets() returns.
+    result: NDArray[Any] = offsets(shifted)
+    result *= scale
+    if added:
+        result += added
+    return result
+
+
+def placed(
+    layout: Layout | ComposedLayout, element: ElementType, base: int, pattern_start: int
+) -> tuple[ComposedLayout, int, int]:
+    """What the addresses of a layout are made of: its offsets from where its pattern starts, a factor, a summand.
+
+    Raises:
+        DescriptorError: as ``stored_addresses``.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> moved, scale, added = placed(Layout((8, 64), (64, 1)), as_element_type("bf16"), 0x400, 0)
+    >>> print(moved, scale, added)
+    S<0,0,0> o 512 o (8,64):(64,1) 2 0
+    """
     rows, swizzle, offset = parts(layout)
     _check_reach(rows, offset, element, base)
     unit = address_bits(element)
@@ -91,13 +122,7 @@ def stored_addresses(
     if swizzle is None:
         swizzle, pattern_start = Swizzle(0, 0, 0), 0
     shifted = offset + (base - pattern_start) * 8 // element.storage_bits
-    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it. The product of
-    # what lies in the window fits the narrowest type that offsets() returns.
-    result: NDArray[Any] = offsets(ComposedLayout(swizzle, shifted, rows))
-    result *= element.storage_bits // unit
-    if pattern_start:
-        result += pattern_start * 8 // unit
-    return result
+    return ComposedLayout(swizzle, shifted, rows), element.storage_bits // unit, pattern_start * 8 // unit
 
 
 def fetched_addresses(
@@ -125,6 +150,65 @@ def fetched_addresses(
     """
     read = read_bit_addresses if address_bits(element) == 1 else read_addresses
     return read(words, arch=arch, dtype=element, major=major, shape=shape)
+
+
+def arrays_pay(elements: int) -> bool:
+    """Whether so many elements are better compared with numpy: it is here, and loaded already or worth it.
+
+    >>> arrays_pay(64) == ("numpy" in sys.modules)
+    True
+    """
+    if "numpy" in sys.modules:
+        return sys.modules["numpy"] is not None
+    return elements > MANY and find_spec("numpy") is not None
+
+
+def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0) -> Any:
+    """The address of every element of a layout: ``stored_addresses`` as nested lists, its arguments and its errors.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> stored_rows(Layout((2, 4), (64, 1)), as_element_type("bf16"), base=0x400)
+    [[1024, 1026, 1028, 1030], [1152, 1154, 1156, 1158]]
+    """
+    if arrays_pay(size(layout)):
+        return stored_addresses(layout, element, base=base, pattern_start=pattern_start).tolist()
+    return plain_stored(layout, element, base=base, pattern_start=pattern_start)
+
+
+def fetched_rows(
+    words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
+) -> list[Rows]:
+    """The addresses from which each word reads: ``fetched_addresses`` as nested lists, its arguments and its errors.
+
+    >>> from descriptors.operands.operand import as_element_type
+    >>> told = {"arch": "sm90", "element": as_element_type("bf16"), "major": Major.K}
+    >>> fetched_rows([1 << 62, 1 << 62 | 2], **told, shape=(8, 16))[1][1][:2]
+    [176, 178]
+    """
+    if arrays_pay(len(words) * shape[0] * shape[1]):
+        return list(fetched_addresses(words, arch=arch, element=element, major=major, shape=shape).tolist())
+    return plain_fetched(words, arch=arch, element=element, major=major, shape=shape)
+
+
+def plain_stored(
+    layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0
+) -> Any:
+    """``stored_rows`` in plain Python, whatever the size."""
+    shifted, scale, added = placed(layout, element, base, pattern_start)
+    return _scaled(offset_table(shifted), scale, added)
+
+
+def plain_fetched(
+    words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
+) -> list[Rows]:
+    """``fetched_rows`` in plain Python, whatever the size."""
+    return read_rows(words, arch, dtype=element, major=major, shape=shape, in_bits=address_bits(element) == 1)
+
+
+def _scaled(table: Any, scale: int, added: int) -> Any:
+    if table and isinstance(table[0], list):
+        return [_scaled(row, scale, added) for row in table]
+    return [one * scale + added for one in table]
 
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:

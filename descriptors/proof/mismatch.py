@@ -2,25 +2,25 @@
 
 Law: the mismatches of a report are the elements that differ, each once, in the order of their coordinates.
 
->>> import numpy as np
->>> stored = 16 * np.arange(32).reshape(4, 8)
->>> fetched = (stored ^ (stored & 64) * 2).astype(np.uint32)
+>>> stored = [[16 * (8 * i + k) for k in range(8)] for i in range(4)]
+>>> fetched = [[one ^ (one & 64) * 2 for one in row] for row in stored]
 >>> found = first_mismatches(stored, fetched, unit="byte", most=32)
->>> wrong = mismatched(stored, fetched)
->>> [one.coordinate for one in found] == [(i, k) for i in range(4) for k in range(8) if wrong[i, k]]
+>>> [one.coordinate for one in found] == [(i, k) for i in range(4) for k in range(8) if stored[i][k] & 64]
 True
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+from descriptors.text import tuple_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-from dataclasses import dataclass
-
-from descriptors.text import tuple_text
 
 
 def mismatched(stored: NDArray[Any], fetched: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -72,8 +72,8 @@ class Mismatch:
 
 
 def first_mismatches(
-    stored: NDArray[Any],
-    fetched: NDArray[np.uint32],
+    stored: Sequence[Sequence[int]],
+    fetched: Sequence[Sequence[int]],
     *,
     unit: str,
     most: int = SHOWN,
@@ -83,18 +83,21 @@ def first_mismatches(
     """The first elements of an operand that are read from elsewhere, in the order of their MN, then K coordinates.
 
     Args:
-        stored: addresses at which the elements are, axes (MN, K).
+        stored: addresses at which the elements are, ``stored[mn][k]``.
         fetched: addresses from which they are read, likewise.
         unit: what an address counts: ``"byte"`` or ``"bit"``.
         most: the most mismatches to return.
         subtile: as in ``Mismatch``.
         base: as in ``Mismatch``.
 
-    >>> import numpy as np
-    >>> print(*first_mismatches(np.array([[0, 16]]), np.array([[0, 32]], dtype=np.uint32), unit="byte"))
+    >>> print(*first_mismatches([[0, 16]], [[0, 32]], unit="byte"))
     element (0,1) is stored at byte 0x10, read at byte 0x20
     """
-    import numpy as np
-
-    places = np.argwhere(fetched != stored)[: max(most, 0)].tolist()
-    return [Mismatch((i, k), int(stored[i, k]), int(fetched[i, k]), unit, subtile, base) for i, k in places]
+    wrong = (
+        Mismatch((i, k), there, here, unit, subtile, base)
+        for i, (row, read) in enumerate(zip(stored, fetched, strict=True))
+        if row != read
+        for k, (there, here) in enumerate(zip(row, read, strict=True))
+        if there != here
+    )
+    return list(islice(wrong, max(most, 0)))

@@ -2,21 +2,16 @@
 
 Law: a cell is a dot if and only if none of its elements is wrong, and a large X if all are.
 
->>> import numpy as np
->>> wrong = (np.arange(64)[:, None] & 6) * np.arange(128) % 12 == 0
->>> cells = wrong.reshape(32, 2, 64, 2).sum(axis=(1, 3))  # how many of the four are wrong
->>> picture(wrong).rows == tuple("".join(".xxxX"[count] for count in row) for row in cells)
+>>> wrong = [[(i & 6) * k % 12 == 0 for k in range(128)] for i in range(64)]
+>>> four = lambda i, k: sum(wrong[2 * i + a][2 * k + b] for a in range(2) for b in range(2))  # how many are wrong
+>>> picture(wrong).rows == tuple("".join(".xxxX"[four(i, k)] for k in range(64)) for i in range(32))
 True
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: The most rows and columns of cells.
 _ROWS, _COLUMNS = 32, 64
@@ -51,22 +46,21 @@ class Picture:
         return "\n".join([*lines, f"a character is {cells}: . right, x some wrong, X wrong"])
 
 
-def picture(wrong: NDArray[np.bool_]) -> Picture:
+def picture(wrong: Sequence[Sequence[bool]]) -> Picture:
     """The picture of an operand, in cells of so many elements that it fits a terminal.
 
     Args:
-        wrong: whether each element is read from elsewhere, axes (MN, K).
+        wrong: whether each element is read from elsewhere, ``wrong[mn][k]``.
 
-    >>> import numpy as np
-    >>> picture(np.array([[False, True], [False, False]])).rows
+    >>> picture([[False, True], [False, False]]).rows
     ('.X', '..')
     """
-    block = (_cell(wrong.shape[0], _ROWS), _cell(wrong.shape[1], _COLUMNS))
+    block = (_cell(len(wrong), _ROWS), _cell(len(wrong[0]), _COLUMNS))
     rows = []
-    for i in range(0, wrong.shape[0], block[0]):
+    for i in range(0, len(wrong), block[0]):
         band = wrong[i : i + block[0]]
-        cells = (band[:, j : j + block[1]] for j in range(0, wrong.shape[1], block[1]))
-        rows.append("".join("X" if cell.all() else "x" if cell.any() else "." for cell in cells))
+        cells = ([row[j : j + block[1]] for row in band] for j in range(0, len(wrong[0]), block[1]))
+        rows.append("".join("X" if all(map(all, cell)) else "x" if any(map(any, cell)) else "." for cell in cells))
     return Picture(tuple(rows), block)
 
 

@@ -41,39 +41,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from descriptors.errors import DescriptorError, as_integer
-from descriptors.proof.word_model import arch_named, check_absolute, common_fields, named
+from descriptors.proof.walk_model import Walk, names, walk
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Bits that an element takes up in its 16 bytes, and bits between the starts of two elements there. They differ where
-# 16 narrow elements sit at the front of a 16-byte container.
-_ELEMENTS = {
-    "f16": (16, 16),
-    "bf16": (16, 16),
-    "tf32": (32, 32),
-    "e4m3": (8, 8),
-    "e5m2": (8, 8),
-    "s8": (8, 8),
-    "u8": (8, 8),
-    "e2m3": (8, 6),
-    "e3m2": (8, 6),
-    "e2m1_unpacksmem": (8, 4),
-    "e2m1": (4, 4),
-}
-
-
-#: Bytes of a line, within which K lies unless LBO is absolute.
-_LINE = 128
 #: One past the last address that a start address can hold: 14 bits that count 16 bytes. A walk that reaches it, or the
 #: end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the end of the block's
 #: memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken modulo 2**18 it was
 #: inside. Single pieces just past the end were read too, with undefined values (``wgmma_window.json``).
 WINDOW = 1 << 18
-_MOST_ROWS, _MOST_ELEMENTS = 1 << 16, 1 << 28
-_FARTHEST = 1 << 28  # so that bit addresses fit 32 bits
 
 
 def read_addresses(
@@ -116,7 +94,7 @@ def read_addresses(
     >>> [hex(address) for address in addresses[:3, 0]]
     ['0x400', '0x490', '0x520']
     """
-    return _read(word, arch, dtype, major, shape)[0]
+    return _read(walk(word, arch, dtype, major, shape))[0]
 
 
 def read_bit_addresses(
@@ -141,8 +119,9 @@ def read_bit_addresses(
     """
     import numpy as np
 
-    addresses, index, (storage, step) = _read(word, arch, dtype, major, shape)
-    in_container = (index % (128 // storage)) * step
+    walked = walk(word, arch, dtype, major, shape)
+    addresses, index = _read(walked)
+    in_container = (index % (128 // walked.storage)) * walked.step
     result: NDArray[np.uint32] = (addresses & np.uint32(0xFFFFFFF0)) * np.uint32(8) + in_container.astype(np.uint32)
     return result
 
@@ -158,7 +137,7 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     >>> evidence(arch="sm100", dtype="bf16", major="K")
     'documented, not measured on a Blackwell GPU'
     """
-    arch, name, major_name = arch_named(arch), named("dtype", dtype, _ELEMENTS), named("major", major, ("K", "MN"))
+    arch, name, major_name = names(arch, dtype, major)
     if absolute:
         return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
     if arch == "sm100":
@@ -168,73 +147,40 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     return "no wgmma instruction reads such an operand"
 
 
-def _read(
-    word: int | Sequence[int], arch: str, dtype: object, major: object, shape: object
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], tuple[int, int]]:
-    """The addresses, the index along the contiguous dimension (to broadcast), and the element's bits."""
+def _read(walked: Walk) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The addresses, and the index along the contiguous dimension (to broadcast)."""
     import numpy as np
 
-    arch, name, major_name = arch_named(arch), named("dtype", dtype, _ELEMENTS), named("major", major, ("K", "MN"))
-    mn, k = _extents(shape)
-    starts, lines, others = common_fields(word if isinstance(word, (tuple, list)) else (word,), arch)
-    leading, stride, base, pattern = others
-    storage, step = _ELEMENTS[name]
-    if lines:
-        check_absolute(word, major_name, pattern, base, lines, k * storage)
-    # Along the contiguous dimension b counts bytes in pieces; across it, rows come in groups.
-    if major_name == "K":
-        length, height, piece, rows = k, mn, 16, 8
-        piece_step, group_step = (16 if pattern.bits else leading), stride
-    else:
-        length, height, piece, rows = mn, k, pattern.span, pattern.rows
-        piece_step, group_step = (leading, stride) if pattern.bits else (stride, leading)
-    farthest = max(*starts, *lines) if lines else max(starts)
-    reach = farthest + (length * storage - 1) // 8 // piece * piece_step + (height - 1) // rows * group_step
-    if reach > _FARTHEST:
-        first = word[0] if isinstance(word, (tuple, list)) else word
-        shown = f"{first:#018x}" + (f" and {len(starts) - 1} more" if len(starts) > 1 else "")
-        raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {shown}")
-    index, row = np.arange(length, dtype=np.uint32), np.arange(height, dtype=np.uint32)
-    b = index * np.uint32(storage) >> np.uint32(3)
+    w, pattern = walked, walked.pattern
+    index, row = np.arange(w.length, dtype=np.uint32), np.arange(w.height, dtype=np.uint32)
+    b = index * np.uint32(w.storage) >> np.uint32(3)
     # b % piece + b // piece * step, and likewise the rows, with one division; sums are modulo 2**32.
-    along = b + b // np.uint32(piece) * np.uint32((piece_step - piece) % 2**32)
-    across = row * np.uint32(pattern.span) + row // np.uint32(rows) * np.uint32(
-        (group_step - rows * pattern.span) % 2**32
+    along = b + b // np.uint32(w.piece) * np.uint32((w.piece_step - w.piece) % 2**32)
+    across = row * np.uint32(pattern.span) + row // np.uint32(w.rows) * np.uint32(
+        (w.group_step - w.rows * pattern.span) % 2**32
     )
-    if major_name == "K":
+    if w.k_major:
         index, along, across = index[None, :], along[None, :], across[:, None]
     else:
         index, along, across = index[:, None], along[:, None], across[None, :]
-    addresses = _placed(along + across, isinstance(word, (tuple, list)), starts, lines, b)
+    addresses = _placed(along + across, w, b)
     if pattern.bits:
-        number = (addresses >> np.uint32(7)) + np.uint32(8 - base)  # 8 is 0 modulo the mask and keeps the sum positive
+        number = (addresses >> np.uint32(7)) + np.uint32(8 - w.base)  # 8 is 0 modulo the mask, the sum positive
         number &= np.uint32((1 << pattern.bits) - 1)
         addresses ^= number << np.uint32(pattern.position)
-    return addresses, index, (storage, step)
+    return addresses, index
 
 
-def _placed(
-    offsets: NDArray[np.uint32], several: bool, starts: Sequence[int], lines: Sequence[int], b: NDArray[np.uint32]
-) -> NDArray[np.uint32]:
+def _placed(offsets: NDArray[np.uint32], w: Walk, b: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The offsets from each start address, or from where LBO says; for one word without an axis of words."""
     import numpy as np
 
-    if not several and not lines:
-        offsets += np.uint32(starts[0])
+    if not w.several and not w.lines:
+        offsets += np.uint32(w.starts[0])
         return offsets
-    begun = np.array(starts, dtype=np.uint32)[:, None, None]
-    if lines:
-        # The byte that begins the other line is as many bytes of K on as the first line has left.
-        on = np.array(lines, dtype=np.uint32)[:, None, None] + begun % np.uint32(_LINE) - np.uint32(_LINE)
-        begun = np.where(begun % np.uint32(_LINE) + b[None, None, :] < _LINE, begun, on)
+    begun = np.array(w.starts, dtype=np.uint32)[:, None, None]
+    if w.lines:
+        places = [[w.begins(word, x) for x in b.tolist()] for word in range(len(w.starts))]
+        begun = np.array(places, dtype=np.int64).astype(np.uint32)[:, None, :]
     placed: NDArray[np.uint32] = offsets + begun
-    return placed if several else placed[0]
-
-
-def _extents(shape: object) -> tuple[int, int]:
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise DescriptorError("read_addresses: shape must be two extents (MN, K)")
-    mn, k = (as_integer(extent, "read_addresses: an extent", minimum=1, maximum=_MOST_ROWS) for extent in shape)
-    if mn * k > _MOST_ELEMENTS:
-        raise DescriptorError(f"read_addresses: the shape must have at most {_MOST_ELEMENTS} elements, found {mn * k}")
-    return mn, k
+    return placed if w.several else placed[0]

@@ -30,8 +30,8 @@ from itertools import islice
 from os import PathLike
 
 from descriptors.derivation.derive import derive
-from descriptors.derivation.verify import verify
-from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.derivation.proved import proved
+from descriptors.errors import DescriptorError, LayoutError, ProofError, as_integer, brief
 from descriptors.sweeps.atlas_files import open_rows
 from descriptors.sweeps.json_lines import Row
 from descriptors.sweeps.lattice import Point
@@ -94,7 +94,7 @@ def atlas(
     Args:
         points: arguments of ``derive`` as plain data, such as a ``Lattice``.
         output: a file ``*.jsonl``, or a folder ``*.parquet`` of parts (needs pyarrow). Rows that it has are kept.
-        prove: whether to compare every address with the read model. Needs numpy.
+        prove: whether to prove that every word reads what it shall.
         workers: processes to start, where no executor is given; 1 works in this one.
         executor: where to send the work; it is not shut down.
         progress: called with the number of points that are done since the last call.
@@ -149,8 +149,11 @@ def row_of(point: Point, prove: bool) -> Row:
         d = derive(**point, verify=False)
         status, error = "derived", None
         if prove:
-            proof = verify(d)
-            status, error = ("proved", None) if proof.ok else ("disproved", str(proof))
+            try:
+                proved(d)
+                status = "proved"
+            except ProofError as wrong:
+                status, error = "disproved", str(wrong.proof)
     except LayoutError as refusal:
         return {**row, **_NOTHING, "status": "refused", "error": str(refusal), "error_type": type(refusal).__name__}
     return {

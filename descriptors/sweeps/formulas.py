@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
+from descriptors.derivation.basis import verdict_for_all
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import IllegalError
@@ -49,6 +50,14 @@ class FormulaRow:
     first: str
     unit: tuple[int, int]
     derivation: SymbolicDerivation
+
+    def is_proved(self) -> bool:
+        """Whether its formulas hold for all m and k, and at every aligned base: the theorem asked (``basis``).
+
+        >>> all(row.is_proved() for row in formulas())
+        True
+        """
+        return verdict_for_all(self.derivation)
 
     def in_extents(self, value: Any) -> Any:
         """A formula in m and k as a sympy expression in the tile's extents MN and K, in elements."""

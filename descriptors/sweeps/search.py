@@ -20,16 +20,16 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from descriptors.derivation.arguments import MMA_MISSING, TileSpec
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derived
-from descriptors.derivation.request import Reader, Request, reader
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
 from descriptors.instructions.rules import Legality, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.proof.addresses import address_bits, stored_addresses
+from descriptors.requests.arguments import MMA_MISSING, TileSpec
+from descriptors.requests.request import Reader, Request, reader
 from descriptors.sweeps.finding import KEYS, Asked, Finding, Refusal, Survey
 from descriptors.sweeps.producer import Producer, as_producer, moves, stores
 from descriptors.tma.limits import TmaError

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain, start_of

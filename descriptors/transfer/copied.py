@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import Told, word_text

@@ -41,6 +41,10 @@ def make_ordered_layout(shape: Shape, order: Index) -> Layout:
     (2,3,4):(12,1,3) (2,(3,4)):(12,(1,3))
     """
     shape = valid_shape(shape)
+    if type(shape) is tuple and type(order) is tuple and len(shape) == len(order):
+        kinds = {type(item) for item in (*order, *shape)}
+        if kinds == {int}:
+            return _compact(shape, list(order))
     check_depth(order, "make_ordered_layout: order")
     keys: list[Any] = []
     _spread(order, shape, keys, order)
@@ -67,11 +71,11 @@ def _compact(shape: Shape, keys: list[Any]) -> Layout:
     extents = flatten_tuple(shape)
     strides = [0] * len(extents)
     current = 1
-    used = [i for i in range(len(extents)) if keys[i] is not None and not is_one(extents[i])]
-    for i in sorted(used, key=lambda i: (keys[i], i)):
+    used = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None and not is_one(n)]
+    for i in sorted(used, key=keys.__getitem__):  # stable: ties go left to right
         strides[i] = current
         current *= extents[i]
-    return trusted(shape, unflatten(strides, shape))
+    return trusted(shape, tuple(strides) if extents is shape else unflatten(strides, shape))
 
 
 def make_layout_like(layout: AnyLayout) -> Layout:

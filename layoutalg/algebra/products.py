@@ -21,11 +21,12 @@ from layoutalg.algebra.complement import gaps
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
-from layoutalg.layouts.cosize import cosize
+from layoutalg.layouts.flat import compact_size, scaled_by
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.valid import valid_shape
+from layoutalg.placed.cosize import cosize
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import divides, has_symbols, surely_less
 from layoutalg.tuples.types import Index, Shape
@@ -63,6 +64,11 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
     if type(tiler) is tuple:
         return by_mode(block, tiler, _product, "logical_product")
     tile = as_tile(tiler, "logical_product")
+    period = compact_size(block)
+    if period is not None:  # nearly always: the copies stand one after the other
+        strides = scaled_by(tile.shape, tile.stride, period)
+        if strides is not None:
+            return trusted((block.shape, tile.shape), (block.stride, strides))
     try:
         room, _ = gaps(block, product(block.shape) * cosize(tile))
         copies = compose_plain(room, tile)
@@ -232,6 +238,8 @@ def _with_copies(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
 
 def _padded(layout: Layout, rank: int) -> Layout:
     """A layout of exactly this rank: with modes 1:0 at the end."""
+    if type(layout.shape) is tuple and len(layout.shape) == rank:
+        return layout
     shape, stride = modes_of(layout.shape), modes_of(layout.stride)
     more = rank - len(shape)
     return trusted(shape + (1,) * more, stride + (0,) * more)
@@ -267,13 +275,14 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
         )
     padded = _padded(atom, len(extents))
     counts = []
-    for mode, (part, extent) in enumerate(zip(padded, extents, strict=True)):
-        if not divides(product(part.shape), extent):
+    for mode, (part, extent) in enumerate(zip(modes_of(padded.shape), extents, strict=True)):
+        part = product(part)
+        if not divides(part, extent):
             raise NotDivisibleError(
-                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {product(part.shape)}, "
-                f"found {extent}; atom = {atom}"
+                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {part}, found {extent}; "
+                f"atom = {atom}"
             )
-        counts.append(extent // product(part.shape))
+        counts.append(extent // part)
     if type(order) is not tuple:
         order = (order,)
     if len(order) != len(counts):

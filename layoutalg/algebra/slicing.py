@@ -18,7 +18,7 @@ from typing import Any, overload
 
 from layoutalg.errors import CoordinateError
 from layoutalg.layouts.composed import ComposedLayout, slice_any
-from layoutalg.layouts.layout import Layout, kept_modes, need_fit, slice_plain
+from layoutalg.layouts.layout import Layout, kept_modes, need_fit, slice_plain, sliced_flat
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, Tiler, need_layout
 from layoutalg.tuples.int_tuple import check_depth, safe_text, weakly_congruent
 from layoutalg.tuples.types import Coord, Shape
@@ -73,6 +73,10 @@ def slice_and_offset(coord: Coord, src: AnyLayout) -> tuple[AnyLayout, int]:
     >>> print(layout, offset)
     (4):(1) 36
     """
+    if type(src) is Layout and type(coord) is tuple:
+        found = sliced_flat(coord, src)
+        if found is not None:
+            return found
     need_layout(src, "slice_and_offset")
     need_fit(coord, src)
     return slice_any(coord, src)

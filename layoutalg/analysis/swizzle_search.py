@@ -31,10 +31,10 @@ from layoutalg.analysis.warp_accesses import accesses as tile_accesses
 from layoutalg.analysis.warp_accesses import need_few, need_offset
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.placed.cosize import cosize
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int

@@ -60,6 +60,7 @@ _EPILOG = (
     cls=Commands,
     table=COMMANDS,
     one_line=True,
+    others="layoutalg.commands",
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -12,15 +12,18 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import IntEnum
+from functools import cached_property
 from importlib import import_module
 from io import UnsupportedOperation
 from itertools import pairwise
-from json import dumps
 from shutil import get_terminal_size
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import shell_complete
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: The version of what the commands write as JSON; a key that goes, or means something else, makes it another one.
 SCHEMA = 1
@@ -47,6 +50,7 @@ class Commands(click.Group):
         table: for each command the module that has it in its ``commands``, and what it does in a few words.
         one_line: cut those words, in the list of commands, to what one line holds.
         elsewhere: who takes a text that is no command, or "".
+        others: the group of entry points by which other packages bring commands to this program, or "".
     """
 
     def __init__(
@@ -55,16 +59,24 @@ class Commands(click.Group):
         table: Mapping[str, tuple[str, str]],
         one_line: bool = False,
         elsewhere: Callable[[str], str] = lambda text: "",
+        others: str = "",
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
-        self.table, self.one_line, self.elsewhere = table, one_line, elsewhere
+        self.table, self.one_line, self.elsewhere, self.brought_by = table, one_line, elsewhere, others
+
+    @cached_property
+    def others(self) -> dict[str, EntryPoint]:
+        """The commands of other packages, by name; looked for only where the table has not what is asked for."""
+        from importlib.metadata import entry_points
+
+        return {one.name: one for one in entry_points(group=self.brought_by)} if self.brought_by else {}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is called, or a refusal that names the one that was meant."""
-        if args[0] in self.table or args[0].startswith("-"):
+        if args[0] in self.table or args[0].startswith("-") or args[0] in self.others:
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches  # only where something is refused
 
@@ -75,20 +87,22 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
-        return list(self.table)
+        return [*self.table, *(name for name in self.others if name not in self.table)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, imported now."""
         if cmd_name not in self.table:
-            return None
+            brought: click.Command | None = self.others[cmd_name].load() if cmd_name in self.others else None
+            return brought
         found: list[click.Command] = import_module(self.table[cmd_name][0]).commands
         return next((one for one in found if one.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list for ``--help``, from the table alone."""
         rows = [(name, text) for name, (_, text) in self.table.items()]
+        rows += [(name, f"Brought by {one.module}.") for name, one in self.others.items()]
         if self.one_line:
-            room = formatter.width - 6 - max(map(len, self.table))
+            room = formatter.width - 6 - max(len(name) for name, _ in rows)
             rows = [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in rows]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
@@ -103,7 +117,10 @@ def say(text: str) -> None:
 
 def line_width() -> int:
     """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
-    return get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 240
+    if sys.stdout is None or not sys.stdout.isatty():
+        return 240
+
+    return get_terminal_size().columns
 
 
 def wants_color(asked: bool | None = None) -> bool:
@@ -124,6 +141,8 @@ def json_text(answer: Mapping[str, Any]) -> str:
     >>> json_text({"same": True})
     '{"schema": 1, "same": true}'
     """
+    from json import dumps  # most answers are text
+
     return dumps({"schema": SCHEMA, **answer})
 
 

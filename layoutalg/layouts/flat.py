@@ -53,3 +53,37 @@ def filtered(layout: Layout) -> Flat:
         (s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if not is_zero(d)
     ]
     return merge(tuple([s for s, _ in kept]), tuple([d for _, d in kept]))
+
+
+def compact_size(block: Layout) -> int | None:
+    """The size of a layout whose offsets are 0 to its size less 1, each once; None of any other, and where in doubt.
+
+    >>> compact_size(Layout((4, (2, 3)), (6, (3, 1)))), compact_size(Layout(4, 2))
+    (24, None)
+    """
+    shape, stride = flatten_tuple(block.shape), flatten_tuple(block.stride)
+    if set(map(type, shape)) != {int} or set(map(type, stride)) != {int}:
+        return None
+    period = 1
+    for d, s in sorted(zip(stride, shape)):  # noqa: B905  # congruent
+        if s != 1 and d != 0:
+            if d != period:
+                return None
+            period *= s
+    return period
+
+
+def scaled_by(shape: Any, stride: Any, period: int) -> Any:
+    """The strides of copies of a compact block: a linear room, gone through as the tiler says.
+
+    None unless every stride is a number that is not negative; a mode that never steps has stride 0.
+
+    >>> scaled_by((3, (4, 1)), (1, (3, 5)), 10)
+    (10, (30, 0))
+    """
+    if type(shape) is not tuple:
+        if type(shape) is not int or type(stride) is not int or stride < 0:
+            return None
+        return period * stride if shape != 1 else 0
+    found = [scaled_by(n, d, period) for n, d in zip(shape, stride)]  # noqa: B905  # congruent
+    return None if None in found else tuple(found)

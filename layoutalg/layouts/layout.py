@@ -128,6 +128,31 @@ def sliced(coord: Coord, layout: Layout) -> tuple[Layout, int]:
     return slice_plain(coord, layout)
 
 
+def sliced_flat(coord: tuple[Any, ...], src: Layout) -> tuple[Layout, int] | None:
+    """:func:`sliced` by a number or ``None`` for each mode, numbers inside; None where the general way must look."""
+    shape, stride = src.shape, src.stride
+    if type(shape) is not tuple or type(stride) is not tuple or len(shape) != len(coord):
+        return None
+    kept: list[Any] = []
+    steps: list[Any] = []
+    offset = 0
+    for c, s, d in zip(coord, shape, stride):  # noqa: B905  # the lengths are equal
+        if c is None:
+            kept.append(s)
+            steps.append(d)
+        elif type(c) is not int or c < 0:
+            return None
+        elif type(d) is int:
+            if type(s) is not int or c >= s:
+                return None
+            offset += c * d
+        elif type(d) is tuple and not _has_basis(d) and c < product(s):
+            offset += inner_offset(c, s, d)
+        else:
+            return None
+    return (trusted(tuple(kept), tuple(steps)), offset) if kept else None
+
+
 def need_fit(coord: Coord, layout: Any) -> None:
     """Refuse a coordinate with None that does not fit a layout.
 

@@ -32,7 +32,7 @@ from layoutalg.tuples.int_tuple import (
     unrank,
     weakly_congruent,
 )
-from layoutalg.tuples.leaf import as_int, as_leaf
+from layoutalg.tuples.leaf import LIMIT, as_int, as_leaf
 from layoutalg.tuples.polynomial import Polynomial
 from layoutalg.tuples.types import Index, IntTuple, Shape, Stride
 
@@ -217,9 +217,33 @@ def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
     >>> idx2crd(13, (4, (2, 4))), idx2crd((1, 3), (4, (2, 4)))
     ((1, (1, 1)), (1, (1, 1)))
     """
+    if type(index) is int and type(shape) is tuple and index >= 0:
+        found = _unranked_once(index, shape)
+        if found is not None and not found[1] and found[2] <= LIMIT:
+            return found[0]
     shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
     check_depth(index, "idx2crd: index")
     return _unranked(index, shape)
+
+
+def _unranked_once(index: int, shape: tuple[Any, ...], levels: int = 4) -> tuple[Index, int, int] | None:
+    """The coordinate of an index, what of it is beyond the shape, and the shape's size; None for any odd shape."""
+    where, total = list[Index](), 1
+    for item in shape:
+        if type(item) is int:
+            if item < 1:
+                return None
+            index, x = divmod(index, item)
+            where.append(x)
+            total *= item
+            continue
+        below = _unranked_once(index, item, levels - 1) if type(item) is tuple and levels else None
+        if below is None:
+            return None
+        where.append(below[0])
+        index = below[1]
+        total *= below[2]
+    return tuple(where), index, total
 
 
 def _unranked(index: Index, shape: Shape) -> Index:

@@ -28,11 +28,15 @@ from typing import Any, NoReturn
 
 from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts import jumps
+from layoutalg.layouts.boundaries import boundaries, is_clean, skipped
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.tuples.basis import ScaledBasis, Vector, is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, is_one, surely_less
 from layoutalg.tuples.types import IntTuple
+
+#: From more modes on than this the boundaries are bisected, not walked.
+_MANY = 16
 
 #: A leaf of b, ``(extent, stride)``, and what becomes of it: its extents and strides in the result.
 Leaf = tuple[Any, Any]
@@ -102,27 +106,33 @@ def _compose_leaves(extents: list[Any], strides: list[Any], leaves: list[Leaf], 
         return [([n], [d * t if n != 1 else 0]) for n, t in leaves]
     pieces = []
     indices: list[Leaf] = []  # every mode of the result as a mode n:t of the index into a
+    # Bisection pays from a few modes on, and needs numbers.
+    bounds = boundaries(extents) if len(extents) > _MANY and set(map(type, extents)) == {int} else None
     for n, t in leaves:
-        piece = _divide_leaf(extents, strides, n, t, indices)
+        first, rest = (0, t) if bounds is None or type(t) is not int or t < 1 else skipped(bounds, t)
+        piece = _divide_leaf(extents, strides, n, t, indices, first, rest)
         if piece is None:
             return _exact(extents, strides, leaves, a, b)
         pieces.append(piece)
-    if len(leaves) > 1 and not _clean(extents, indices):
+    if len(leaves) > 1 and not _clean(extents, indices, bounds):
         return _exact(extents, strides, leaves, a, b)
     return pieces
 
 
-def _divide_leaf(extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf]) -> Piece | None:
-    """Compose with one leaf n:t by CuTe's divisibility rule; None where the rule does not apply."""
+def _divide_leaf(
+    extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf], first: int, rest_t: Any
+) -> Piece | None:
+    """Compose with one leaf n:t by CuTe's divisibility rule, from mode ``first`` on; None where it does not apply."""
     if n == 1 or t == 0:
         return [n], [0]
     sign = 1
     if t < 0:
-        t, sign = -t, -1
+        t, rest_t, sign = -t, -t, -1
     out_extents: list[Any] = []
     out_strides: list[Any] = []
-    rest_n, rest_t, step = n, t, t
-    for s, d in zip(extents[:-1], strides[:-1], strict=True):
+    rest_n, step = n, t
+    for mode in range(first, len(extents) - 1):
+        s, d = extents[mode], strides[mode]
         if rest_t % s == 0:  # every step skips whole turns of this mode
             rest_t //= s
             continue
@@ -150,10 +160,12 @@ def _divide_leaf(extents: list[Any], strides: list[Any], n: Any, t: Any, indices
     return out_extents, out_strides
 
 
-def _clean(extents: list[Any], indices: list[Leaf]) -> bool:
+def _clean(extents: list[Any], indices: list[Leaf], bounds: list[int] | None = None) -> bool:
     """Whether no sum of the index modes carries across a boundary of a that a single one does not."""
-    if min(t for _, t in indices) < 0 if indices else False:
+    if min([t for _, t in indices]) < 0 if indices else False:
         return False
+    if bounds is not None and all(type(n) is int and type(t) is int for n, t in indices):
+        return is_clean(bounds, indices)
     boundary = 1
     for s in extents[:-1]:
         boundary *= s

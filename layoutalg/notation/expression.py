@@ -79,7 +79,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "algebra.tiling": ("local_tile", "local_partition"),
     "fragments.partitioner": ("make_layout_tv",),
     "layouts.composed": ("ComposedLayout",),
-    "layouts.cosize": ("cosize",),
+    "placed.cosize": ("cosize",),
     "layouts.layout": ("Layout",),
     "layouts.modes": (
         *("size", "rank", "depth", "get", "leading_dim", "is_congruent", "is_weakly_congruent"),

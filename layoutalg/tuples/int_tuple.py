@@ -123,8 +123,19 @@ def text(value: object) -> str:
     ('(8,(4,_))', '(8)')
     """
     if type(value) is tuple:
+        shown = _in_one(value)
+        if shown is not None:
+            return shown
         return "(" + ",".join([str(item) if type(item) is int else text(item) for item in value]) + ")"
     return "_" if value is None else str(value)
+
+
+def _in_one(value: object) -> str | None:
+    """The text of a tuple by way of Python's own, which has spaces; None where it holds more than integers."""
+    shown = str(value)
+    if shown.strip("0123456789,() -"):
+        return None
+    return shown.replace(", ", ",").replace(",)", ")")
 
 
 def safe_text(value: object) -> str:

@@ -74,6 +74,14 @@ choose_pip() {
 
 venv_works() { "$VENV/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
 
+# What the tests of the page ask for besides Python: Pyodide and axe. Without npm, or without a network, those tests say
+# that they were left out.
+install_node_packages() {
+  command -v npm >/dev/null 2>&1 || return 0
+  npm install --silent --no-audit --no-fund --no-save --prefix "$VENV" pyodide@314 axe-core@4 </dev/null >/dev/null 2>&1 ||
+    say "npm could not install pyodide and axe-core; their tests are left out"
+}
+
 install_project() {
   local kind=$1 target=$ROOT what="numpy, sympy and click; under a minute" started=$SECONDS log=$VENV/install.log python
   python=$(find_python) || die "Python 3.11 or newer is needed, and none was found (PYTHON=/path/to/python names one)"
@@ -93,6 +101,7 @@ install_project() {
     grep -iE '^ *error' "$log" | tail -n 12 >&2
     die "pip could not install the project; its whole output is in $log"
   fi
+  if [ "$kind" = dev ]; then install_node_packages; fi
   fingerprint "$kind" >"$VENV/.made-$kind"
   say "the environment is ready after $((SECONDS - started)) s"
 }

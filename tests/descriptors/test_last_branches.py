@@ -15,7 +15,7 @@ from derived import K_128
 from descriptors import ChoiceError, DescriptorError, ProofError, derive
 from descriptors.cli.command import main
 from descriptors.debug.diff import diff
-from descriptors.derivation import derivation
+from descriptors.derivation.parts import derivation
 from descriptors.derivation.symbolic import symbolic_extents
 from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import tile_of_partition

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from descriptors import DescriptorError, derive, plain
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.oracle.words import WordRequest, descriptor_words
 from descriptors.sweeps.lattice import Lattice, Point
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from notation import essential, normal
-from points import TooLarge
 from postconditions import REFUSED, broken, fault
 
+from layoutalg.laws.points import TooLarge
 from layoutalg.oracle.algebra import Answer, Case
 from layoutalg.oracle.reader import read, read_tuple, write_tuple
 

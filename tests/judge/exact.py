@@ -11,7 +11,10 @@ from typing import Any
 
 import judge
 from notation import normal, plain_text
-from points import Plain, count, inner, join, leaves, modes, nested_like, pairs, values
+
+from layoutalg.laws.definitions import spread
+from layoutalg.laws.forms import Split, split
+from layoutalg.laws.points import Plain, count, inner, join, leaves, modes, nested_like, pairs, values
 
 
 def text(layout: Any, result: Any) -> str | None:
@@ -74,23 +77,6 @@ def exact_complement(layout: Any, cotarget: Any = 1) -> str | None:
     return None if result is None else plain_text(*judge.written(result))
 
 
-Split = Callable[[Any, Any, Any], "tuple[Any, Any] | None"]
-
-
-def split(target: Any, tiler: Any, by: Split) -> Any:
-    """A logical divide or product of a plain layout: a Plain, or None."""
-    if tiler is None:
-        return target
-    if isinstance(tiler, tuple):
-        if len(tiler) > len(modes(target)):
-            return None
-        parts = [split(mode, tile, by) for mode, tile in zip(modes(target), tiler, strict=False)]
-        return None if None in parts else join([*parts, *modes(target)[len(tiler) :]])
-    tile = tiler if hasattr(tiler, "shape") else Plain(tiler, 1)
-    result = by(target, tile.shape, tile.stride)
-    return None if result is None else Plain(*result)
-
-
 def gathered(parts: Plain, tiler: Any) -> tuple[Plain, Plain] | None:
     """The firsts and the seconds of a by-mode split; None where a mode was not split."""
     if tiler is None:
@@ -143,13 +129,6 @@ def placed(shape: Any, keys: list[Any]) -> Any:
         strides[mode] = current
         current *= extents[mode]
     return nested_like(iter(strides), shape)
-
-
-def spread(order: Any, shape: Any) -> list[int]:
-    """The rank of each leaf; an integer for a nested mode ranks all of its leaves."""
-    if isinstance(order, tuple):
-        return [key for part, mode in zip(order, shape, strict=True) for key in spread(part, mode)]
-    return [order] * len(leaves(shape))
 
 
 def exact_make_ordered_layout(shape: Any, order: Any) -> str | None:

@@ -10,14 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import judge
-from exact import split
-from fit import Plan
-from laws import is_coalesced
-from plans import PLANS, as_layout, projected, threads_of
-from points import count, inner, modes, pairs, values
-from product_plans import grid_of
-from recasts import can_downcast, can_upcast
 from texts import inside
+
+from layoutalg.laws.definitions import is_coalesced
+from layoutalg.laws.fit import Plan
+from layoutalg.laws.forms import split
+from layoutalg.laws.plans import PLANS, as_layout, projected, threads_of
+from layoutalg.laws.points import count, inner, modes, pairs, values
+from layoutalg.laws.products import grid_of
+from layoutalg.laws.recasts import can_downcast, can_upcast
 
 # Promises
 

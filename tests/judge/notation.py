@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from points import Composite, point
+from layoutalg.laws.points import Composite, point
 
 IDENTITY = SimpleNamespace(bits=0, base=4, shift=3)
 

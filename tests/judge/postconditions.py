@@ -1,7 +1,8 @@
 """What is right, operation by operation: the post-condition of every answer and the reason for every refusal.
 
-:func:`broken` says where an answer breaks the definition of its operation, :func:`fault` also where it breaks a promise
-of this project (the form of the answer, or that there is one); both by enumeration, with none of the packages at work.
+:func:`broken` says where an answer breaks the definition of its operation, which is the public law of
+``layoutalg.laws``; :func:`fault` also where it breaks a promise of this project (the form of the answer, or that there
+is one). Both by enumeration, with no algorithm of the algebra at work.
 """
 
 from __future__ import annotations
@@ -9,22 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from exact import EXACT
-from fit import NoAnswer, misfit
 from house import POSSIBLE, PROMISES
-from laws import LAWS
 from notation import essential, spelt
-from plans import PLANS
-from points import TooLarge, leaves
-from product_plans import PRODUCT_PLANS
 from texts import TEXTS
+
+from layoutalg.laws.fit import NoAnswer
+from layoutalg.laws.law import WITH_OFFSET, judged, law_names
+from layoutalg.laws.points import TooLarge
 
 REFUSED = object()  # in place of an answer
 
-ALL_PLANS = PLANS | PRODUCT_PLANS
-OPERATIONS = sorted({*ALL_PLANS, *LAWS, *TEXTS})
-
-#: Operations that answer with a layout and the offset that completes it.
-WITH_OFFSET = ("slice_and_offset", "local_tile", "local_partition")
+OPERATIONS = sorted({*law_names(), *TEXTS})
 
 
 def fault(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | None:
@@ -67,19 +63,10 @@ def broken(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | Non
         right = TEXTS[operation](*arguments)
         agrees = right is not None and spelt(essential(answer)) == spelt(essential(right))
         return None if agrees else f"found {spelt(answer)}, must be {spelt(right)}"
-    if operation in LAWS:
-        return _not_a_layout(answer) or LAWS[operation](answer, *arguments)
-    layout, offset = answer if operation in WITH_OFFSET else (answer, 0)
     try:
-        plan = ALL_PLANS[operation](*arguments)
+        return judged(operation, arguments, answer)
     except NoAnswer:
         return f"found {spelt(answer)}, but there is no answer"
-    return _not_a_layout(layout) or misfit(layout, plan, offset, free_offset=operation == "slice_")
-
-
-def _not_a_layout(answer: Any) -> str | None:
-    extents = leaves(getattr(answer, "shape", 1))
-    return f"has an extent of {min(extents)}" if min(extents, default=1) < 1 else None
 
 
 __all__ = ["OPERATIONS", "REFUSED", "WITH_OFFSET", "TooLarge", "broken", "fault", "spelt"]

@@ -36,6 +36,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],
         "formulas": ["--bits", "16", "--swizzle", "128B"],
+        "course": ["1.1"],
         "atlas": ["--tile", "64x64", "--dtype", "bf16", "--swizzle", "128B"],
     },
     "layoutalg": {

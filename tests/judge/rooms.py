@@ -19,7 +19,8 @@ ROOMS = {
     "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
     "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
-    "layoutalg.layouts": "swizzle valid layout flat jumps plain_composition composed modes offsets cosize memory",
+    "layoutalg.layouts": ("swizzle valid layout flat jumps boundaries plain_composition composed modes"),
+    "layoutalg.placed": "offsets offset_table cosize memory",
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
     ),
@@ -29,6 +30,8 @@ ROOMS = {
     "layoutalg.fragments": "rules fragment families catalogue names moves partitioner mma_atoms tiled_mma tiled_copy",
     "layoutalg.pictures": "values holders tables colours words plates arguments layout_picture",
     "layoutalg.notation": "tokens printed parser notation expression",
+    "layoutalg.programs": "",
+    "layoutalg.laws": "points fit forms recasts definitions plans products law",
     "layoutalg.oracle": "installed reader service algebra tree expressions known tensors fragments worker",
     "layoutalg.oracle.dsl": "algebra expressions tensors fragments",
     "layoutalg": "",
@@ -40,13 +43,14 @@ ROOMS = {
     "descriptors.matching": "steps forms canonical meaning partition match",
     "descriptors.words": "address bitfield tensor_map sm90 sm100 descriptor instruction transpose",
     "descriptors.proof": (
-        "word_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
+        "word_model walk_model read_model copy_model landing_model shift_model accumulator_model fragment_model "
         "scale_model addresses mismatch picture"
     ),
+    "descriptors.theorem": "digits walk_model affine bits agreement",
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
-    "descriptors.derivation": (
-        "arguments request table advance crossing places derivation verify derive symbolic_tile symbolic"
-    ),
+    "descriptors.requests": "arguments request",
+    "descriptors.derivation.parts": "table advance crossing places derivation",
+    "descriptors.derivation": ("compared verify symbolic_tile symbolic basis family proved derive"),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
@@ -64,7 +68,7 @@ ROOMS = {
     "descriptors.protocol": "broken events wgmma tcgen05 sequence",
     "descriptors.kernels.forms": "finding views wgmma_forms tcgen05_mma_forms tcgen05_forms",
     "descriptors.kernels": "acts order phases serialized words multiplications chains chosen inspect story",
-    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas formulas",
+    "descriptors.sweeps": "finding producer search lattice json_lines parquet_parts atlas_files atlas strict formulas",
     "descriptors.output.words": "pages fields decoded fetched candidates diff idesc instructions",
     "descriptors.output.tiles": (
         "explanation advance proof subtiles layout_steps derivation match closed_forms formulas"
@@ -76,14 +80,17 @@ ROOMS = {
     "descriptors.pictures.words": "advance_panel word_panel advance word difference",
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
     "descriptors.pictures": "boxes proofs shifted main_loops gallery kinds",
+    "descriptors.stages": "view drawn pieces tile atom lines reads banks memory accumulators",
+    "descriptors.explorer": "question edited asked presets inspector commands pasted told answer page server site",
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
+    "descriptors.lessons": "source grading progress telling pages notebooks",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",
     "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
-    "descriptors.cli": "plan search formulas atlas kernels command",
+    "descriptors.cli": "plan explore search formulas atlas kernels course command",
     "descriptors.__main__": "",
 }
 

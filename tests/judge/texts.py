@@ -11,7 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from exact import placed
-from points import (
+
+from layoutalg.laws.points import (
     Composite,
     Plain,
     at_coordinate,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import layoutalg as la
 from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, parse_layout
 from layoutalg.layouts.composed import apply
-from layoutalg.layouts.offsets import bounds
+from layoutalg.placed.offsets import bounds
 from layoutalg.tuples.int_tuple import extended_offset, flatten_tuple
 
 # Basis strides

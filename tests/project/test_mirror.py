@@ -19,6 +19,7 @@ NUMBERS = "the picture shows every number of it"
 OFFERED = "names are offered as they are checked"
 TMEM = "tmem_layouts tmem_data tmem_shift"
 SENTENCES = "sentences of a derivation"
+JUDGED = "a law is tried by its sentences, and every answer of the suite goes through it"
 PROVED = "whatever a plan is simulated from"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
@@ -38,13 +39,15 @@ SHARED = [
     ("layoutalg.faces", "layoutalg/strokes/test_theme.py", "colours of a terminal are colours", "terminal"),
     ("layoutalg.layouts", "layoutalg/layouts/test_layout.py", "what a layout refuses", "valid"),
     ("layoutalg.notation", "layoutalg/notation/test_notation.py", "what is read, refused and written again", "parser"),
+    ("layoutalg.laws", "project/test_judge.py", JUDGED, "points fit forms recasts definitions plans products"),
     ("layoutalg.cli", "layoutalg/cli/test_command.py", COMMAND, "options values analyses listing algebra analysis"),
     ("layoutalg.cli", "layoutalg/fragments/test_names.py", COMMAND, "atoms"),
     ("descriptors.words", "descriptors/proof/test_read_model.py", "sizes on which judge and judged agree", "address"),
     ("descriptors.proof", "descriptors/proof/test_read_model.py", "a word is read where it is walked", "word_model"),
     ("descriptors.instructions", "descriptors/instructions/test_idesc.py", "what idesc fills in", "instruction"),
-    ("descriptors.derivation", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
-    ("descriptors.derivation", "descriptors/derivation/test_derivation.py", "offsets are such tables", "table places"),
+    ("descriptors.theorem", "descriptors/theorem/test_agreement.py", "the form that the theorem is about", "affine"),
+    ("descriptors.requests", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
+    ("descriptors.derivation.parts", "descriptors/derivation/parts/test_derivation.py", "such tables", "table places"),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
     ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),
@@ -77,6 +80,7 @@ SHARED = [
         "forms on record",
         "tcgen05_mma_forms",
     ),
+    ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",
@@ -106,6 +110,15 @@ SHARED = [
     ("descriptors.pictures.conflicts", "descriptors/pictures/conflicts/test_banks.py", NUMBERS, "accesses"),
     ("descriptors.pictures.words", "descriptors/pictures/words/test_advance.py", PARTS, "advance_panel"),
     ("descriptors.pictures.words", "descriptors/pictures/words/test_word.py", PARTS, "word_panel"),
+    ("descriptors.stages", "descriptors/stages/test_tile.py", PARTS, "view drawn pieces"),
+    ("descriptors.stages", "descriptors/stages/test_banks.py", PARTS, "lines reads"),
+    (
+        "descriptors.explorer",
+        "descriptors/explorer/test_answer.py",
+        "what every answer is made of",
+        "asked presets told",
+    ),
+    ("descriptors.cli", "descriptors/explorer/test_server.py", COMMAND, "explore"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_tensors.py", WORKER, "tensors"),

@@ -38,8 +38,8 @@ from descriptors import (
     verify,
 )
 from descriptors.debug.candidates import candidates
-from descriptors.derivation.request import reader, request
 from descriptors.derivation.symbolic import derive_symbolic
+from descriptors.requests.request import reader, request
 from descriptors.sweeps.formulas import formulas
 from descriptors.sweeps.lattice import lattice
 from descriptors.sweeps.search import survey

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from descriptors import oracle
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.swizzled import plain
 from descriptors.oracle.words import WordRequest, descriptor_words
 from descriptors.text import word_text

@@ -50,7 +50,7 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what an operand is, and of what is written of it."""
     from descriptors.emitters.emit import LANGUAGES
     from descriptors.gemm.emit import PLAN_LANGUAGES
-    from descriptors.kernels.chosen import ALL_RULES
+    from descriptors.kernels.forms.finding import ALL_RULES
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
     from descriptors.operands.explicit import UNITS
     from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode

@@ -13,8 +13,8 @@ import click
 from descriptors.cli.asking.completion import complete
 from descriptors.cli.asking.options import Option, need, together
 from descriptors.cli.asking.values import numbers
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import major_of
 
 #: ``--stages``, the third extent of a tile by its own name.

@@ -18,9 +18,9 @@ from descriptors.cli.asking.options import (
 )
 from descriptors.cli.asking.tiles import order_option, staged, stages_option
 from descriptors.cli.asking.values import address, capacity, extents_or_name, note, noted, numbers, tile_extents
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
-from descriptors.derivation.verify import Report, prove
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.proved import Proof, proved
 from descriptors.operands.operand import major_of
 from descriptors.operands.pasted import base_of
 from descriptors.output.tiles import derivation, explanation, subtiles
@@ -67,7 +67,7 @@ from layoutalg.cli.console import Status, json_text, say
     show_default=True,
     help="Bytes of shared memory that the tile must fit, or none.",
 )
-@click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof, element by element, of the words.")
+@click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof of the words.")
 @click.option(
     "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
 )
@@ -138,7 +138,7 @@ def derive(
     made = tile_of(given | {"stages": stages})
     base = (base_of(given["layout"]) or 0) if base is None else base
     first = made.descriptor_at(base)
-    report = None if unproved else prove(made, bases=(base,))
+    report = None if unproved else proved(made, base=base)
     if drawn is not None:
         _draw(made, drawn)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
@@ -219,7 +219,7 @@ def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
         note(f"with cta_group 2 each CTA holds {made.mma[0]} of {whole} {2 * made.mma[0]}; idesc counts both")
 
 
-def _whole(made: Derivation, base: int, report: Report | None, check: dict[str, Any]) -> str:
+def _whole(made: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
     """The whole record, with the check if there was one."""
     return json_text(derivation.record(made, base, report) | ({"check": check} if check else {}))
 

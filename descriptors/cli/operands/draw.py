@@ -14,8 +14,8 @@ from descriptors.cli.operands.derive import derive
 from descriptors.cli.operands.tma import filled_tile
 from descriptors.debug.decode import decode
 from descriptors.debug.diff import diff
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import as_swizzle_mode, major_of
 from descriptors.operands.pasted import base_of
 from descriptors.pictures.gallery import Gallery

@@ -13,8 +13,8 @@ import click
 from descriptors.cli.asking.completion import complete
 from descriptors.cli.asking.options import dtype_option
 from descriptors.cli.operands.derive import derive, tile_of
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.verify import prove
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.proved import proved
 from descriptors.emitters.emit import emit as write
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import say, told
@@ -78,7 +78,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
                     raise click.UsageError(f"{option.opts[0]} describes no operand")
             made = tile_of(own.params)
             if not own.params["unproved"]:
-                prove(made)
+                proved(made)
     except click.UsageError as error:
         raise click.UsageError(f"operand {name}: {told(error)}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family

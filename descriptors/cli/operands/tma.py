@@ -13,8 +13,8 @@ from descriptors.cli.asking.elsewhere import OptionsOnly
 from descriptors.cli.asking.options import json_option, need
 from descriptors.cli.asking.tiles import staged
 from descriptors.cli.operands.derive import derive
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive as derive_tile
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.instructions.rules import as_mode
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of

@@ -15,7 +15,7 @@ True
 
 from __future__ import annotations
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.emitters.ptx import digit_lines
 from descriptors.emitters.recipe import Term
 from layoutalg import ComposedLayout, Layout, Swizzle, coalesce, flatten, size

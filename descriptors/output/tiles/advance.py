@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from descriptors.derivation.advance import AdvanceReport
+from descriptors.derivation.parts.advance import AdvanceReport
 
 
 def tell(report: AdvanceReport) -> str:

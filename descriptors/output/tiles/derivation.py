@@ -20,8 +20,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors import text
-from descriptors.derivation.crossing import LINE, PIECES
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import LINE, PIECES
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.proved import Proof
 from descriptors.derivation.verify import Report
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
@@ -38,13 +39,13 @@ from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 
 @text.tell.register(Derivation)
-def tell(derivation: Derivation, base: int = 0, report: Report | None = None) -> str:
+def tell(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> str:
     """The whole derivation as a person would explain it, in lines that need no terminal.
 
     Args:
         derivation: what ``derive`` returned.
         base: address of the tile, in bytes.
-        report: what ``verify`` returned, for a last line.
+        report: what ``proved`` or ``verify`` returned, for a last line.
 
     >>> from descriptors import derive
     >>> story = tell(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
@@ -74,13 +75,13 @@ def _title(d: Derivation) -> str:
     return title
 
 
-def record(derivation: Derivation, base: int = 0, report: Report | None = None) -> dict[str, Any]:
+def record(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> dict[str, Any]:
     """The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
 
     Args:
         derivation: what ``derive`` returned.
         base: address of the tile, in bytes.
-        report: what ``verify`` returned.
+        report: what ``proved`` or ``verify`` returned.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.derivation.crossing import LINE, PIECES
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import LINE, PIECES
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
 from descriptors.matching import meaning
 from descriptors.matching.forms import LEADING, STRIDE

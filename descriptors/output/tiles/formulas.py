@@ -18,7 +18,7 @@ from typing import Any
 from descriptors.derivation.symbolic import offsets_of
 from descriptors.operands.operand import ELEMENT_TYPES, choose
 from descriptors.sweeps.formulas import FormulaRow, formulas
-from descriptors.text import aligned, extents_text
+from descriptors.text import aligned, counted, extents_text
 
 #: The columns.
 _HEAD = ("major", "swizzle", "first", "bits", "tile of", "mma", "LBO", "SBO", "steps along MN", "steps along K")
@@ -100,6 +100,38 @@ def record(rows: Sequence[FormulaRow]) -> list[dict[str, Any]]:
     '16*MN'
     """
     return [_row_record(row) for row in rows]
+
+
+def tell_proof(rows: Sequence[FormulaRow]) -> str:
+    """What the theorem says of the rows, in one line.
+
+    >>> print(tell_proof(formulas()))
+    proved: 50 rows, each for all sizes of the tile and any base that is a multiple of its alignment
+    """
+    wrong = [row for row in rows if not row.is_proved()]
+    if wrong:
+        names = "; ".join(" ".join(_cells(row, str, " x ")[:4]) for row in wrong)
+        return f"disproved: {len(wrong)} of {counted(len(rows), 'row')}: {names}"
+    holds = "for all sizes of the tile and any base that is a multiple of its alignment"
+    return f"proved: {counted(len(rows), 'row')}, each {holds}"
+
+
+def record_proof(rows: Sequence[FormulaRow]) -> dict[str, Any]:
+    """The same as plain data: for each row the family of tiles and of bases that it is proved for.
+
+    >>> record_proof(formulas()[:1])["proof"]
+    [{'proved': True, 'family': ['64*m', '8*k'], 'base_multiple': 16}]
+    """
+    return {
+        "proof": [
+            {
+                "proved": row.is_proved(),
+                "family": list(map(str, row.derivation.tile)),
+                "base_multiple": row.derivation.swizzle.alignment_bytes,
+            }
+            for row in rows
+        ]
+    }
 
 
 def _row_record(row: FormulaRow) -> dict[str, Any]:

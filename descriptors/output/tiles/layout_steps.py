@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 
-from descriptors.derivation.crossing import PIECES
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.crossing import PIECES
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.atoms import atoms_of, canonical_atom
 from descriptors.operands.operand import SwizzleMode

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, FieldError
 from descriptors.output.tiles.explanation import names
 from descriptors.text import aligned, tuple_text, word_text

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import LINE_BYTES
 from descriptors.operands.swizzled import parts, plain

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import LINE_BYTES
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.conflicts.accesses import BANKS, WORD_BYTES, Lanes, View, views

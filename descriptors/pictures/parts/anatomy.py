@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from descriptors.derivation.derivation import Derivation
-from descriptors.derivation.table import Grid
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import Grid
 from descriptors.errors import DescriptorError, brief
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import parts, plain

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy, bank_group, ranks

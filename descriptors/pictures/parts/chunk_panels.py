@@ -11,7 +11,7 @@ Law: the numbers in the first are the places of the canonical layout, those in t
 
 from __future__ import annotations
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import SwizzleMode
 from descriptors.output.tiles.explanation import names, unread_because
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, bank_group

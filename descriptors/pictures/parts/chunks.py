@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.output.tiles.explanation import step_meanings, unread_because
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.parts.chunk_panels import (

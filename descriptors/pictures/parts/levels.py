@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.parts.chunk_panels import (
     chunk_heading,

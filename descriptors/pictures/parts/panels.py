@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.output.tiles.explanation import names
 from descriptors.text import counted

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import SwizzleMode
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, ranks

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.swizzled import plain
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from descriptors.derivation.table import Grid
+from descriptors.derivation.parts.table import Grid
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy
 from descriptors.pictures.parts.panels import Frame, atom_name, border, every, spaced, ticks

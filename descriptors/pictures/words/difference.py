@@ -17,7 +17,7 @@ from descriptors.debug.diff import Diff
 from descriptors.pictures.parts.panels import Frame, border, every, fill, hairs, spaced, ticks, times
 from descriptors.pictures.parts.tables import shown, story, table
 from descriptors.pictures.words.word_panel import word_panel
-from descriptors.proof.addresses import address_bits, fetched_addresses, stored_addresses
+from descriptors.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.proof.mismatch import Mismatch
 from descriptors.text import image, word_text
 from descriptors.words.descriptor import WORDS
@@ -106,14 +106,19 @@ class DifferencePicture(Picture):
     def _tables(self) -> tuple[list[list[int]], list[list[int]], list[list[bool]]]:
         """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs."""
         d, (u, v) = self.diff, self._unit()
-        stored = stored_addresses(d.layout, d.element, base=d.base, pattern_start=d.pattern_start)
-        read = fetched_addresses([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
-        stored = stored.reshape(read.shape)
+        stored = stored_rows(d.layout, d.element, base=d.base, pattern_start=d.pattern_start)
+        read = fetched_rows([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
         mn, k = d.shape
-        unequal = (stored != read)[: mn // u * u or mn, : k // v * v or k]
-        wrong = unequal.reshape(-(-mn // u), min(u, mn), -(-k // v), min(v, k)).any(axis=(1, 3))
         scale = 8 // address_bits(d.element)
-        return (stored[::u, ::v] // scale).tolist(), (read[::u, ::v] // scale).tolist(), wrong.tolist()
+        heads = [(i, j) for i in range(0, mn, u) for j in range(0, k, v)]
+        wide = -(-k // v)
+        wrong = [
+            any(stored[a][b] != read[a][b] for a in range(i, min(i + u, mn)) for b in range(j, min(j + v, k)))
+            for i, j in heads
+        ]
+        tables = ([one[i][j] // scale for i, j in heads] for one in (stored, read))
+        here, there = ([flat[n : n + wide] for n in range(0, len(flat), wide)] for flat in tables)
+        return here, there, [wrong[n : n + wide] for n in range(0, len(wrong), wide)]
 
     def _size(self, cells: list[list[int]]) -> tuple[float, float]:
         """Width and height of a panel: so that each address can be written, where there are not too many."""

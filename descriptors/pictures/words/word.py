@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from descriptors.debug.decode import Decoded
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.output.words.fields import number_or_text
 from descriptors.pictures.parts.tables import shown, story
 from descriptors.pictures.words.word_panel import field_role, word_panel

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from descriptors.derivation.derivation import Derivation
 from descriptors.derivation.derive import derive
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
 from descriptors.instructions.operands import check_operand
 from descriptors.operands.operand import Major, Matrix, SwizzleMode, SwizzleName

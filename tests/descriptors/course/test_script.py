@@ -54,6 +54,22 @@ def test_a_number_that_is_wrong_is_marked_and_ends_with_status_1(capsys: pytest.
     assert told[-1] == f"{len(CLAIMS_OF_3)} of {len(CLAIMS_OF_3) + 1} hold"
 
 
+def test_a_step_of_the_scripts_own_that_is_wrong_is_told_and_ends_with_status_1(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    steps = [Claim("3.5.1", "tile_to_shape", "8:1", "8:1"), Claim("3.5.4", "logical_divide", "8:1", "8:2")]
+    assert main(SW128_KMAJOR, [], own=steps) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[-3:] == ["The script's own steps:", "WRONG 3.5.4  logical_divide: 8:1, DERIVED 8:2", "0 of 1 hold"]
+
+
+def test_steps_that_hold_are_not_told_again(capsys: pytest.CaptureFixture[str]) -> None:
+    main(SW128_KMAJOR, [])
+    bare = capsys.readouterr().out
+    assert main(SW128_KMAJOR, [], own=[Claim("3.5.1", "tile_to_shape", "8:1", "8:1")]) == 0
+    assert capsys.readouterr().out == bare
+
+
 def test_an_oracle_that_breaks_is_one_line_and_status_3(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from descriptors import DescriptorError, NotCanonicalError, derive, plain
 from descriptors.debug.candidates import candidates
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from layoutalg import LayoutError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive, tell
 from descriptors.debug.diff import Diff, diff
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.proof.addresses import stored_addresses
 from descriptors.words.bitfield import UnknownCode

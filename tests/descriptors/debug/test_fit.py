@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from descriptors import plain
 from descriptors.debug.fit import fitted, operand_of
 from descriptors.debug.read import read
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode, as_element_type
 from descriptors.proof.addresses import stored_addresses
 from layoutalg import Layout

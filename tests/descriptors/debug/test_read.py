@@ -8,7 +8,7 @@ from hypothesis import given
 
 from descriptors import DescriptorError
 from descriptors.debug.read import read
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.proof.addresses import stored_addresses
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from descriptors import derive, tell
 from descriptors.debug.decode import Decoded, decode
 from descriptors.debug.warnings import Remark
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.words.bitfield import UnknownCode
 from descriptors.words.descriptor import WORDS

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import descriptors
 import layoutalg
 from descriptors import DescriptorError, IllegalError, NotCanonicalError, derive, plain
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import Major
 from descriptors.proof.read_model import read_addresses, read_bit_addresses
 from layoutalg import LayoutError, offsets, size

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalError, derive
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.output.tiles.closed_forms import write_formulas

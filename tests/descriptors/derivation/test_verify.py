@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import verify
 from descriptors.operands.operand import SwizzleMode
 from descriptors.proof.addresses import stored_addresses

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, NotCanonicalError, SmemDescriptor, derive, plain
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import contiguous_major
 from descriptors.operands.operand import SwizzleMode, as_element_type

@@ -12,7 +12,7 @@ from dsl import comparable
 from seeds import seeds_of
 
 from descriptors import derive, oracle, plain
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.oracle.words import WordAnswer, WordRequest, descriptor_words
 from layoutalg import LayoutError

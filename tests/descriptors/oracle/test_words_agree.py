@@ -20,7 +20,7 @@ from compiled import disagreements, drawn
 from seeds import seeds_of
 
 from descriptors import DescriptorError, derive, oracle, plain
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.sweeps.lattice import lattice
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import Word

@@ -24,6 +24,7 @@ from descriptors import (
     match,
     plan,
     propose,
+    proved,
     readout,
     readouts,
     record,
@@ -111,6 +112,7 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
 #: Answers that no command gives alone.
 PARTS: list[Any] = [
     verify(D),
+    proved(D),
     D.advance_report(),
     tma_plan(D),
     check_ptx(PIPELINE.read_text(encoding="utf-8")),  # the command names the file as well

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError
-from descriptors.derivation.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation
 from descriptors.operands.operand import as_element_type
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from descriptors.words.address import WINDOW_BYTES

@@ -19,6 +19,7 @@ from places import ROOT
 
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
+from descriptors.derivation import basis
 from descriptors.sweeps import parquet_parts
 from descriptors.sweeps.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweeps.lattice import Lattice, lattice
@@ -180,14 +181,12 @@ def test_parquet_without_pyarrow_is_a_clear_error(tmp_path: Path, monkeypatch: p
 
 
 def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from descriptors.derivation import derivation as record
+    from descriptors.words.descriptor import SmemDescriptor
 
-    honest = record.Derivation.words
-
-    def wrong(d: record.Derivation, base: int = 0) -> Any:
-        return tuple(tuple(word ^ 2 for word in row) for row in honest(d, base))  # type: ignore[union-attr,operator]
-
-    monkeypatch.setattr(record.Derivation, "words", wrong)
+    honest = SmemDescriptor.encode
+    monkeypatch.setattr(SmemDescriptor, "encode", lambda d: honest(d) ^ 2)
+    # What a word reads is looked up once: neither right words before this nor wrong ones after it.
+    monkeypatch.setattr(basis, "_operand", basis._operand.__wrapped__)
     row = row_of(POINT, prove=True)
     assert (row["status"], row["error_type"]) == ("disproved", "ProofError")
     assert "are read from elsewhere" in row["error"]

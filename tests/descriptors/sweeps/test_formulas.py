@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from places import ROOT
 
 from descriptors import ChoiceError, derive
+from descriptors.cli.command import main
 from descriptors.cli.formulas import commands
 from descriptors.instructions import tables as shapes
 from descriptors.operands.operand import ELEMENT_TYPES
@@ -124,3 +126,23 @@ def test_the_extents_of_a_formula_are_positive_integers() -> None:
     symbols |= {symbol for row in ROWS for symbol in row.in_extents(row.derivation.leading_byte_offset).free_symbols}
     assert {str(symbol) for symbol in symbols} == {"MN", "K"}
     assert all(symbol.is_integer and symbol.is_positive for symbol in symbols)
+
+
+def test_every_row_is_proved_for_all_sizes_and_a_spoilt_one_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert all(row.is_proved() for row in ROWS)
+    for row in ROWS:
+        d = row.derivation
+        for name in ("leading_byte_offset", "stride_byte_offset"):
+            wrong = replace(d.match, **{name: getattr(d.match, name) + 16})
+            spoilt = replace(row, derivation=replace(d, match=wrong))
+            assert spoilt.is_proved() == (name in d.dont_care)
+    assert main(["formulas", "--prove", "--bits", "16"]) == 0
+    assert capsys.readouterr().out.endswith("any base that is a multiple of its alignment\n")
+    assert main(["formulas", "--prove", "--bits", "16", "--format", "json"]) == 0
+    assert all(row["proved"] for row in json.loads(capsys.readouterr().out)["proof"])
+
+
+def test_a_row_that_does_not_hold_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FormulaRow, "is_proved", lambda row: row.first == "K")
+    assert main(["formulas", "--prove", "--bits", "16", "--swizzle", "64B", "--major", "K"]) == 1
+    assert capsys.readouterr().out.endswith("disproved: 1 of 2 rows: K 64B MN 16\n")

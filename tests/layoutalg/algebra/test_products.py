@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import corpus
 import judge
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from seeds import seeds_of
 from strategies import CHAINED, drawn
 
 import layoutalg
@@ -32,6 +35,8 @@ from layoutalg import (
     tiled_product,
     zipped_product,
 )
+from layoutalg.algebra import products
+from layoutalg.layouts.flat import compact_size
 from layoutalg.oracle.algebra import Case
 from layoutalg.oracle.algebra import evaluate as dsl_answers
 
@@ -254,3 +259,32 @@ def test_a_block_without_parentheses_keeps_those_of_its_tiler_as_the_dsl_prints_
     if available():
         (answer,) = dsl_answers([Case(operation, operands)])
         assert answer.text == printed
+
+
+@pytest.mark.parametrize("seed", seeds_of("test_copies_of_a_compact_block_are_what_complement_and_composition_give"))
+def test_copies_of_a_compact_block_are_what_complement_and_composition_give(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, compact = random.Random(seed), 0
+    for _ in range(1500):
+        shape = tuple(rng.choice([1, 2, 3, 4]) for _ in range(rng.randint(1, 3)))
+        order = rng.sample(range(len(shape)), len(shape))
+        strides, below = [0] * len(shape), 1
+        for mode in order:
+            strides[mode], below = below, below * shape[mode] * rng.choice([1, 1, 1, 1, 2])
+        block = Layout(shape, tuple(strides))
+        tile = Layout(
+            (rng.choice([1, 2, 3]), (2, rng.choice([1, 3]))), (rng.choice([0, 1, 3]), (rng.choice([3, 6]), 6))
+        )
+        with monkeypatch.context() as patch:
+            patch.setattr(products, "compact_size", lambda block: None)
+            try:
+                clear = str(logical_product(block, tile))
+            except LayoutError as error:
+                clear = str(error)
+        compact += compact_size(block) is not None
+        try:
+            assert str(logical_product(block, tile)) == clear
+        except LayoutError as error:
+            assert str(error) == clear
+    assert 300 < compact < 1400

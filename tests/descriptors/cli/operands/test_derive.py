@@ -162,14 +162,15 @@ def test_the_command_loads_no_heavy_library() -> None:
 
 def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", *ARGUMENTS, "--arch", "sm90"]) == 0
-    assert (
-        capsys.readouterr().out.splitlines()[-1]
-        == "proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)"
-    )
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)",
+        "   for every tile 64*m x 64*k, any base that is a multiple of 1024",
+    ]
     assert main(["derive", *ARGUMENTS, "--no-verify"]) == 0
     assert "proved" not in capsys.readouterr().out
     assert main(["derive", *ARGUMENTS, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["proof"]["elements"] == 16384
+    told = json.loads(capsys.readouterr().out)["proof"]
+    assert (told["elements"], told["family"], told["base_multiple"]) == (16384, ["64*m", "64*k"], 1024)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""The command ``descriptors explore``: the engine in a web page: served, frozen in a file, or a site of files."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from descriptors.cli.asking.completion import complete
+from descriptors.cli.asking.values import noted
+from layoutalg.cli.console import say
+
+#: Options that are keys of a question, and what each is; texts, which the question reads as a page's.
+_KEYS = {
+    "tile": "MNxK or MNxKxSTAGES, in elements.",
+    "dtype": "The element type.",
+    "major": "K or MN.",
+    "swizzle": "none, 32B, 64B, 128B or 128B_BASE32B.",
+    "mma": "MNxK that one instruction reads.",
+    "order": "The order in which atoms are stacked: 1,0.",
+    "arch": "sm90 or sm100.",
+    "operand": "A or B.",
+    "layout": "Instead of the tile any layout, or what CuTe printed.",
+    "unit": "What the layout counts: elements, bytes or cute.",
+    "base": "Address of the tile, in bytes.",
+    "cell": "The element that is chosen: mn,k.",
+    "tab": "What is shown: tile, atom, banks, memory, tensor or registers.",
+    "colour": "Of the tile: order, bank, column, atom, subtile, chunk or wrong.",
+    "word": "A word to compare with that of the chosen subtile.",
+}
+_COMPLETED = ("dtype", "major", "swizzle", "arch", "operand", "unit")
+
+_PARAMETERS: list[click.Parameter] = [
+    click.Option([f"--{name}"], help=words, shell_complete=complete if name in _COMPLETED else None)
+    for name, words in _KEYS.items()
+]
+
+
+@click.command("explore", params=_PARAMETERS)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen.  [default: a free port]")
+@click.option("--no-browser", is_flag=True, help="Open no browser: only say where the page is.")
+@click.option("--html", help="Serve nothing: write one page of this state, which opens from disk, into a file.")
+@click.option("--site", help="Serve nothing: write a folder of files that runs the engine in the reader's browser.")
+@click.option("--pyodide", help="Of --site: the folder of the npm package pyodide, node_modules/pyodide.")
+def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, **given: Any) -> None:
+    """Look at a tile, its addresses, banks and words in a browser; the page is served on this machine alone.
+
+    \b
+    descriptors explore
+    descriptors explore --tile 128x64 --dtype e4m3 --swizzle 64B --mma 64x32 --cell 9,40
+    descriptors explore --layout "Sw<3,4,3> o smem_ptr[16b](0x400) o (64,64):(64,1)" --unit cute --mma 64x16
+    descriptors explore --html tile.html
+    descriptors explore --site public --pyodide node_modules/pyodide
+
+    Ctrl-C ends it.
+    """
+    asked = {name: value for name, value in given.items() if value is not None}
+    if asked.get("layout"):  # which tells its own major and swizzle
+        asked = {"major": "", "swizzle": ""} | asked
+    if html is not None and site is not None:
+        raise click.UsageError("--html and --site are different answers; give one of them")
+    if (site is None) != (pyodide is None):
+        raise click.UsageError("--site and --pyodide go together: npm install pyodide makes node_modules/pyodide")
+    if html is not None:
+        say(noted(f"wrote {_frozen(Path(html), asked)}"))
+    elif site is not None:
+        say(noted(_site(Path(site), Path(pyodide or ""), asked)))
+    else:
+        _serve(asked, port, browse=not no_browser)
+
+
+def _frozen(path: Path, asked: dict[str, Any]) -> Path:
+    from descriptors.explorer.page import page
+
+    text = page(asked)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise click.UsageError(f"--html must be a file that can be written, found {path}: {reason}") from None
+    return path
+
+
+def _site(folder: Path, pyodide: Path, asked: dict[str, Any]) -> str:
+    from descriptors.explorer.site import write_site
+
+    written = write_site(folder, pyodide, asked)
+    total = sum(size for _, size in written)
+    return f"wrote {len(written)} files, {total} bytes, to {folder}; any web server can serve them"
+
+
+def _serve(asked: dict[str, Any], port: int, *, browse: bool) -> None:
+    from descriptors.explorer.server import Server
+
+    server = Server(asked, port)
+    try:
+        say(f"the explorer is at {server.url} until Ctrl-C")
+        sys.stdout.flush()
+        if browse:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass  # how a person ends it
+    finally:
+        server.server_close()
+
+
+#: The commands that the group registers.
+commands = [explore]

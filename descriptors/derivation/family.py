@@ -1,0 +1,105 @@
+"""The family of a tile: every tile of the same atoms, instruction and order, of any size, proved at once.
+
+The extents are ``a*m`` and ``b*k``, with a and b the least numbers of whole atoms and whole operands, and the stages
+``s``. What is proved are the closed forms of ``symbolic``; a tile is of the family if its extents are such multiples
+and the closed forms, with its numbers, are the offsets of its descriptor.
+
+Law: a family's offsets, for the numbers of a tile, are those that ``derive`` gives it.
+
+>>> from descriptors import derive
+>>> for tile in ((64, 64), (128, 192), (64, 64, 3)):
+...     d = derive(tile, "bf16", "K", "128B", (64, 16), verify=False)
+...     print(" x ".join(family_of(d)))
+64*m x 64*k
+64*m x 64*k
+64*m x 64*k x s
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import lcm
+from typing import Any, NamedTuple
+
+from descriptors.derivation.basis import verdict_for_all
+from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.symbolic import derive_symbolic
+from descriptors.errors import DescriptorError
+from descriptors.matching.forms import LEADING, STRIDE
+from descriptors.operands.atoms import atom_in_elements
+from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.swizzled import plain
+from descriptors.words.descriptor import Arch
+from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute
+
+
+class Family(NamedTuple):
+    """A proved family.
+
+    Args:
+        tile: the extents, as they are written.
+        unit: what those of MN and K are multiples of, in elements.
+        atom: the atom that its tiles are made of, in elements.
+        offsets: LBO and SBO in bytes, numbers or formulas in m, k and s.
+    """
+
+    tile: tuple[str, ...]
+    unit: tuple[int, int]
+    atom: Layout | ComposedLayout
+    offsets: tuple[Any, Any]
+
+
+def family_of(d: Derivation) -> tuple[str, ...]:
+    """The extents of the family that a tile is of, if that is proved; () of a tile that is not, or is of none.
+
+    Law: whatever the numbers m, k and s, the words of such a tile read it, as far as their fields can hold them.
+
+    >>> from descriptors import derive
+    >>> family_of(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
+    ()
+    """
+    if not d.order or d.crossing is not None:
+        return ()
+    found = _family(d.element.name, d.major is Major.K, d.swizzle.value, d.mma, d.order, d.arch)
+    if found is None or (found.atom is not d.atom and found.atom != d.atom):
+        return ()
+    (a, b), (mn, k, *stages) = found.unit, d.tile
+    if mn % a or k % b:
+        return ()
+    leading, stride = found.offsets
+    if type(leading) is not int or type(stride) is not int:
+        numbers = dict(zip("mks", (mn // a, k // b, *stages), strict=False))
+        leading, stride = substitute(leading, numbers), substitute(stride, numbers)
+    told = d.descriptor
+    right = (leading, stride) == (told.leading_byte_offset, told.stride_byte_offset)
+    return found.tile if right or _right_where_read(d, leading, stride) else ()
+
+
+def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
+    """Whether the offsets of a derivation that somebody reads are these."""
+    read = d.descriptor
+    return all(
+        name in d.dont_care or mine == theirs
+        for name, mine, theirs in (
+            (LEADING, leading, read.leading_byte_offset),
+            (STRIDE, stride, read.stride_byte_offset),
+        )
+    )
+
+
+@lru_cache(maxsize=1 << 10)
+def _family(
+    dtype: str, is_k: bool, mode: str, mma: tuple[int, int], order: tuple[int, ...], arch: Arch
+) -> Family | None:
+    """The family, proved; None where there is none, or it is not decided."""
+    major, swizzle = (Major.K if is_k else Major.MN), SwizzleMode(mode)
+    try:
+        atom = atom_in_elements(major, swizzle, ELEMENT_TYPES[dtype])
+        a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), mma, strict=True))
+        tile = (f"{a}*m", f"{b}*k", "s")[: len(order)]
+        made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")
+    except (DescriptorError, LayoutError):
+        return None
+    if not verdict_for_all(made):
+        return None
+    return Family(tuple(map(str, made.tile)), (a, b), atom, (made.leading_byte_offset, made.stride_byte_offset))

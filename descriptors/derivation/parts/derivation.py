@@ -1,0 +1,220 @@
+"""What a derivation yields: the shared-memory descriptor with its fields in bytes, and the record of every step.
+
+Law: the words of a tile are its first descriptor, moved by each offset and nothing else; where operands cross atoms,
+the line in which K goes on moves too.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
+>>> moved = [[d.descriptor_at(0x1080).at(0x1080 + offset).encode() for offset in row] for row in d.offsets_bytes()]
+>>> d.words(0x1080) == tuple(map(tuple, moved))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+from descriptors.derivation.parts.advance import AdvanceReport, advance_report
+from descriptors.derivation.parts.crossing import Crossing
+from descriptors.derivation.parts.places import PlacedSubtiles
+from descriptors.derivation.parts.table import Grid, mapped
+from descriptors.errors import DescriptorError, as_integer
+from descriptors.matching.canonical import Match
+from descriptors.matching.forms import LEADING
+from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
+from descriptors.text import extents_text, word_text
+from descriptors.words.address import SMEM_BYTES
+from descriptors.words.descriptor import Arch, SmemDescriptor
+from layoutalg import ComposedLayout, Layout, cosize
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation(PlacedSubtiles):
+    """Every step from a tile to its descriptors. Layouts with a swizzle are ``ComposedLayout``; ``plain`` strips it.
+
+    Args:
+        tile: extents (MN, K), then those of the stages if there are any, in elements.
+        mma: extents (MN, K) of what one instruction reads, in elements.
+        order: position of each tile mode in the stacking order of the atoms; () for an explicit layout.
+        element: the element type.
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        atom: the canonical atom, in elements.
+        smem_tile: step 1, in elements.
+        partitioned: step 2, in elements.
+        recast: step 3, in 16-byte units.
+        match: step 4: the canonical form with its layout, offsets and don't-cares.
+        advance: step 5, in 16-byte units.
+        descriptor: the descriptor of the first subtile of a tile at shared-memory address 0.
+        operand: ``"A"`` or ``"B"``; None for either.
+        instruction: ``"mma"``, or ``"tcgen05.cp.SHAPE"``: what reads the tile.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not.
+        crossing: where operands go on that cross from one swizzle atom to the next; None of a tile whose operands do
+            not. Where it is, steps 2 to 4 are of columns of 16 bytes of K.
+    """
+
+    tile: tuple[int, ...]
+    mma: tuple[int, int]
+    order: tuple[int, ...]
+    element: ElementType
+    major: Major
+    swizzle: SwizzleMode
+    atom: Layout | ComposedLayout
+    smem_tile: Layout | ComposedLayout
+    partitioned: Layout | ComposedLayout
+    recast: Layout | ComposedLayout
+    match: Match
+    advance: Layout | ComposedLayout
+    descriptor: SmemDescriptor
+    operand: Matrix | None = None
+    instruction: str = "mma"
+    capacity: int | None = SMEM_BYTES
+    crossing: Crossing | None = None
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return (
+            f"{word_text(self.descriptor.encode())}: {self.arch} descriptor of {extents_text(self.mma)} {self.element} "
+            f"{self.major}-major {self.swizzle} out of a {extents_text(self.tile)} tile"
+        )
+
+    @property
+    def canonical(self) -> Layout:
+        """Step 4: one operand as ``((chunk, rest), (chunk, rest))``, in 16-byte units."""
+        return self.match.layout
+
+    @property
+    def arch(self) -> Arch:
+        """The architecture of the descriptor."""
+        return self.descriptor.arch
+
+    @property
+    def dont_care(self) -> tuple[str, ...]:
+        """Descriptor fields that change nothing for this operand."""
+        return tuple(name for name in self.match.dont_care if self.crossing is None or name != LEADING)
+
+    @property
+    def transposed(self) -> bool:
+        """Whether the instruction must be told, by its transpose bit, that the operand is MN-major.
+
+        The words do not hold the major, so that they are right only with this bit.
+        Source: :mod:`descriptors.words.transpose`.
+
+        >>> from descriptors import derive
+        >>> derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="128B", mma=(64, 16), arch="sm90").transposed
+        True
+        """
+        return self.major is Major.MN and self.instruction == "mma"
+
+    def dont_care_mask(self) -> int:
+        """The bits of the word to ignore when it is compared with another tool's."""
+        return self.descriptor.word.mask(self.dont_care)
+
+    def descriptor_at(self, base: int) -> SmemDescriptor:
+        """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
+
+        Args:
+            base: address of the tile, in bytes. Away from the pattern's alignment the base offset is set.
+
+        Raises:
+            DescriptorError: if the address is no multiple of 16 bytes, or of 128 where there is a swizzle, or of 1024
+                where operands cross atoms: PTX wants base offset 0 there.
+
+        Source: PTX ISA 9.1, tcgen05 and wgmma matrix descriptors, base offset: (pattern start >> 7) & 7.
+
+        >>> from descriptors import derive
+        >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+        >>> d.descriptor_at(0x1080).base_offset, d.descriptor_at(0x1400).base_offset
+        (1, 0)
+        """
+        step = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES
+        why, first = "", self.descriptor
+        if self.crossing is not None:
+            step, why = self.swizzle.alignment_bytes, ", as base_offset must be 0 where operands cross atoms"
+        base = as_integer(base, "derive: the base address")
+        if base % step:
+            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes{why}, found {base}")
+        rows = base // LINE_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
+        line = first.leading_byte_offset + (base if self.crossing else 0)
+        return replace(first, start_address=first.start_address + base, base_offset=rows, leading_byte_offset=line)
+
+    def words(self, base: int = 0, stage: int | Sequence[int] | None = None) -> Grid:
+        """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
+
+        Law: ``WORDS[arch].decode`` of a word gives the fields of ``descriptor_at(base)`` moved by the subtile's offset.
+
+        Args:
+            base: address of the tile, in bytes.
+            stage: as in ``offsets_bytes``.
+
+        Raises:
+            DescriptorError: as ``descriptor_at``; FieldError if a subtile starts beyond the 14-bit field.
+
+        >>> from descriptors import derive
+        >>> hex(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).words()[0][2])
+        '0x4000404000010004'
+        """
+        first = self.descriptor_at(base)
+        if self.crossing is not None:
+            return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
+        # Only the start address differs: the other fields are encoded once, and a start that fits is shifted as it is.
+        field, others, name = first.word["start_address"], first.at(0).encode(), first.word.name
+        start, unit, limit = first.start_address, field.unit, field.limit
+
+        def word(offset: int) -> int:
+            address = start + offset
+            fits = 0 <= address <= limit and not address % unit
+            return others | (address // unit if fits else field.store(address, name)) << field.low
+
+        return cast(Grid, mapped(word, self.offsets_bytes(stage)))
+
+    def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
+        """The descriptor word of one subtile of a tile at an address.
+
+        Law: ``d.word(mn, k, stage, base)`` is ``d.words(base, stage)[mn][k]``.
+
+        Args:
+            mn, k: which subtile.
+            stage: its stage, as in ``offsets_bytes``; 0 of a tile without stages.
+            base: address of the tile, in bytes.
+
+        Raises:
+            DescriptorError: if there is no such subtile, or as ``words``.
+
+        >>> from descriptors import derive
+        >>> d = derive(tile=(128, 64, 4), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90")
+        >>> hex(d.word(0, 2, stage=3))
+        '0x4000004000010c04'
+        """
+        return _moved(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
+
+    def advance_report(self, base: int = 0) -> AdvanceReport:
+        """Whether every subtile's start fits its field, and all that is read lies in shared memory.
+
+        Args:
+            base: address of the tile, in bytes.
+
+        Raises:
+            DescriptorError: as ``descriptor_at``.
+        """
+        first = self.descriptor_at(base)
+        return advance_report(
+            self.advance,
+            base=base,
+            start=first.start_address - base,
+            reach=16 * cosize(self.canonical),
+            span=self.swizzle.span_bytes,
+            alignment=self.swizzle.alignment_bytes,
+            capacity=SMEM_BYTES if self.capacity is None else self.capacity,
+        )
+
+
+def _moved(first: SmemDescriptor, start: int, line: int) -> int:
+    """The word of an operand that begins, and goes on, so much further than the first."""
+    return replace(
+        first, start_address=first.start_address + start, leading_byte_offset=first.leading_byte_offset + line
+    ).encode()

@@ -1,0 +1,94 @@
+"""Lessons as notebooks for Jupyter and Colab: text, examples to run, a cell for each answer; no outputs.
+
+nbformat, which the extra ``course`` brings, makes and checks them; the same lesson gives the same bytes. Law: a cell
+that nobody has filled in is not right.
+
+>>> {check(f"{lesson.number}.1", lesson.exercises[0].starter)[:36] for lesson in lessons()}
+{'your answer is still to be filled in'}
+"""
+
+from __future__ import annotations
+
+import re
+
+from descriptors.errors import DescriptorError
+from descriptors.lessons.grading import grade
+from descriptors.lessons.source import Lesson, lessons
+
+_CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
+_START = """# In Colab, first: %pip install layoutalg
+from layoutalg import *
+from descriptors.lessons.notebooks import check"""
+
+
+def check(where: str, answer: str) -> str:
+    """What an answer to an exercise is worth, as a notebook's cell asks it.
+
+    >>> check("5.1", "6:1")
+    'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
+    >>> check("5.1", "(3,2):(8,1)")
+    'right'
+    """
+    for lesson in lessons():
+        for number, exercise in enumerate(lesson.exercises, 1):
+            if where == f"{lesson.number}.{number}":
+                wrong = grade(exercise, answer)
+                return f"your answer {wrong}" if wrong else "right"
+    raise DescriptorError(f"course: the exercise must be one of the course, as 5.1, found {where[:20]!r}")
+
+
+def notebook(lesson: Lesson) -> str:
+    """One lesson as the text of an `.ipynb` file.
+
+    Raises:
+        DescriptorError: if nbformat is not installed.
+    """
+    try:
+        from nbformat import v4, validate, writes
+    except ImportError as error:
+        raise DescriptorError(
+            "course: notebooks must have nbformat, found none; pip install 'layoutalg[course]'"
+        ) from error
+    cells = [
+        ("markdown", f"# {lesson.number}. {lesson.title}\n\nAim: {lesson.aim}."),
+        ("code", _START),
+        *_cells(lesson),
+    ]
+    made = v4.new_notebook(
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    )
+    for number, (kind, text) in enumerate(cells):
+        cell = v4.new_markdown_cell(text) if kind == "markdown" else v4.new_code_cell(text)
+        cell["id"] = f"cell-{number}"  # nbformat draws one at random
+        made.cells.append(cell)
+    validate(made)
+    return str(writes(made)) + "\n"
+
+
+def _cells(lesson: Lesson) -> list[tuple[str, str]]:
+    cells: list[tuple[str, str]] = []
+    for part in lesson.parts:
+        if part.kind == "figure":
+            cells.append(("code", f'draw(evaluate("{part.text}"))'))
+        elif part.kind == "exercise":
+            exercise = lesson.exercises[int(part.text) - 1]
+            name = f"{lesson.number}.{part.text}"
+            hints = "".join(
+                f"<details><summary>hint {k}</summary>{hint}</details>\n" for k, hint in enumerate(exercise.hints, 1)
+            )
+            cells.append(("markdown", f"### {name} {exercise.name}\n\n{exercise.ask}\n\n{hints}"))
+            cells.append(("code", f'check("{name}", "{exercise.starter}")'))
+        else:
+            cells += _runnable(part.text)
+    return cells
+
+
+def _runnable(text: str) -> list[tuple[str, str]]:
+    """Text and examples apart; of an example what is typed, without what it prints."""
+    cells: list[tuple[str, str]] = []
+    for k, piece in enumerate(_CODE.split(text)):
+        if not piece.strip():
+            continue
+        typed = [line[4:] for line in piece.splitlines() if line.startswith((">>> ", "... "))]
+        cells.append(("code", "\n".join(typed)) if k % 2 else ("markdown", piece.strip()))
+    return cells

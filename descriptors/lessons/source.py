@@ -1,0 +1,196 @@
+"""A lesson as it is written: Markdown with fenced blocks, one file a lesson, `NN-name.md`.
+
+The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
+`figure` is an expression whose layout is drawn. An `exercise`, in TOML, is followed by three `hint` blocks, a
+`solution` (the answer, a line of three dashes, why) and a `wrong` block: a line ``answer -> words of its hint`` each.
+
+Law: the parts of a lesson, in order, are its text.
+
+>>> lesson = parse(EXAMPLE)
+>>> lesson.title, [part.kind for part in lesson.parts], lesson.exercises[0].wrong[0]
+('Steps', ['text', 'figure', 'exercise'], ('2:3', 'is 3 at index 1'))
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from descriptors.errors import DescriptorError
+
+#: The smallest lesson, as the parser takes it.
+EXAMPLE = """
+```lesson
+title = "Steps"
+aim = "take a step"
+minutes = 5
+misconception = "steps are sizes"
+teacher = "Walk."
+words = { step = "how far the next element lies" }
+```
+A *step* is how far the next element lies.
+```figure
+2:4
+```
+```exercise
+name = "two"
+ask = "Two elements, 4 apart."
+judge = "function"
+operands = ["2:4"]
+starter = "2:?"
+```
+```hint
+one
+```
+```hint
+two
+```
+```hint
+three
+```
+```solution
+2:4
+---
+The second lies at 4.
+```
+```wrong
+2:3 -> is 3 at index 1
+```
+"""
+
+_FENCE = re.compile(r"^```(lesson|figure|exercise|hint|solution|wrong)\n(.*?)^```$\n?", re.M | re.S)
+_EXERCISE = {"name", "ask", "judge", "operands", "starter"}
+_LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A question, the judge of its answers, and what helps; answers are texts, as a student types them."""
+
+    name: str
+    ask: str
+    judge: str
+    operands: tuple[Any, ...]
+    starter: str
+    size: int | None
+    hints: tuple[str, ...]
+    solution: str
+    why: str
+    wrong: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a lesson: ``text`` in Markdown, the expression of a ``figure``, or the number of an ``exercise``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A lesson: what it is for, its parts in order, its exercises."""
+
+    number: int
+    title: str
+    aim: str
+    minutes: int
+    misconception: str
+    teacher: str
+    words: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+    exercises: tuple[Exercise, ...]
+
+
+def parse(text: str, number: int = 1) -> Lesson:
+    """A lesson from its text.
+
+    Raises:
+        DescriptorError: if a block is missing, stands where it may not, or says what no block says.
+
+    >>> parse("# no lesson")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: lesson 1: a block `lesson` must stand first, found '# no lesson'
+    """
+    blocks = list(_blocks(text))
+    if not blocks or blocks[0][0] != "lesson":
+        raise DescriptorError(f"lesson {number}: a block `lesson` must stand first, found {text.strip()[:40]!r}")
+    head = _table(blocks[0][1], _LESSON, set(), f"lesson {number}")
+    parts: list[Part] = []
+    exercises: list[Exercise] = []
+    rest = blocks[1:]
+    while rest:
+        kind, body = rest.pop(0)
+        if kind == "exercise":
+            where = f"lesson {number}, exercise {len(exercises) + 1}"
+            belonging, rest = _until_text(rest)
+            exercises.append(_exercise(body, belonging, where))
+            body = str(len(exercises))
+        elif kind not in ("text", "figure"):
+            raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
+        parts.append(Part(kind, body.strip()))
+    words = tuple(head.pop("words").items())
+    return Lesson(number, words=words, parts=tuple(parts), exercises=tuple(exercises), **head)
+
+
+def _blocks(text: str) -> list[tuple[str, str]]:
+    """Every fenced block of the lesson's own kinds, and the text between them, in order."""
+    found, at = [], 0
+    for match in _FENCE.finditer(text):
+        found += [("text", text[at : match.start()]), (match[1], match[2])]
+        at = match.end()
+    return [(kind, body) for kind, body in [*found, ("text", text[at:])] if kind != "text" or body.strip()]
+
+
+def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    end = next((k for k, (kind, _) in enumerate(blocks) if kind in ("text", "figure", "exercise")), len(blocks))
+    return blocks[:end], blocks[end:]
+
+
+def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exercise:
+    head = _table(body, _EXERCISE, {"size"}, where)
+    kinds = [kind for kind, _ in belonging]
+    if kinds != ["hint", "hint", "hint", "solution", "wrong"]:
+        raise DescriptorError(f"{where}: three hints, a solution and wrong answers must follow, found {kinds}")
+    *hints, (_, solution), (_, wrong) = belonging
+    answer, _, why = solution.partition("\n---\n")
+    pairs = tuple((mine.strip(), says.strip()) for mine, _, says in (x.rpartition(" -> ") for x in wrong.splitlines()))
+    if not why or not all(mine and says for mine, says in pairs):
+        raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words after `->`")
+    operands = tuple(tuple(one) if isinstance(one, list) else one for one in head.pop("operands"))
+    told = tuple(hint.strip() for _, hint in hints)
+    size = head.pop("size", None)
+    return Exercise(
+        operands=operands, size=size, hints=told, solution=answer.strip(), why=why.strip(), wrong=pairs, **head
+    )
+
+
+def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(body)
+    except tomllib.TOMLDecodeError as error:
+        raise DescriptorError(f"{where}: a block must be TOML, found {error}") from error
+    if not needed <= set(table) <= needed | more:
+        raise DescriptorError(f"{where}: a block must say {', '.join(sorted(needed))}, found {', '.join(table)}")
+    return table
+
+
+def folder() -> Path:
+    """Where the lessons lie: in the installed package, or at the root of a checkout."""
+    packed = Path(__file__).parent / "texts"
+    return packed if packed.exists() else Path(__file__).resolve().parents[2] / "course"
+
+
+@cache
+def lessons() -> tuple[Lesson, ...]:
+    """Every lesson, in the order of its number.
+
+    >>> [lesson.number for lesson in lessons()] == sorted(lesson.number for lesson in lessons())
+    True
+    """
+    files = sorted(folder().glob("[0-9][0-9]-*.md"))
+    return tuple(parse(path.read_text(encoding="utf-8"), int(path.name[:2])) for path in files)

@@ -1,0 +1,123 @@
+"""One swizzle atom, element by element: the one in which the chosen element lies.
+
+Law: the number in a cell is the offset of that element in the tile, in elements, after the swizzle.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> made = atom(View(d, cell=(11, 21)))
+>>> made.grids[0].origin, f">{d.smem_tile(11, 21)}<" in made.record()["svg"]
+((8, 0), True)
+"""
+
+from __future__ import annotations
+
+from descriptors.operands.swizzled import parts
+from descriptors.pictures.parts.panels import Frame, atom_name, every, times
+from descriptors.pictures.parts.tables import table
+from descriptors.stages.drawn import Drawn, Grid, Mark, drawn
+from descriptors.stages.view import PIECE, View
+from layoutalg import Figure
+
+#: Width of an element's cell by the digits of its number, its height, elements of a part, and what is between two.
+DIGIT, HIGH, PART, GAP = 6.2, 17, 16, 34
+
+
+def atom(view: View) -> Drawn:
+    """The atom of a view's element; of a tile without whole atoms its subtile's chunk."""
+    a, d = view.anatomy, view.derivation
+    block = a.atom_extents if a.atom_grid[0] else a.chunk_extents
+    origin = view.cell[0] // block[0] * block[0], view.cell[1] // block[1] * block[1]
+    offsets = _offsets(view, origin, block)
+    figure, grids = Figure(), list[Grid]()
+    wide = DIGIT * len(str(max(map(max, offsets)))) + 6
+    for i in range(0, block[0], _share(block[0])):
+        for j in range(0, block[1], _share(block[1])):
+            part = min(_share(block[0]), block[0] - i), min(_share(block[1]), block[1] - j)
+            # Parts of one line of elements stand below one another, those of one column beside one another.
+            x = i // _share(block[0]) * (part[1] * wide + GAP)
+            y = j // _share(block[1]) * (part[0] * HIGH + GAP)
+            at = origin[0] + i, origin[1] + j
+            inside = [row[j : j + part[1]] for row in offsets[i : i + part[0]]]
+            grids.append(_panel(figure, view, inside, Frame(x, y, wide * part[1], HIGH * part[0], *part), at))
+    name = atom_name(d) if a.atom_grid[0] else "chunk"
+    parts_ = f", in {len(grids)} parts" if len(grids) > 1 else ""
+    when = "after" if view.swizzled else "before"
+    said = (
+        f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the "
+        f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes."
+    )
+    text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
+    return drawn(figure, f"One {name}", said, grids, _marks(view, grids), text)
+
+
+def _share(extent: int) -> int:
+    """Elements of a part, so that numbers can be read."""
+    return extent if extent <= PART else PART
+
+
+def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, at: tuple[int, int]) -> Grid:
+    bits, units = view.derivation.element.storage_bits, view.line_bytes // PIECE
+    roles: list[list[str | None]] = [
+        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8, units)) for j, one in enumerate(row)]
+        for i, row in enumerate(offsets)
+    ]
+    wide, _ = frame.step
+    figure.table(frame.x, frame.y, wide, HIGH, roles, [[str(one) for one in row] for row in offsets], size=9.5)
+    u, v = view.anatomy.unit
+    downs = [HIGH * i for i in range(u, frame.rows, u)] if u > 1 else []
+    acrosses = [wide * j for j in range(v, frame.columns, v)] if v > 1 else []
+    figure.border(*frame.box, "chunk", rows=downs, columns=acrosses, line=1)
+    figure.border(*frame.box, "atom", line=2.4)
+    _axes(figure, frame, at)
+    return Grid(*frame.box, frame.rows, frame.columns, origin=at)
+
+
+def _marks(view: View, grids: list[Grid]) -> list[Mark]:
+    """The chosen element and its 16 bytes, in the part that has it."""
+    (i, k), (u, v) = view.cell, view.anatomy.unit
+    for grid in grids:
+        row, column = i - grid.origin[0], k - grid.origin[1]
+        if 0 <= row < grid.rows and 0 <= column < grid.columns:
+            high, wide = min(u, grid.rows), min(v, grid.columns)
+            piece = grid.box(row // high * high, column // wide * wide, high, wide)
+            return [Mark("piece", *piece), Mark("cell", *grid.box(row, column))]
+    return []
+
+
+def _offsets(view: View, origin: tuple[int, int], block: tuple[int, int]) -> list[list[int]]:
+    rows, swizzle, offset = parts(view.derivation.smem_tile)
+    found = []
+    for i in range(block[0]):
+        line = []
+        for j in range(block[1]):
+            place = rows((origin[0] + i, origin[1] + j, *view.anatomy.stage_coordinate))
+            assert isinstance(place, int)
+            place += offset
+            line.append(swizzle(place) if swizzle and view.swizzled else place)
+        found.append(line)
+    return found
+
+
+def _kind(view: View, at: tuple[int, int], address: int, units: int) -> int:
+    """What colours an element of an atom: its column where that is asked for, else where in a line it lies."""
+    u, v = view.anatomy.unit
+    if view.colour == "column":
+        return at[1] // v if v > u else at[0] // u
+    if view.colour == "wrong":
+        return 0
+    return address // PIECE % units if view.colour == "bank" else address // PIECE % 8
+
+
+def _axes(figure: Figure, frame: Frame, origin: tuple[int, int]) -> None:
+    """Which element each row and column is."""
+    wide, high = frame.step
+    skip = every(frame.columns, wide, 30)
+    figure.texts(
+        [(frame.x + (j + 0.5) * wide, frame.y - 6, str(origin[1] + j)) for j in range(0, frame.columns, skip)],
+        "muted", 10.5, "middle", mono=True,
+    )  # fmt: skip
+    skip = every(frame.rows, high, 13)
+    figure.texts(
+        [(frame.x - 7, frame.y + (i + 0.5) * high + 4, str(origin[0] + i)) for i in range(0, frame.rows, skip)],
+        "muted", 10.5, "end", mono=True,
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Measure the explorer in headless Chromium, and print a table of its budgets.
+
+Usage: python scripts/explorer_budgets.py [--pyodide DIR] [--times N]    DIR: node_modules/pyodide, for the static site
+
+First paint is taken from the browser's own paint entries; a click and a change of tile from the input event until the
+answer is on the page, by the page's own clock; the site's size is the sum of its files, each compressed by gzip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge")]
+
+import browsers  # noqa: E402
+from acts import click, settled  # noqa: E402
+
+from descriptors.explorer.answer import answer  # noqa: E402
+from descriptors.explorer.page import page  # noqa: E402
+from descriptors.explorer.server import Server  # noqa: E402
+from descriptors.explorer.site import write_site  # noqa: E402
+from descriptors.text import aligned  # noqa: E402
+
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1"
+#: What is measured, and how much it may be, in milliseconds or megabytes.
+BUDGETS = {"first paint": 300, "click": 100, "tile to words": 100, "tile to picture": 200, "size": 8, "ready": 10_000}
+
+
+def clock(opened: Any, name: str) -> float:
+    """A time that the page took for its last answer."""
+    return float(opened.get_attribute("html", f"data-{name}"))
+
+
+def measured(opened: Any, times: int) -> dict[str, list[float]]:
+    """Clicks and changes of the tile, on a page whose engine runs."""
+    grid = answer({"want": ["stage"]})["stage"]["grids"][0]
+    found: dict[str, list[float]] = {"click": [], "tile to words": [], "tile to picture": []}
+    for number in range(times):
+        settled(opened, lambda n=number: click(opened, grid, 8 * n % 128, 24 * n % 128))  # type: ignore[misc]
+        found["click"].append(clock(opened, "drawn"))
+    for number in range(times):
+        tile = f"128x{(64, 192, 128, 256)[number % 4]}"
+        settled(opened, lambda t=tile: opened.fill("#controls [name=tile]", t))  # type: ignore[misc]
+        found["tile to words"].append(clock(opened, "told"))
+        found["tile to picture"].append(clock(opened, "drawn"))
+    return found
+
+
+def rows(kind: str, found: dict[str, list[float]]) -> list[tuple[str, ...]]:
+    """Lines of the table."""
+    made = []
+    for name, values in found.items():
+        unit, budget = "MB" if name == "size" else "ms", BUDGETS[name]
+        verdict = "within" if median(values) <= budget else "OVER"
+        shown = [f"{value:.2f}" if unit == "MB" else f"{value:.0f}" for value in (median(values), max(values))]
+        made.append((kind, name, *shown, f"{budget} {unit}", verdict))
+    return made
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pyodide", type=Path, help="node_modules/pyodide")
+    parser.add_argument("--times", type=int, default=8)
+    given = parser.parse_args()
+    table: list[tuple[str, ...]] = [("where", "what", "median", "most", "budget", "")]
+    with TemporaryDirectory() as folder, browsers.browser() as chromium:
+        table += frozen(chromium, Path(folder), given.times)
+        table += served(chromium, given.times)
+        if given.pyodide is not None:
+            table += static(chromium, Path(folder) / "site", given.pyodide, given.times)
+    print("\n".join(aligned(table, "<<>>><")))
+    return 0 if all(row[-1] != "OVER" for row in table) else 1
+
+
+def paints(chromium: Any, url: str, times: int) -> list[float]:
+    """The first paints of fresh pages."""
+    found = []
+    for _ in range(times):
+        context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+        opened = context.new_page()
+        opened.goto(url)
+        opened.wait_for_timeout(300)
+        found.append(float(opened.evaluate(PAINT)))
+        context.close()
+    return found
+
+
+def frozen(chromium: Any, folder: Path, times: int) -> list[tuple[str, ...]]:
+    """A page from disk."""
+    target = folder / "page.html"
+    target.write_text(page({}), encoding="utf-8")
+    return rows("file", {"first paint": paints(chromium, target.as_uri(), times)})
+
+
+def served(chromium: Any, times: int) -> list[tuple[str, ...]]:
+    """The local server."""
+    server = Server({})
+    Thread(target=server.serve_forever, daemon=True).start()
+    opened = chromium.new_page()
+    opened.goto(server.url)
+    found = {"first paint": paints(chromium, server.url, times), **measured(opened, times)}
+    server.shutdown()
+    return rows("server", found)
+
+
+def static(chromium: Any, folder: Path, pyodide: Path, times: int) -> list[tuple[str, ...]]:
+    """The static site with Pyodide, each time with a cold cache."""
+    write_site(folder, pyodide)
+    size = sum(len(gzip.compress(one.read_bytes())) for one in folder.rglob("*") if one.is_file()) / 1e6
+    ready = []
+    with browsers.served(folder) as url:
+        for number in range(3):
+            context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+            opened = context.new_page()
+            opened.goto(url)
+            opened.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+            ready.append(clock(opened, "ready"))
+            found = measured(opened, times) if number == 2 else {}
+            context.close()
+        found = {"first paint": paints(chromium, url, 3), "ready": ready, "size": [size], **found}
+    return rows("site", found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

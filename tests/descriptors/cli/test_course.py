@@ -1,0 +1,80 @@
+"""The course in the terminal, from either program: list, lesson, exercise, hints, answers, solution."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+import layoutalg.cli.command as algebra
+from descriptors.cli import main as descriptors_main
+from descriptors.lessons.source import lessons
+from layoutalg.cli import main as layoutalg_main
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("click.get_app_dir", lambda name: str(tmp_path / name))
+
+
+def say(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    status = descriptors_main(["course", *arguments])
+    told = capsys.readouterr()
+    return status, (told.out + told.err).rstrip("\n")
+
+
+def test_the_list_has_every_lesson_and_says_where_progress_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = say(capsys)
+    assert status == 0
+    assert all(f"{one.number:>2}  {one.title}" in told for one in lessons())
+    assert told.endswith("course.json")
+
+
+def test_every_lesson_is_shown_with_its_exercises_and_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    for lesson in lessons():
+        status, told = say(capsys, str(lesson.number))
+        assert status == 0
+        assert f"{lesson.number}.4  " in told
+        assert "[0]  +-" in told or "+--" in told
+
+
+def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureFixture[str]) -> None:
+    exercise = lessons()[4].exercises[0]
+    assert say(capsys, "5.1")[1].endswith(f"start from: {exercise.starter}")
+    status, told = say(capsys, "5.1", "--solution")
+    assert (status, told.count("\n")) == (2, 0)
+    assert "after an attempt" in told
+    hints = [say(capsys, "5.1", "--hint")[1] for _ in range(4)]
+    assert hints == [f"hint {min(k, 2) + 1} of 3: {exercise.hints[min(k, 2)]}" for k in range(4)]
+    wrong = "your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)"
+    assert say(capsys, "5.1", "6:1") == (1, wrong)
+    assert say(capsys, "5.1", "--solution") == (0, f"{exercise.solution}\n{exercise.why}")
+    assert say(capsys, "5.1", "(3,2):(8,1)") == (0, "right")
+    assert "1 of 4 solved" in say(capsys)[1]
+
+
+@pytest.mark.parametrize("where", ["99", "x", "5.9", "5.x", "5.1.1", "", "-1"])
+def test_a_lesson_that_is_not_there_is_one_line_and_status_2(where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = say(capsys, where)
+    assert (status, told.count("\n")) == (2, 0)
+
+
+def test_a_file_of_progress_that_is_broken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "layoutalg").mkdir()
+    (tmp_path / "layoutalg" / "course.json").write_text("broken", encoding="utf-8")
+    status, told = say(capsys, "5.1", "2:1")
+    assert (status, told.count("\n")) == (2, 0)
+
+
+def test_layoutalg_course_is_the_same_command_by_its_entry_point(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = EntryPoint("course", "descriptors.cli.course:course", "layoutalg.commands")
+    monkeypatch.setitem(algebra.command.__dict__, "others", {"course": entry})
+    assert layoutalg_main(["course", "5.1", "6:1"]) == 1
+    assert "reaches offset 2 twice" in capsys.readouterr().out
+    assert layoutalg_main(["course", "77"]) == 2
+    assert capsys.readouterr().err.startswith("layoutalg: course: the lesson must be one of 1, 2")
+    assert layoutalg_main(["--help"]) == 0
+    assert "course" in capsys.readouterr().out

@@ -1,0 +1,121 @@
+"""A frozen page: one file that opens from disk, holds its answers, and runs no other script than its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import browsers
+import pytest
+from acts import click, text
+
+from descriptors import DescriptorError
+from descriptors.cli import main
+from descriptors.explorer.answer import answer
+from descriptors.explorer.page import ENGINES, frozen, page, source
+from descriptors.explorer.question import TABS
+
+AXE = "axe-core"
+
+
+def held(document: str) -> dict[str, Any]:
+    found = re.search(r'id="baked">(.*?)</script>', document, re.DOTALL)
+    assert found is not None
+    told: dict[str, Any] = json.loads(found[1])
+    return told
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_first_answer_is_baked_in(engine: str) -> None:
+    found = held(page({"cell": "11,21"}, engine))
+    assert found["answer"]["inspector"] == json.loads(json.dumps(answer({"cell": "11,21"})["inspector"]))
+    assert set(found["tabs"]) == (set(TABS) if engine == "none" else set())
+
+
+def test_no_text_ends_the_script_that_holds_it() -> None:
+    document = page({"edit": {"stride_byte_offset": "512"}})
+    assert document.count("</script>") == 2
+    assert "<" not in document.partition('id="baked">')[2].partition("</script>")[0]
+
+
+def test_a_page_asks_for_nothing_from_elsewhere() -> None:
+    for engine in ENGINES:
+        document = page({}, engine)
+        outside = re.findall(r'(?:src|href)="(?!data:|#)[^"]*"|url\(', document)
+        assert outside == []
+        assert set(re.findall(r"https?://[^\"'\s\\<)]+", document)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_the_script_is_plain_and_sets_no_text_as_markup() -> None:
+    script = source("page.js")
+    assert script.count("innerHTML") == 1, "the engine's own SVG"
+    assert not re.search(r"\beval\(|new Function|document\.write|insertAdjacentHTML", script)
+
+
+def test_a_question_without_an_answer_makes_no_page() -> None:
+    with pytest.raises(DescriptorError, match="tile extent 0"):
+        page({"tile": "7x7"})
+    assert "tile extent 0" in frozen({"tile": "7x7"})["error"]["message"]
+
+
+@pytest.fixture
+def disk(page: Any, tmp_path: Path) -> Any:
+    """The page from a file that the command wrote."""
+    target = tmp_path / "explorer.html"
+    assert main(["explore", "--html", str(target), "--cell", "11,21", "--tab", "atom"]) == 0
+    page.goto(target.as_uri())
+    return page
+
+
+def test_it_opens_from_disk_with_its_answer(disk: Any) -> None:
+    assert text(disk, "#picked").startswith("element (11,21): byte 1434")
+    assert disk.get_attribute("#tab-atom", "aria-selected") == "true"
+    assert disk.locator("#svg svg").count() == 1
+    assert "proved: 16384 elements" in text(disk, "#proof")
+
+
+def test_its_tabs_turn_and_a_click_says_that_it_is_frozen(disk: Any) -> None:
+    for name in TABS:
+        disk.click(f"#tab-{name}")
+        known = answer({"cell": "11,21", "tab": name, "want": ["stage"]})["stage"]
+        disk.locator("#stagetitle", has_text=known["title"]).wait_for()
+    disk.click("#tab-tile")
+    grid = answer({"cell": "11,21", "want": ["stage"]})["stage"]["grids"][0]
+    disk.locator("#stagetitle", has_text="in the order of memory").wait_for()
+    click(disk, grid, 0, 0)
+    disk.locator("#status", has_text="This page is frozen").wait_for()
+
+
+SIZES = {"wide": (1400, 1000), "phone": (360, 740), "400 %": (350, 262)}
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=list(SIZES))
+def test_it_fits_the_width_of_every_screen(disk: Any, size: tuple[int, int]) -> None:
+    disk.set_viewport_size({"width": size[0], "height": size[1]})
+    for name in TABS:
+        disk.click(f"#tab-{name}")
+        wide = disk.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1], name
+
+
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", "wide"), ("dark", "wide"), ("dark", "phone"), ("light", "400 %")]
+)
+def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: str, tmp_path: Path) -> None:
+    script = (browsers.node_package(AXE) / "axe.min.js").read_text()
+    target = tmp_path / "page.html"
+    target.write_text(page({"edit": {"stride_byte_offset": "512"}, "tile": "128x64x2", "paste": "(64,16):(64,1)"}))
+    wide, high = SIZES[size]
+    context = chromium.new_context(
+        color_scheme=scheme, viewport={"width": wide, "height": high}, bypass_csp=True, reduced_motion="reduce"
+    )
+    opened = context.new_page()
+    opened.goto(target.as_uri())
+    opened.evaluate(script)
+    for name in TABS:
+        opened.click(f"#tab-{name}")
+        found = opened.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        assert [(one["id"], [node["html"][:90] for node in one["nodes"]]) for one in found["violations"]] == []
+    context.close()

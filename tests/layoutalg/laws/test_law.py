@@ -1,0 +1,137 @@
+"""The public laws: a right answer is accepted, a wrong one told its first broken instance; another judge agrees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attacks.judge import NAMES, judge
+from attacks.laws import Broken
+from attacks.plain import Layout as PlainLayout
+from places import ROOT
+
+from layoutalg import Layout, LayoutError, broken_law, law_names, parse_layout
+
+RIGHT = [
+    ("complement", "(2,3):(1,8)", ("4:2", 24)),
+    ("complement", "(3,2):(8,1)", ("4:2", 24)),
+    ("complement", "2:1", ("4:2", 8)),
+    ("composition", "(2,2):(16,1)", ("(4,8):(8,1)", "4:2")),
+    ("coalesce", "12:1", ("(2,(1,6)):(1,(6,2))",)),
+    ("right_inverse", "(8,4):(4,1)", ("(4,8):(8,1)",)),
+    ("right_inverse", "1:0", ("(4,8):(8,1)",)),
+    ("left_inverse", "(4,8):(1,4)", ("(4,8):(1,4)",)),
+    ("zipped_divide", "((4,2),(2,4)):((8,1),(32,2))", ("(8,8):(8,1)", (4, 2))),
+    ("tile_to_shape", "((8,16),(64,2)):((64,512),(1,8192))", ("(8,64):(64,1)", (128, 128), (0, 1))),
+    ("recast_layout", "(8,8):(8,1)", (128, 16, "(8,64):(64,1)")),
+    ("slice_and_offset", ("(4):(8)", 3), ((None, 3), "(4,8):(8,1)")),
+]
+WRONG = [
+    ("complement", "6:1", ("4:2", 24), "reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)"),
+    ("complement", "(2,2):(1,8)", ("4:2", 24), "reaches 4 x 4 = 16 offsets, must reach 24"),
+    ("complement", "(2,6):(1,8)", ("4:2", 24), "reaches 4 x 12 = 48 offsets, must reach 24"),
+    ("complement", "(2,3):(1,16)", ("4:2", 24), "has no copy at offset 8"),
+    ("complement", "(2,2):(1,11)", ("(2,2):(2,5)", 16), "has no copy at offset 10"),
+    ("composition", "(2,2):(1,16)", ("(4,8):(8,1)", "4:2"), "is 1 at index 1, must be 16"),
+    ("composition", "(3,2):(2,3)", ("(6,2):(1,7)", "(3,2):(2,3)"), "is 7 at index 5, must be 8"),
+    ("complement", "2:1", ("2:-1", 4), "is no complement, as there is none"),
+    ("tile_to_shape", "(9,9):(9,1)", ("(8,8):(8,1)", (9, 9)), "is an answer where there is none"),
+    ("right_inverse", "(4,8):(8,1)", ("(4,8):(8,1)",), "is 8 at index 1, where the layout is not 1"),
+    ("coalesce", "(2,6):(1,2)", ("(2,6):(1,2)",), "has modes that could be one"),
+]
+
+
+@pytest.mark.parametrize(("operation", "answer", "operands"), RIGHT)
+def test_every_right_answer_is_accepted(operation: str, answer: Any, operands: tuple[Any, ...]) -> None:
+    assert broken_law(operation, answer, *operands) is None
+
+
+@pytest.mark.parametrize(("operation", "answer", "operands", "why"), WRONG)
+def test_a_wrong_answer_is_told_its_first_broken_instance(
+    operation: str, answer: Any, operands: tuple[Any, ...], why: str
+) -> None:
+    assert broken_law(operation, answer, *operands) == why
+
+
+def test_layouts_are_taken_as_values_too() -> None:
+    assert broken_law("complement", Layout((3, 2), (8, 1)), Layout(4, 2), 24) is None
+
+
+@pytest.mark.parametrize(
+    ("operation", "operands", "why"),
+    [
+        ("complementt", ("2:1", 4), "operation must be one of blocked_product, "),
+        ("complement", ("2:1", 1 << 40), "must have at most 2\\*\\*16 indices"),
+        ("complement", (), "operands must be those of complement"),
+        ("composition", ("2:1",), "operands must be those of composition"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_one_line(operation: str, operands: tuple[Any, ...], why: str) -> None:
+    with pytest.raises(LayoutError, match=why) as refused:
+        broken_law(operation, "2:1", *operands)
+    assert "\n" not in str(refused.value)
+
+
+CASES = [
+    case
+    for case in json.loads((ROOT / "tests/vectors/conformance.json").read_text(encoding="utf-8"))["cases"]
+    if case["operation"] in NAMES & set(law_names()) and "slice" not in case["operation"] and "answer" in case
+]
+
+
+def plain(data: Any) -> Any:
+    """A value of the data file as the other judge takes it; None where it is no plain layout of integers."""
+    if isinstance(data, str):
+        layout = parse_layout(data)
+        if not isinstance(layout, Layout) or "@" in data:
+            raise ValueError(data)
+        return PlainLayout(layout.shape, layout.stride)
+    return tuple(map(plain, data)) if isinstance(data, list) else data
+
+
+def spoilt(layout: PlainLayout) -> PlainLayout:
+    """The layout with its last leaf of two or more elements moving one further."""
+    done = []
+
+    def change(shape: Any, stride: Any) -> Any:
+        if isinstance(shape, tuple):
+            return tuple(reversed([change(s, d) for s, d in zip(reversed(shape), reversed(stride), strict=True)]))
+        if shape == 1 or done:
+            return stride
+        done.append(shape)
+        return stride + 1
+
+    return PlainLayout(layout.shape, change(layout.shape, layout.stride))
+
+
+def accepted(operation: str, answer: PlainLayout, operands: list[Any]) -> bool | None:
+    """Whether the other judge accepts an answer; None of padded complements, which it does not know."""
+    try:
+        judge(operation, answer, *operands)
+    except Broken as broken:
+        return None if "nothing fills the gaps" in str(broken) else False
+    return True
+
+
+#: What the definition leaves free is stricter here or there: the other judge wants the form that the package promises.
+FREE = {"right_inverse", "left_inverse", "max_common_layout", "nullspace", "make_ordered_layout"}
+
+
+def test_a_judge_that_shares_no_line_says_the_same_of_right_and_spoilt_answers() -> None:
+    asked = 0
+    for case in CASES[::4]:
+        try:
+            answer, operands = plain(case["answer"]), [plain(one) for one in case["operands"]]
+        except ValueError:
+            continue
+        if not isinstance(answer, PlainLayout) or case["operation"] in FREE:
+            continue
+        for one in (answer, spoilt(answer)):
+            given = [Layout(x.shape, x.stride) if isinstance(x, PlainLayout) else x for x in operands]
+            theirs = accepted(case["operation"], one, operands)
+            if theirs is not None:
+                wrong = broken_law(case["operation"], Layout(one.shape, one.stride), *given)
+                assert (wrong is None) == theirs, (case, one, wrong)
+                asked += 1
+    assert asked > 200
