@@ -15,10 +15,8 @@ from places import ROOT
 
 from descriptors import (
     ChoiceError,
-    Derivation,
     DescriptorError,
     SwizzleMode,
-    TmaError,
     decode,
     derive,
     diff,

@@ -108,7 +108,7 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "accumulators must fit 512 columns, need 1024, 512 too many; 4 accumulators of 256 columns" in refused(
         instruction="m128n256k16", tile=(256, 512, 16)
     )
-    # Only an instruction of M 64 leaves lanes unused, so that one of M 128 needs fewer columns, if the tile has the rows.
+    # Only M 64 leaves lanes unused, so that an instruction of M 128 needs fewer columns, if the tile has the rows.
     for asked in (
         {"instruction": "m128n256k16", "tile": (512, 256, 64)},
         {"instruction": "m256n256k16", "tile": (1024, 256, 64), "cta_group": 2},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import any_layouts, drawn
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, make_identity_layout, offsets, rank, size
-from layoutalg.layouts.offsets import bounds
+from layoutalg.placed.offsets import bounds
 
 
 @given(any_layouts)
@@ -95,7 +95,9 @@ def test_numbers_at_the_ends_of_a_type_are_exact(layout, dtype):
 def small(source):
     """Layouts whose numbers are about those of one byte, after one function or two."""
     inner = Layout((2, 3), (source.integer(-90, 90), source.integer(-40, 40)))
-    outer = source.pick([corpus.layout(source), Swizzle(source.integer(0, 2), source.integer(0, 3), source.integer(2, 9))])
+    outer = source.pick(
+        [corpus.layout(source), Swizzle(source.integer(0, 2), source.integer(0, 3), source.integer(2, 9))]
+    )
     if source.integer(0, 1):
         outer = ComposedLayout(outer, source.integer(-130, 130), corpus.layout(source))
     return ComposedLayout(outer, source.integer(-130, 130), inner)

@@ -21,7 +21,15 @@ from layoutalg import (
     size,
 )
 from layoutalg.notation.notation import parse_int_tuple
-from layoutalg.tuples.int_tuple import congruent, flatten_tuple, has_none, text, tuple_depth, unflatten, weakly_congruent
+from layoutalg.tuples.int_tuple import (
+    congruent,
+    flatten_tuple,
+    has_none,
+    text,
+    tuple_depth,
+    unflatten,
+    weakly_congruent,
+)
 
 
 @given(shapes)
