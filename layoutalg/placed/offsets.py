@@ -97,19 +97,20 @@ def bounds(layout: AnyLayout) -> tuple[int, int]:
 
 
 def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[int, int]:
-    """An interval that holds the image of an interval under a swizzle or an extended layout."""
+    """An interval that holds the image of an interval under a swizzle or an extended layout, and every step to it."""
     if isinstance(function, Swizzle):
         changing = (1 << function.target_mask.bit_length()) - 1  # the highest bit that changes, and all below it
         return (low & ~changing), (high | changing)
     if isinstance(function, ComposedLayout):
-        low, high = _image_bounds(function.inner, low, high)
+        first = _image_bounds(function.inner, low, high)
         shift = need_int(function.offset, "offsets: an offset")
-        return _image_bounds(function.outer, low + shift, high + shift)
+        last = _image_bounds(function.outer, first[0] + shift, first[1] + shift)
+        return min(first[0], shift, last[0]), max(first[1], shift, last[1])
     leaves = integer_leaves(function)
     reach = sum(abs(d) * (s - 1) for s, d in leaves[:-1])
     turns = max(abs(low), abs(high)) // max(1, product(tuple(s for s, _ in leaves[:-1])))
     reach += abs(leaves[-1][1]) * turns if leaves else 0
-    return min(low, -reach), max(high, reach)
+    return min(low, -reach), max(-low, high, reach)  # a number below 0 is turned around first
 
 
 def integer_leaves(layout: Layout) -> list[tuple[int, int]]:
@@ -155,16 +156,7 @@ def _axis(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
 def _applied(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any]:
     """Apply a swizzle or an extended layout to an array of offsets, in place where that is possible."""
     if isinstance(function, Swizzle):
-        if not function.bits:
-            return values
-        kind = values.dtype.type
-        moved = values & kind(function.source_mask & ~(-1 << (values.dtype.itemsize * 8 - 1)))
-        if function.shift >= 0:
-            moved >>= kind(function.shift)
-        else:
-            moved <<= kind(-function.shift)
-        values ^= moved
-        return values
+        return _swizzled(function, values)
     if isinstance(function, ComposedLayout):
         inner = _applied(function.inner, values)
         inner += inner.dtype.type(function.offset)
@@ -172,12 +164,31 @@ def _applied(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any
     import numpy as np
 
     leaves = integer_leaves(function)
-    kind = values.dtype.type
+    kind, largest = values.dtype.type, np.iinfo(values.dtype).max
     rest = np.abs(values)
     result = np.zeros_like(values)
     for s, d in leaves[:-1]:
-        rest, digit = np.divmod(rest, kind(s))
-        result += digit * kind(d)
-    if leaves:
+        # An extent beyond all numbers of the type leaves nothing to the next one; a stride that nothing takes may be
+        # beyond them too.
+        rest, digit = np.divmod(rest, kind(s)) if s <= largest else (np.zeros_like(rest), rest)
+        if digit.any():
+            result += digit * kind(d)
+    if leaves and rest.any():
         result += rest * kind(leaves[-1][1])
     return np.where(values < 0, -result, result)
+
+
+def _swizzled(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
+    """Apply a swizzle to an array of offsets, in place."""
+    kind, width = values.dtype.type, values.dtype.itemsize * 8
+    if not function.bits or (values.dtype.kind == "u" and function.shift >= width):
+        return values
+    if function.shift >= 0:
+        # Moved first and masked then: bits above those of the type are copies of the sign, and so move in.
+        moved = values >> kind(min(function.shift, width - 1))
+        moved &= kind(function.target_mask)
+    else:
+        moved = values & kind(function.source_mask)
+        moved <<= kind(-function.shift)
+    values ^= moved
+    return values

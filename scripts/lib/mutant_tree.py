@@ -89,14 +89,19 @@ class Record:
 
         What runs while a module is imported or at a test's first call of a cached function runs for no test, or for one
         of many: then any test that runs the module may be the one that sees the change, and any test of a file that
-        imports it, since a table is read without a line of its module.
+        imports it, since a table is read without a line of its module. So may the tests of its room, and those above,
+        which ask the whole package: they import the modules that use the table, or all modules by a list.
         """
         ran = self.lines.get(path, {})
         tests = {test for line in range(first, last + 1) for test in ran.get(line, [])}
         if "" in tests or not tests:
             tests |= {test for names in ran.values() for test in names}
             files = self.importers.get(path, set())
-            tests |= {test for test in self.seconds if test.partition("::")[0] in files}
+            rooms = {Path("tests", room) for room in Path(path).parents} - {Path("tests")}
+            for test in self.seconds:
+                file = test.partition("::")[0]
+                if file in files or Path(file).parent in rooms:
+                    tests.add(test)
         return {test: self.seconds[test] for test in tests if test in self.seconds}
 
 

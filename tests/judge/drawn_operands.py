@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from descriptors import Derivation, derive
+from contextlib import suppress
+from zlib import crc32
+
+from descriptors import Derivation, TmaError, decode, derive, diff, picture, tma_plan, verify
+from descriptors.pictures.kinds import KINDS
+from descriptors.pictures.parts.tiles import COLOURS
+from layoutalg import Picture
 
 OPERANDS: dict[str, Derivation] = {
     name: derive(tile, dtype, major, swizzle, verify=False, **more)  # type: ignore[arg-type]
@@ -23,3 +29,36 @@ OPERANDS: dict[str, Derivation] = {
         "many atoms": ((256, 256), "bf16", "MN", "32B", {"mma": (64, 16)}),
     }.items()
 }
+
+
+def pictures(name: str) -> dict[str, Picture]:
+    """All pictures that an operand has."""
+    d = OPERANDS[name]
+    word = d.word(0, 0)
+    found = {kind: picture(d, kind) for kind in KINDS if kind != "boxes"}
+    found |= {f"tile by {colour}": picture(d, "tile", colour=colour) for colour in COLOURS}
+    grid = d.words(0, *_stage(d))
+    found["last subtile"] = picture(d, "levels", subtile=(len(grid) - 1, len(grid[0]) - 1))
+    found["proof"] = picture(verify(d))
+    found["decoded"] = picture(decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma))
+    compared = {"dtype": d.element, "major": d.major, "shape": d.mma}
+    found["same"] = picture(diff(word, d.smem_tile, d.arch, **compared))  # type: ignore[arg-type]
+    found["wrong"] = picture(diff(word ^ 16 << 32, d.smem_tile, d.arch, **compared))  # type: ignore[arg-type]
+    with suppress(TmaError):
+        found["boxes"] = picture(tma_plan(d))
+    return found
+
+
+def _stage(d: Derivation) -> tuple[int, ...]:
+    return (0,) if len(d.tile) > 2 else ()
+
+
+def fingerprints(name: str) -> dict[str, str]:
+    """Of each picture of an operand the size, and a checksum of what is drawn and one of what is told."""
+    return {kind: _fingerprint(one) for kind, one in pictures(name).items()}
+
+
+def _fingerprint(one: Picture) -> str:
+    scene = one.scene()
+    svg, text = (crc32(face.encode()) for face in (one.svg(), one.text(width=120)))
+    return f"{scene.width:g}x{scene.height:g} {svg:08x} {text:08x}"

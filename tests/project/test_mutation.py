@@ -167,6 +167,17 @@ def test_a_line_that_runs_at_import_meets_the_tests_of_the_files_that_import_its
     assert measured.tests_of("f.py", 1, 1).keys() == {"tests/test_f.py::a", "tests/test_f.py::b[x::y]"}
 
 
+def test_a_line_that_runs_at_import_meets_the_tests_of_its_room_and_of_its_package() -> None:
+    """A number of a table is seen by whoever uses the table, and the form of a class by whoever asks all classes."""
+    room, package = "tests/pack/room/test_g.py::a", "tests/pack/test_all.py::a"
+    others = ["tests/pack/other/test_g.py::a", "tests/pack/room/inner/test_g.py::a", "tests/test_all.py::a"]
+    measured = Record(
+        dict.fromkeys([room, package, *others], 1.0), {"pack/room/f.py": {1: [""], 2: ["gone"], 3: [room]}}
+    )
+    assert measured.tests_of("pack/room/f.py", 1, 1).keys() == {room, package}
+    assert measured.tests_of("pack/room/f.py", 3, 3).keys() == {room}
+
+
 def test_who_imports_a_module_is_read_from_the_tests() -> None:
     found = importers(listed())
     assert "tests/descriptors/instructions/test_tables.py" in found["descriptors/instructions/tables.py"]

@@ -146,7 +146,7 @@ def columns_of(one: MainLoop) -> TensorColumns:
         raise DescriptorError(
             f"plan: accumulators must fit {COLUMNS} columns, need {each * count}, {each * count - COLUMNS} too many; "
             f"{counted(count, 'accumulator')} of {counted(each, 'column')}; a smaller M or N of the tile"
-            + ("" if m == 128 else ", or M 128 of the instruction")
+            + (", or M 128 of the instruction" if m == 64 and one.tile[0] % 128 == 0 else "")
         )
     plan = tmem_plan(
         m, n, one.tile[2], type_name(one.a), one.d, b_dtype=type_name(one.b), kind=one.kind, cta_group=one.cta_group,

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from collisions import outside, overlapping
 from drawn import read
-from drawn_operands import OPERANDS
+from drawn_operands import OPERANDS, fingerprints, pictures
+from places import ROOT
 
 from descriptors import (
     ChoiceError,
-    Derivation,
     DescriptorError,
     SwizzleMode,
-    TmaError,
     decode,
     derive,
     diff,
@@ -25,33 +24,9 @@ from descriptors import (
     tma_plan,
     verify,
 )
-from descriptors.pictures.kinds import KINDS
-from descriptors.pictures.parts.tiles import COLOURS
-from layoutalg import Layout, Picture
+from layoutalg import Layout
 
 D = OPERANDS["K 128B"]
-
-
-def pictures(name: str) -> dict[str, Picture]:
-    """All pictures that an operand has."""
-    d = OPERANDS[name]
-    word = d.word(0, 0)
-    found = {kind: picture(d, kind) for kind in KINDS if kind != "boxes"}
-    found |= {f"tile by {colour}": picture(d, "tile", colour=colour) for colour in COLOURS}
-    grid = d.words(0, *_stage(d))
-    found["last subtile"] = picture(d, "levels", subtile=(len(grid) - 1, len(grid[0]) - 1))
-    found["proof"] = picture(verify(d))
-    found["decoded"] = picture(decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma))
-    compared = {"dtype": d.element, "major": d.major, "shape": d.mma}
-    found["same"] = picture(diff(word, d.smem_tile, d.arch, **compared))  # type: ignore[arg-type]
-    found["wrong"] = picture(diff(word ^ 16 << 32, d.smem_tile, d.arch, **compared))  # type: ignore[arg-type]
-    with suppress(TmaError):
-        found["boxes"] = picture(tma_plan(d))
-    return found
-
-
-def _stage(d: Derivation) -> tuple[int, ...]:
-    return (0,) if len(d.tile) > 2 else ()
 
 
 @pytest.mark.parametrize("name", OPERANDS)
@@ -77,6 +52,13 @@ def test_every_face_of_a_picture_is_whole(name: str) -> None:
         assert one.tikz().endswith("\\end{tikzpicture}"), kind
         assert one._repr_html_().count("data:image/svg+xml;base64,") == 1, kind
         assert one.record()["kind"], kind
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_every_picture_is_the_one_that_was_looked_at(name: str) -> None:
+    """`scripts/make_pictures.py` writes them anew, after a change that was meant."""
+    known = json.loads((ROOT / "tests" / "vectors" / "pictures.json").read_text(encoding="utf-8"))
+    assert fingerprints(name) == known["pictures"][name]
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -108,6 +108,17 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "accumulators must fit 512 columns, need 1024, 512 too many; 4 accumulators of 256 columns" in refused(
         instruction="m128n256k16", tile=(256, 512, 16)
     )
+    # Only M 64 leaves lanes unused, so that an instruction of M 128 needs fewer columns, if the tile has the rows.
+    for asked in (
+        {"instruction": "m128n256k16", "tile": (512, 256, 64)},
+        {"instruction": "m256n256k16", "tile": (1024, 256, 64), "cta_group": 2},
+        {"instruction": "m64n256k16", "tile": (64, 1024, 64), "kind": "f16"},
+    ):
+        assert refused(**asked).endswith("; a smaller M or N of the tile")
+    wide = {"instruction": "m64n256k16", "tile": (256, 256, 64), "kind": "f16"}
+    assert refused(**wide).endswith("a smaller M or N of the tile, or M 128 of the instruction")
+    advised = plan(**{**wide, "instruction": "m128n256k16", "dtype": "bf16"}, stages=1, verify=False)
+    assert isinstance(advised.accumulators, TensorColumns)
     nvf4 = {"dtype": "e2m1", "kind": "mxf4nvf4"}
     assert "several N blocks N of the instruction must be a multiple of 64, found 32; tile = 128x64x64" in refused(
         instruction="m128n32k64", tile=(128, 64, 64), **nvf4

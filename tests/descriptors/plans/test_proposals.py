@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -45,6 +46,18 @@ def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture
         (one,) = found.plans
         assert main(shlex.split(command(one))[1:]) == 0
         assert capsys.readouterr().out == tell(one, proof=one.verify()) + "\n"
+
+
+def test_twelve_refusals_are_told_and_the_others_counted() -> None:
+    found = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
+    assert len(found.refused) > 13
+    for count, more in ((12, 0), (13, 1), (14, 2)):
+        lines = tell(replace(found, refused=found.refused[:count])).splitlines()
+        first = lines.index("Refused") + 1
+        assert lines[first : first + 12] == [f"   {name}: {reason}" for name, reason in found.refused[:12]]
+        assert [line for line in lines if line.endswith("more (--json has them)")] == (
+            [f"   and {more} more (--json has them)"] if more else []
+        )
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,22 @@ def test_a_distance_is_kept_through_sums_and_through_an_or_of_other_bits() -> No
 def test_where_two_values_meet_what_both_agree_on_is_known() -> None:
     met = known.meet(known.exactly(12), known.exactly(8))
     assert met.value == 8 and met.constant(64) is None and not met.mask & 4
+
+
+@pytest.mark.parametrize(
+    ("other", "base"),
+    [
+        (known.exactly((1 << 64) - 1), "r"),
+        (known.exactly((1 << 64) - 256), "r"),  # clears what is 0 anyway
+        (known.exactly((1 << 12) - 1), "r%12"),
+        (known.exactly(1 << 12), ""),
+        (known.exactly((1 << 64) - 512), ""),
+        (Known(0, 0), ""),
+        (Known(0, ~0xFF, "s"), ""),
+    ],
+)
+def test_an_and_keeps_the_base_only_where_it_takes_no_bit_of_it_away(other: Known, base: str) -> None:
+    aligned = Known(0, ~((1 << 64) - 256), "r", 256)
+    for made in (known.both(aligned, other, 64), known.both(other, aligned, 64)):
+        assert made.base == base
+        assert made.offset == (256 if base else 0)

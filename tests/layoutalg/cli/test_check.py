@@ -217,5 +217,10 @@ def test_tuples_agree_part_by_part_and_too_large_layouts_are_not_compared() -> N
     assert agreement(evaluate("(8:1, 3)"), evaluate("(S<0,0,0> o 1 o 8:1, 2)")) == "sum"
     assert agreement(evaluate("(8:1, 3)"), evaluate("(4:1, 3)")) is None
     assert agreement(evaluate("4:1"), 4) is None
+    # A tuple is neither the layout of its parts as modes, nor a number.
+    assert agreement(evaluate("(2:1, 4:2)"), evaluate("(2,4):(1,2)")) is None
+    assert agreement(evaluate("(2,4):(1,2)"), evaluate("(2:1, 4:2)")) is None
+    assert agreement(evaluate("(1, 2)"), 2) is None
+    assert agreement(2, evaluate("(1, 2)")) is None
     with pytest.raises(LayoutError, match="larger layouts are not compared"):
         agreement(evaluate("S<1,0,30> o 0 o 2000000:1"), evaluate("S<0,0,0> o 0 o 2000000:1"))

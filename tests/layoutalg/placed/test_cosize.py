@@ -22,3 +22,16 @@ def test_a_composed_layout_is_measured_up_to_the_limit_of_enumeration(monkeypatc
     assert la.cosize(ComposedLayout(Swizzle(1, 0, 1), 1, Layout(8, 3))) == 24
     with pytest.raises(LayoutError, match="must have at most 8 elements to be enumerated, found 9"):
         la.cosize(ComposedLayout(Swizzle(1, 0, 1), 1, Layout(9, 3)))
+
+
+@pytest.mark.parametrize(
+    "inner", [Layout(2**40), Layout((8, 2**37), (2**37, 1)), Layout((2**20, 1, 2**20), (1, 7, 2**20))]
+)
+def test_swizzled_offsets_without_a_gap_are_measured_without_looking_at_them(inner: Layout) -> None:
+    assert la.cosize(ComposedLayout(Swizzle(3, 4, 3), 0, inner)) == 2**40
+
+
+def test_a_gap_or_a_part_of_a_block_is_looked_at() -> None:
+    for inner in (Layout(2**25, 2), Layout((2**20, 2**20), (1, 2**21)), Layout(2**40 + 1)):
+        with pytest.raises(LayoutError, match="to be enumerated, found"):
+            la.cosize(ComposedLayout(Swizzle(3, 4, 3), 0, inner))

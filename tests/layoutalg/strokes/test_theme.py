@@ -124,6 +124,18 @@ def test_a_kind_and_the_one_four_further_share_their_hue_and_differ_in_lightness
 
 def test_fills_have_a_colour_in_a_terminal_and_no_two_kinds_the_same() -> None:
     assert len({INKS[role].terminal for role in KINDS}) == len({INKS[role].terminal for role in STEPS}) == 8
+    assert all(INKS[role].terminal is not None for role in [*KINDS, *STEPS, "faint", "paper"])
+
+
+@pytest.mark.parametrize("role", [name for name, one in INKS.items() if one.terminal is not None])
+def test_a_colour_in_a_terminal_is_near_that_of_the_light_picture(role: str) -> None:
+    """The 256 colours as xterm has them: 16 of its own, a cube of six steps a side, 24 greys."""
+    number = INKS[role].terminal
+    assert number is not None and 16 <= number < 256
+    steps = (0, 95, 135, 175, 215, 255)
+    cube = [steps[(number - 16) // part % 6] for part in (36, 6, 1)]
+    channels = cube if number < 232 else [8 + 10 * (number - 232)] * 3
+    assert distance("#" + "".join(f"{one:02x}" for one in channels), INKS[role].light, "normal") < 0.12
     assert painted("7", "c4") == "\x1b[30;48;5;104m7\x1b[0m"
     assert painted("7", "atom") == painted("7", None) == "7"
 

@@ -21,7 +21,15 @@ from layoutalg import (
     size,
 )
 from layoutalg.notation.notation import parse_int_tuple
-from layoutalg.tuples.int_tuple import congruent, flatten_tuple, text, tuple_depth, unflatten, weakly_congruent
+from layoutalg.tuples.int_tuple import (
+    congruent,
+    flatten_tuple,
+    has_none,
+    text,
+    tuple_depth,
+    unflatten,
+    weakly_congruent,
+)
 
 
 @given(shapes)
@@ -107,3 +115,10 @@ def test_a_coordinate_that_does_not_fit_the_shape_is_refused(coordinate):
 def test_a_coordinate_out_of_range_is_told_apart_from_other_errors():
     with pytest.raises(CoordinateError, match=r"must lie in \[0,8\), found 9"):
         crd2idx((1, 9), (4, 8))
+
+
+@pytest.mark.parametrize(
+    ("coord", "keeps"), [(None, True), (0, False), ((), False), ((1, (2, 3)), False), ((1, (2, (None,))), True)]
+)
+def test_whether_a_coordinate_keeps_a_mode_is_yes_or_no(coord, keeps):
+    assert has_none(coord) is keeps

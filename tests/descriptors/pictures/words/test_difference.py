@@ -46,3 +46,16 @@ def test_a_pattern_that_starts_elsewhere_is_drawn_so() -> None:
     found = diff(word, d.smem_tile, dtype="bf16", major="K", shape=(64, 16), base=0x80, pattern_start=0x80)
     assert found.ok
     assert not any(map(any, DifferencePicture(found).record()["wrong"]))
+
+
+@pytest.mark.parametrize("name", ["K 128B", "MN 64B"])
+def test_rows_and_columns_of_the_text_are_named_by_their_elements(name: str) -> None:
+    d = OPERANDS[name]
+    found = diff(d.word(0, 0), d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    lines = [line.split() for line in DifferencePicture(found).text().splitlines()]
+    mn, k = d.mma
+    u, v = (1, 8) if d.major.contiguous_mode else (8, 1)
+    assert [str(j) for j in range(0, k, v)] in lines
+    rows = [line[0] for line in lines if len(line) == k // v + 1 and line[1].startswith("0x")]
+    assert len(rows) >= min(mn // u, 32)
+    assert rows == [str(i * u) for i in range(len(rows))]

@@ -33,3 +33,9 @@ def test_the_nearest_are_legal_and_none_is_nearer() -> None:
         assert {(m, x) for m, x, _ in near} <= legal
         least = min(abs(x - n) for _, x in legal)
         assert all(abs(x - n) == least for _, x, _ in near) and 1 <= len(near) <= 2
+
+
+@pytest.mark.parametrize("cta_group", [0, 3, -1])
+def test_an_instruction_is_of_one_cta_or_of_two(cta_group: int) -> None:
+    with pytest.raises(DescriptorError, match=rf"^plan: cta_group must be (at least 1|at most 2), found {cta_group}"):
+        asked("m128n64k16", "bf16", tile=(128, 64, 16), cta_group=cta_group)
