@@ -30,7 +30,7 @@ _KEYS = {
     "colour": "Of the tile: order, bank, column, atom, subtile, chunk or wrong.",
     "word": "A word to compare with that of the chosen subtile.",
 }
-_COMPLETED = ("dtype", "major", "swizzle", "arch", "operand", "unit")
+_COMPLETED = ("dtype", "major", "swizzle", "arch", "operand", "unit", "tab", "colour")
 
 _PARAMETERS: list[click.Parameter] = [
     click.Option([f"--{name}"], help=words, shell_complete=complete if name in _COMPLETED else None)

@@ -29,7 +29,7 @@ class NoAnswer(Exception):
     """No layout satisfies the definition, so far as the plan can tell."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """A piece of the result: its coordinates stand for ``points``; ``shape`` is what the piece must refine.
 
@@ -41,14 +41,14 @@ class Part:
     whole: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Merged:
     """Parts that share one mode of the result, whose inner structure is free."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The tree of parts, what a sum of points is worth, and where a fixed part of the coordinate stands."""
 

@@ -15,13 +15,14 @@ from derived import K_128
 from descriptors import ChoiceError, DescriptorError, ProofError, derive
 from descriptors.cli.command import main
 from descriptors.debug.diff import diff
-from descriptors.derivation.parts import derivation
+from descriptors.derivation import basis
 from descriptors.derivation.symbolic import symbolic_extents
 from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import tile_of_partition
 from descriptors.proof.read_model import read_addresses
 from descriptors.sweeps import atlas
 from descriptors.sweeps.search import survey
+from descriptors.words.descriptor import SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, UndecidedError, offsets, size
 
 # A wrong word is never told: the proof stands between
@@ -30,12 +31,9 @@ from layoutalg import ComposedLayout, Layout, Swizzle, UndecidedError, offsets, 
 @pytest.fixture
 def wrong_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every derivation gives words whose start is 32 bytes off."""
-    honest = derivation.Derivation.words
-
-    def spoilt(table: Any) -> Any:
-        return table ^ 2 if isinstance(table, int) else tuple(map(spoilt, table))
-
-    monkeypatch.setattr(derivation.Derivation, "words", lambda d, base=0: spoilt(honest(d, base)))
+    honest = SmemDescriptor.encode
+    monkeypatch.setattr(SmemDescriptor, "encode", lambda word: honest(word) ^ 2)
+    monkeypatch.setattr(basis, "_operand", basis._operand.__wrapped__)  # nothing that was read before
     yield
 
 

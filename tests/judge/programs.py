@@ -20,6 +20,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "descriptors": {
         "derive": [*TILE, "--mma", "64x16"],
         "draw": ["levels", *TILE, "--mma", "64x16"],
+        "explore": ["--html", os.devnull],
         "emit": ["python", f"a: {' '.join([*TILE, '--mma', '64x16'])}"],
         "match": ["(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"],
         "candidates": ["(64,16):(64,1)", "--dtype", "bf16"],

@@ -283,6 +283,8 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
 ANSWERS = {"Access", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES", "Scene"}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES
+#: Which refuse in words of their own: tests/layoutalg/laws, tests/layoutalg/placed, tests/layoutalg/test_programs.py.
+NOT_OPERATIONS |= {"broken_law", "law_names", "offset_table", "jit", "make_swizzle"}
 
 
 def call(operation: str, index: int | None = None, operand: Any = None) -> Any:

@@ -49,6 +49,7 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
 def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what an operand is, and of what is written of it."""
     from descriptors.emitters.emit import LANGUAGES
+    from descriptors.explorer.question import TABS
     from descriptors.gemm.emit import PLAN_LANGUAGES
     from descriptors.kernels.forms.finding import ALL_RULES
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS
@@ -58,6 +59,7 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     from descriptors.output.tiles.formulas import TABLE_WRITERS
     from descriptors.plans.parts.asked import SOURCES
     from descriptors.shift.steps import QUARTERS, STARTS
+    from descriptors.stages.view import COLOURS
 
     return {
         "dtype": ELEMENT_TYPES,
@@ -72,5 +74,7 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
         "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
         "language": LANGUAGES,
         **dict.fromkeys(("only", "without"), ALL_RULES),
+        "tab": TABS,
+        "colour": COLOURS,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -28,6 +29,7 @@ LINES = {
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
     ("plan", "--kind"): "m128n64k16 bf16 --tile 128x64x16".split(),
     ("derive", "--format"): FAMILY,
+    ("explore", "--unit"): ["--html", os.devnull, "--layout", "(64,64):(64,1)", "--mma", "64x16"],
     ("emit", "--dtype"): ["python", "a: --major K --swizzle 128B --tile 64x64 --mma 64x16"],
 }
 
@@ -44,6 +46,7 @@ def options(name: str) -> list[click.Option]:
 
 #: What takes any identifier, or any folder: nothing is offered, and nothing refused.
 FREE = {("emit", "--name"), ("check", "-I"), ("explain", "-I")}
+FREE |= {("explore", f"--{name}") for name in ("html", "site", "pyodide")}
 #: Whose refusal names the command that lists them: they are many.
 LISTED = {("check", "--rule"), ("check", "--ignore")}
 OPTIONS = [one for name in COMMANDS for option in options(name) if (one := (name, option.opts[0])) not in FREE | LISTED]

@@ -76,7 +76,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["match", "0x4000404000010000", "--dtype", "bf16"], "found the word 0x4000404000010000; decode reads it"),
         (["0x4000404000010000"], "No such command '0x4000404000010000'; a word is read by descriptors decode"),
         (["derieve"], "No such command 'derieve'; did you mean derive?"),
-        (["nothing"], "No such command 'nothing'; one of derive, draw, emit, match"),
+        (["nothing"], "No such command 'nothing'; one of derive, draw, explore, emit, match"),
         (["decode"], "WORD is missing"),
         (["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K"], "--shape is missing: MNxK that one"),
         (

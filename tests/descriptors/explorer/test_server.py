@@ -256,6 +256,7 @@ def test_an_impossible_choice_is_answered_in_the_engines_sentence(home: Any) -> 
 
 def test_a_script_in_a_layout_is_text(home: Any) -> None:
     home.goto(home.url + "#layout=" + "%3Cscript%3Ealert(1)%3C%2Fscript%3E&cell=%3Cb%3E&tile=%00")
+    home.wait_for_load_state("networkidle")  # a question that a reload cuts off is an error to the browser
     home.reload()
     home.locator("#problem", has_text="explore: ").wait_for()
     home.goto(home.url.partition("#")[0] + "#layout=%3Cscript%3Ealert(1)%3C%2Fscript%3E")

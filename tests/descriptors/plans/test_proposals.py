@@ -50,6 +50,7 @@ def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture
 
 def test_twelve_refusals_are_told_and_the_others_counted() -> None:
     found = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
+    found = replace(found, refused=found.refused * 3)
     assert len(found.refused) > 13
     for count, more in ((12, 0), (13, 1), (14, 2)):
         lines = tell(replace(found, refused=found.refused[:count])).splitlines()
