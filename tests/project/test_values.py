@@ -160,8 +160,12 @@ def _written(key: str, value: Any) -> Any:
     return eval(repr(value), dict(names))  # noqa: S307  that this is possible is what the test is about
 
 
+#: What a law notes while it enumerates: compared with nothing, and handed to nobody.
+NOTES = {"laws.fit.Plan", "laws.fit.Part", "laws.fit.Merged"}
+
+
 def test_every_class_of_values_has_examples() -> None:
-    assert _classes() == {*EXAMPLES, *INNER}
+    assert _classes() - NOTES == {*EXAMPLES, *INNER}
     for key, value in VALUES:
         assert f"{type(value).__module__}.{type(value).__name__}" == f"layoutalg.{key}"
 
