@@ -40,7 +40,8 @@ _K = {"bf16": 16, "f16": 16, "tf32": 8}
 _SWIZZLES = (None, "128B", "64B", "32B", "none")
 #: One plan of so many has a wrong twin.
 _TWIN = 4
-_FLAGS = ("-std=c++17", "-O3", "-gencode", "arch=compute_90a,code=sm_90a")
+#: What nvcc is told for an emitted program.
+FLAGS = ("-std=c++17", "-O3", "-gencode", "arch=compute_90a,code=sm_90a")
 
 
 def drawn(number: int, seed: int) -> list[dict[str, Any]]:
@@ -104,7 +105,7 @@ def built(folder: Path, name: str, text: str) -> Path:
     """The program, compiled."""
     source, program = folder / f"{name}.cu", folder / name
     source.write_text(text, encoding="utf-8")
-    done = subprocess.run(["nvcc", *_FLAGS, "-o", str(program), str(source)], capture_output=True, text=True)
+    done = subprocess.run(["nvcc", *FLAGS, "-o", str(program), str(source)], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"main_loops: {name} must compile, found:\n{done.stderr[-4000:]}")
     return program

@@ -25,13 +25,12 @@ from descriptors.gemm.constants import constants
 from descriptors.gemm.loads import loads_of
 from descriptors.gemm.wgmma import at_once, instruction, last_release, stage
 from descriptors.operands.operand import Major
-from descriptors.plans.parts.accumulators import Registers
+from descriptors.plans.parts.accumulators import SM_REGISTERS, THREAD_REGISTERS, Registers
 from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.parts.tensor_map import encode_arguments
 from descriptors.plans.plan import Plan
 from descriptors.text import counted, extents_text
 
-_SM_REGISTERS = 65536
 #: Registers that the assembler wants beside the accumulator of an instruction.
 _BESIDE = 26
 
@@ -81,7 +80,7 @@ def registers(warpgroups: int) -> tuple[int, int, int]:
     >>> registers(1), registers(2), registers(3)
     ((255, 255, 255), (168, 40, 232), (128, 32, 160))
     """
-    start = min(255, _SM_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
+    start = min(THREAD_REGISTERS, SM_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
     if warpgroups == 1:
         return start, start, start
     few = {2: 40, 3: 32}.get(warpgroups, 24)
