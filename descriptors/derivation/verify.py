@@ -17,7 +17,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.derivation.compared import by_subtile, unequal
@@ -25,6 +24,7 @@ from descriptors.derivation.parts.advance import named_subtiles
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.parts.table import numbers
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts
 from descriptors.proof import read_model
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report(Told):
     """The outcome of a proof.
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 
 #: The smallest lesson, as the parser takes it.
 EXAMPLE = """
@@ -67,7 +67,7 @@ _EXERCISE = {"name", "ask", "judge", "operands", "starter"}
 _LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exercise:
     """A question, the judge of its answers, and what helps; answers are texts, as a student types them."""
 
@@ -83,7 +83,7 @@ class Exercise:
     wrong: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A piece of a lesson: ``text`` in Markdown, the expression of a ``figure``, or the number of an ``exercise``."""
 
@@ -91,7 +91,7 @@ class Part:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lesson:
     """A lesson: what it is for, its parts in order, its exercises."""
 

@@ -12,10 +12,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
 from descriptors.matching.canonical import match_form
@@ -45,7 +45,7 @@ from layoutalg import LayoutError
 _legal = lru_cache(maxsize=1 << 12)(check_operand_tile)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """The instruction that reads a tile, as far as it is known, and how strictly it must exist.
 
@@ -146,7 +146,7 @@ def reader(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A tile and what reads it: all that the five steps need.
 

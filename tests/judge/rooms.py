@@ -37,6 +37,7 @@ ROOMS = {
     "layoutalg": "",
     "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
+    "descriptors.frozen": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": "synonyms operand swizzled decayed atoms pasted explicit",
