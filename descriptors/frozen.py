@@ -21,6 +21,7 @@ from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 Class = TypeVar("Class", bound=type)
+Value = TypeVar("Value")
 
 
 @dataclass_transform(frozen_default=True)
@@ -86,6 +87,32 @@ class _AsDataclass:
         return found
 
 
+def contents(value: Any) -> dict[str, Any]:
+    """The fields of a value by name, as they are.
+
+    >>> from descriptors.words.bitfield import UnknownCode
+    >>> contents(UnknownCode(5))
+    {'code': 5}
+    """
+    return dict(zip(value.__match_args__, value._contents, strict=True))
+
+
+def replace(value: Value, **changes: Any) -> Value:
+    """The same value with other contents of some fields: :func:`dataclasses.replace` of a value made here.
+
+    Raises:
+        TypeError: if there is no such field.
+
+    >>> @frozen
+    ... class Extents:
+    ...     mn: int
+    ...     k: int = 16
+    >>> replace(Extents(64), k=8)
+    Extents(mn=64, k=8)
+    """
+    return type(value)(**contents(value) | changes)
+
+
 def _set(self: Any, name: str, value: Any) -> NoReturn:
     from dataclasses import FrozenInstanceError
 
@@ -107,8 +134,8 @@ def _hash(self: Any) -> int:
 
 
 def _shown(self: Any) -> str:
-    fields = zip(self.__match_args__, self._contents, strict=True)
-    return f"{self.__class__.__qualname__}({', '.join([f'{name}={value!r}' for name, value in fields])})"
+    shown = [f"{name}={value!r}" for name, value in contents(self).items()]
+    return f"{self.__class__.__qualname__}({', '.join(shown)})"
 
 
 def _reduced(self: Any) -> tuple[Any, ...]:

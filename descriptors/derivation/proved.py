@@ -23,15 +23,15 @@ False False
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
 from descriptors.derivation.basis import verdict
 from descriptors.derivation.family import family_of
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
 from descriptors.errors import DescriptorError, ProofError, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.proof import read_model
 from descriptors.text import Told, counted
@@ -40,7 +40,7 @@ from descriptors.words.address import WINDOW_BYTES
 from layoutalg import size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof(Told):
     """A proof that holds: of what, and how.
 
@@ -134,6 +134,8 @@ def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:
         evidence = _evidence(d.arch, d.element.name, d.major is Major.K, d.descriptor.leading_is_absolute)
         subtiles = size(d.advance)
         return Proof(prod(d.mma) * named, named, step, family_of(d), evidence, subtiles - named)
+    from descriptors.derivation.verify import verify  # where the theorem decides, nothing is compared
+
     report = verify(d, bases=(base,))
     if not report.ok:
         raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)

@@ -19,14 +19,13 @@ Law: with numbers for the symbols, every formula is the number that ``derive`` g
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product as cartesian
 from typing import Any
 
 from descriptors.derivation.parts.crossing import is_48_bytes_of_k
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
-from descriptors.frozen import frozen
+from descriptors.frozen import frozen, replace
 from descriptors.instructions.rules import Legality
 from descriptors.matching.canonical import Match, match_form
 from descriptors.matching.forms import LEADING, STRIDE, Form, form

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.frozen import frozen
 from descriptors.pictures.parts.panels import spaced
 from descriptors.pictures.parts.tables import shown

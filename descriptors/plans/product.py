@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
+from descriptors.derivation.verify import verify
 from descriptors.frozen import frozen
 from descriptors.plans import memory
 from descriptors.plans.parts.accumulators import Registers, TensorColumns

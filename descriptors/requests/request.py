@@ -22,7 +22,6 @@ from descriptors.matching.canonical import match_form
 from descriptors.matching.forms import form
 from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
 from descriptors.operands.operand import (
     MATRICES,
@@ -215,6 +214,8 @@ def _told(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
     """
     readings = [spec]
     if not _fits(spec, by, checked=True):
+        from descriptors.operands.decayed import swizzled_readings  # of what is seldom given
+
         readings += [spec._replace(layout=layout, swizzle=mode) for layout, mode in swizzled_readings(tile, by.element)]
     for checked in (True, False):
         for reading in readings:

@@ -20,7 +20,8 @@ from typing import NamedTuple, TypeAlias
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
+from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.frozen import frozen
 from descriptors.instructions.idesc import idesc

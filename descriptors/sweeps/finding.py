@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.frozen import frozen
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.text import counted, tell

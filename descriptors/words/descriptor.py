@@ -10,11 +10,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
+from descriptors.frozen import frozen, replace
 from descriptors.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import Word

@@ -17,7 +17,6 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.placed.offsets import offsets
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, need_int
@@ -86,6 +85,8 @@ def _cosize_composed(layout: ComposedLayout) -> int:
             f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
             f"{size(inner)}; layout = {layout}"
         )
+    from layoutalg.placed.offsets import offsets  # a plain layout needs none of them
+
     image = offsets(layout)
     return int(max(image.max(initial=0), 0) - min(image.min(initial=0), 0)) + 1
 

@@ -13,7 +13,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -22,7 +21,7 @@ from descriptors.derivation.parts.crossing import Crossing
 from descriptors.derivation.parts.places import PlacedSubtiles
 from descriptors.derivation.parts.table import Grid, mapped
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen
+from descriptors.frozen import frozen, replace
 from descriptors.matching.canonical import Match
 from descriptors.matching.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode

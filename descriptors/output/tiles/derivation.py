@@ -23,7 +23,7 @@ from descriptors import text
 from descriptors.derivation.parts.crossing import LINE, PIECES
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import Proof
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.output.tiles import advance, proof
