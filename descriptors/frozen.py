@@ -16,7 +16,6 @@ Law: a class made here and one made by ``dataclass`` of the same fields behave a
 
 from __future__ import annotations
 
-import sys
 from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
@@ -55,15 +54,14 @@ _WITHOUT_SLOTS = ("__dict__", "__weakref__")
 
 def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> Any:
     """The function that sets the fields of a value, through the slots themselves, as a frozen class has no setter."""
-    given = {f"set_{name}": vars(cls)[name].__set__ for name in kinds}
-    given |= {f"default_{name}": default for name, default in defaults.items()}
+    space: dict[str, Any] = {f"set_{name}": vars(cls)[name].__set__ for name in kinds}
+    space |= {f"default_{name}": default for name, default in defaults.items()}
     taken = "".join(f", {name}=default_{name}" if name in defaults else f", {name}" for name in kinds)
     steps = [f"set_{name}(self, {name})" for name in kinds]
     steps += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
-    text = f"def make({', '.join(given)}):\n def __init__(self{taken}): {'; '.join(steps) or 'pass'}\n return __init__"
-    space: dict[str, Any] = {}
-    exec(text, vars(sys.modules[cls.__module__]), space)  # noqa: S102  of names that the class itself has
-    made = space["make"](**given)
+    exec(f"def __init__(self{taken}): {'; '.join(steps) or 'pass'}", space)  # noqa: S102  the class's own names
+    made = space["__init__"]
+    made.__module__ = cls.__module__
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     made.__annotations__ = {**kinds, "return": "None"}
     return made

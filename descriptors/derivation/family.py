@@ -30,7 +30,7 @@ from descriptors.operands.atoms import atom_in_elements
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch
-from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute
+from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol
 
 
 class Family(NamedTuple):
@@ -96,7 +96,7 @@ def _family(
     try:
         atom = atom_in_elements(major, swizzle, ELEMENT_TYPES[dtype])
         a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), mma, strict=True))
-        tile = (f"{a}*m", f"{b}*k", "s")[: len(order)]
+        tile = (a * symbol("m"), b * symbol("k"), symbol("s"))[: len(order)]
         made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")
     except (DescriptorError, LayoutError):
         return None
