@@ -2,7 +2,7 @@
 
 ``dataclass(frozen=True, slots=True)`` writes and compiles six functions for each class, about a millisecond; a command
 that loads thirty such classes would spend a quarter of its start there. Here one is written, ``__init__``, in which the
-names of the fields stand; all others are the same functions for every class. What :mod:`dataclasses` asks such a class
+names of the fields stand; all others are the same functions for every class. What ``dataclasses`` asks such a class
 for ``replace``, ``asdict`` and ``fields``, it gets from a dataclass of the same fields, made when it first asks.
 
 Law: a class made here and one made by ``dataclass`` of the same fields behave alike.
@@ -68,7 +68,7 @@ def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> A
 
 
 class _AsDataclass:
-    """What :mod:`dataclasses` looks for in a class, from a dataclass of the same fields."""
+    """What ``dataclasses`` looks for in a class, from a dataclass of the same fields."""
 
     def __init__(self, asked: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> None:
         self.asked, self.kinds, self.defaults = asked, kinds, defaults
@@ -96,7 +96,7 @@ def contents(value: Any) -> dict[str, Any]:
 
 
 def replace(value: Value, **changes: Any) -> Value:
-    """The same value with other contents of some fields: :func:`dataclasses.replace` of a value made here.
+    """The same value with other contents of some fields: what ``dataclasses.replace`` does of a value made here.
 
     Raises:
         TypeError: if there is no such field.
