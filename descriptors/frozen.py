@@ -42,7 +42,12 @@ def frozen(cls: Class) -> Class:
     defaults = {name: body.pop(name) for name in names if name in body}
     contents = attrgetter(*names) if len(names) > 1 else lambda value: tuple([getattr(value, name) for name in names])
     asked = {name: _AsDataclass(name, kinds, defaults) for name in ("__dataclass_fields__", "__dataclass_params__")}
-    own = {"__slots__": names, "__match_args__": names, "_contents": property(contents)}
+    own = {
+        "__qualname__": cls.__qualname__,
+        "__slots__": names,
+        "__match_args__": names,
+        "_contents": property(contents),
+    }
     made: Any = type(cls)(cls.__name__, cls.__bases__, {**_SHARED, **asked, **body, **own})
     made.__init__ = _initializer(made, kinds, defaults)
     return made  # type: ignore[no-any-return]  # the class that was given, with slots
@@ -63,7 +68,7 @@ def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> A
     made = space["__init__"]
     made.__module__ = cls.__module__
     made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__annotations__ = {**kinds, "return": "None"}
+    made.__annotations__ = {**kinds, "return": None}
     return made
 
 
