@@ -11,9 +11,30 @@ from derived import INSTRUCTION_K, unproved
 
 from descriptors import DescriptorError
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import mapped
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import parts
 from layoutalg import ComposedLayout, Layout, Swizzle
+
+class Handed(Derivation):
+    """A derivation that hands out other words than its own."""
+
+    __slots__ = ("handed",)
+    handed: Any
+
+    def words(self, base: int = 0, stage: Any = None) -> Any:
+        """The words that it was given, moved with the tile."""
+        return mapped(lambda word: word + base // 16, self.handed)
+
+
+def handing_out(d: Derivation, words: Any) -> Derivation:
+    """The same derivation but for the words that it hands out."""
+    made = object.__new__(Handed)
+    for field in dataclasses.fields(d):
+        object.__setattr__(made, field.name, getattr(d, field.name))
+    object.__setattr__(made, "handed", words)
+    return made
+
 
 MODES = [mode for mode in SwizzleMode if mode is not SwizzleMode.B128_BASE32B]
 

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from derived import K_128, MN_64, unproved
 from seeds import seeds_of
-from spoilt import right, spoilt
+from spoilt import handing_out, right, spoilt
 
 from descriptors import DescriptorError, derive, derive_symbolic, verify
 from descriptors.derivation.basis import verdict, verdict_for_all
@@ -53,6 +53,21 @@ def test_the_theorem_says_what_the_comparison_of_every_element_says(seed: int) -
                 assert holds or found.outcome == "open", (one.smem_tile, one.descriptor)
     assert told["open False"] <= told.total() // 100  # a spoilt word is refuted, not left to be compared
     assert told["different False"] > 3000 and told["equal True"] > 200, told
+
+
+@pytest.mark.parametrize(
+    ("bit", "at"), [(0, (64, 32)), (13, (64, 32)), (32, (72, 32)), (45, (72, 32)), (61, (65, 32)), (16, ()), (14, ())]
+)
+def test_a_word_that_is_handed_out_wrong_is_refuted_at_an_element_that_it_reads(bit: int, at: tuple[int, ...]) -> None:
+    """One bit of one word in sixteen; bits that nobody reads change nothing."""
+    d = unproved(**K_128)
+    words = [list(row) for row in d.words()]
+    words[1][2] ^= 1 << bit
+    wrong = handing_out(d, tuple(map(tuple, words)))
+    found = verdict(wrong)
+    assert (found.outcome, found.at) == ("different" if at else "equal", at)
+    assert verify(wrong).ok is not bool(at)
+    assert not at or is_wrong(wrong, at)
 
 
 @pytest.mark.parametrize("tile", [(128, 768), (128, 1536), (256, 768), (128, 768, 3)])
