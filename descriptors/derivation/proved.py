@@ -28,6 +28,7 @@ from functools import lru_cache
 from math import prod
 
 from descriptors.derivation.basis import verdict
+from descriptors.derivation.cut_tile import cut_tile
 from descriptors.derivation.family import family_of
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import Report, verify
@@ -35,8 +36,6 @@ from descriptors.errors import DescriptorError, ProofError, brief
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.proof import read_model
 from descriptors.text import Told, counted
-from descriptors.theorem.affine import Affine, bounds, stored
-from descriptors.words.address import WINDOW_BYTES
 from layoutalg import size
 
 
@@ -114,18 +113,12 @@ def proved(derivation: Derivation, *, base: int = 0) -> Proof:
     if base:
         d.descriptor_at(base)  # refuses what no tile can begin at
         step = step if base % step == 0 else LINE_BYTES
-    tile = stored(d.smem_tile)
-    found = verdict(d, tile)
-    if found.outcome != "equal" or not _fits(tile, d.element.storage_bits, base):
+    tile = cut_tile(d)
+    found = verdict(d, tile, base)
+    if found.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
         return _compared(d, base, found.outcome, step)
     evidence = _evidence(d.arch, d.element.name, d.major is Major.K, d.descriptor.leading_is_absolute)
     return Proof(prod(d.tile), size(d.advance), step, family_of(d), evidence)
-
-
-def _fits(tile: Affine, bits: int, base: int) -> bool:
-    """Whether everything stored lies in the window from a base: then every word has its start address."""
-    low, high = bounds(tile)
-    return base * 8 + low * bits >= 0 and base * 8 + (high + 1) * bits <= WINDOW_BYTES * 8
 
 
 def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:

@@ -95,7 +95,7 @@ def value(digits: Iterable[Digit], index: int) -> Any:
 def cut(digits: Iterable[Digit], extent: int) -> tuple[list[Digit], list[Digit]] | None:
     """The maps within blocks of an extent, and from block to block: f(x + extent*i) = head(x) + tail(i).
 
-    None where there are none: the extent ends inside a digit that is no multiple of what is left of it. Both are normal.
+    Both are normal. None where there are none: the extent ends inside a digit, and not after a part of it.
 
     >>> cut([(8, 64), (6, 512)], 16), cut([(2, 1), (6, 4)], 3)
     (([(16, 64)], [(3, 1024)]), None)

@@ -16,6 +16,7 @@ from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import parts
 from layoutalg import ComposedLayout, Layout, Swizzle
 
+
 class Handed(Derivation):
     """A derivation that hands out other words than its own."""
 

@@ -163,14 +163,16 @@ class Derivation(PlacedSubtiles):
         first = self.descriptor_at(base)
         if self.crossing is not None:
             return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
-        # Only the start address differs, the lowest field: where every start fits it, so many units are added to the word.
+        # Only the start address differs, the lowest field: where every start fits it, units are added to the word.
         field, (steps, at) = first.word["start_address"], self._steps(stage)
         start = first.start_address // field.unit + at
         lowest, highest = start + sum(map(min, steps)), start + sum(map(max, steps))
-        if 0 <= lowest and highest * field.unit <= field.limit:
+        if lowest >= 0 and highest * field.unit <= field.limit:
             return cast(Grid, sums(steps, _encoded(*_values(first)) + at))
         offsets = self.offsets_bytes(stage)
-        return cast(Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets))  # refuses one
+        return cast(
+            Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets)
+        )  # refuses one
 
     def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
         """The descriptor word of one subtile of a tile at an address.

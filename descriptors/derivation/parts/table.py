@@ -56,12 +56,12 @@ def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[
 
 def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
     """A table of the sums of one step of each mode, the first mode outermost."""
-    if len(steps) < 2:
-        return tuple([start + step for step in steps[0]]) if steps else start
-    rest, last = steps[1:], steps[1]
-    if len(rest) > 1:
-        return tuple([sums(rest, start + step) for step in steps[0]])
-    return tuple([tuple([begun + step for step in last]) for begun in [start + step for step in steps[0]]])
+    found: Any = [start]
+    for mode in steps:
+        found = [one + step for one in found for step in mode]
+    for mode in reversed(steps[1:]):  # so many at a time are a row
+        found = zip(*[iter(found)] * len(mode), strict=True)
+    return tuple(found) if steps else start
 
 
 @lru_cache(maxsize=1 << 12)

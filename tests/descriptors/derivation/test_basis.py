@@ -5,17 +5,22 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from derived import K_128, MN_64, unproved
 from seeds import seeds_of
 from spoilt import handing_out, right, spoilt
 
-from descriptors import DescriptorError, derive, derive_symbolic, verify
+from descriptors import DescriptorError, ProofError, derive, derive_symbolic, proved, verify
 from descriptors.derivation.basis import verdict, verdict_for_all
+from descriptors.derivation.parts import derivation
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.parts.table import numbers
 from descriptors.proof.addresses import fetched_addresses, stored_addresses
+from descriptors.words import descriptor
+from descriptors.words.bitfield import Word
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 #: Derivations of one run, and spoilt ones of each; a run has ten seconds. ``scripts/test --fresh`` draws others.
@@ -55,19 +60,48 @@ def test_the_theorem_says_what_the_comparison_of_every_element_says(seed: int) -
     assert told["different False"] > 3000 and told["equal True"] > 200, told
 
 
-@pytest.mark.parametrize(
-    ("bit", "at"), [(0, (64, 32)), (13, (64, 32)), (32, (72, 32)), (45, (72, 32)), (61, (65, 32)), (16, ()), (14, ())]
-)
-def test_a_word_that_is_handed_out_wrong_is_refuted_at_an_element_that_it_reads(bit: int, at: tuple[int, ...]) -> None:
-    """One bit of one word in sixteen; bits that nobody reads change nothing."""
+@pytest.mark.parametrize("bit", [0, 1, 13, 32, 45, 49, 62])
+def test_one_wrong_bit_in_one_word_is_refuted_at_an_element_that_it_reads(bit: int) -> None:
+    found, wrong = told_of(1 << bit)
+    assert found.outcome == "different" and is_wrong(wrong, found.at)
+    assert (found.at[0] // 64, found.at[1] // 16) == (1, 2)
+    report = verify(wrong)
+    assert not report.ok and {one.subtile for one in report.mismatches} == {(1, 2)}
+    with pytest.raises(ProofError, match=r"disproved: \d+ of 16384 elements in 16 subtiles"):
+        proved(wrong)
+
+
+@pytest.mark.parametrize("bit", [14, 15, 16, 29, 30, 31, 53, 60])
+def test_one_bit_that_nobody_reads_changes_nothing(bit: int) -> None:
+    found, other = told_of(1 << bit)
+    assert found.outcome == "equal" and verify(other).ok and proved(other).ok
+
+
+@pytest.mark.parametrize("bit", [46, 47, 61])
+def test_a_word_without_a_meaning_is_an_error_in_both_proofs(bit: int) -> None:
+    for judge in (verdict, verify):
+        with pytest.raises(DescriptorError):
+            told_of(1 << bit, judge)
+
+
+def told_of(changed: int, judge: Callable[[Derivation], Any] = verdict) -> tuple[Any, Derivation]:
+    """A verdict on a tile of 2 x 8 words with some bits of one word changed."""
     d = unproved(**K_128)
     words = [list(row) for row in d.words()]
-    words[1][2] ^= 1 << bit
-    wrong = handing_out(d, tuple(map(tuple, words)))
-    found = verdict(wrong)
-    assert (found.outcome, found.at) == ("different" if at else "equal", at)
-    assert verify(wrong).ok is not bool(at)
-    assert not at or is_wrong(wrong, at)
+    words[1][2] ^= changed
+    other = handing_out(d, tuple(map(tuple, words)))
+    return judge(other), other
+
+
+@pytest.mark.parametrize("name", ["leading_byte_offset", "stride_byte_offset", "swizzle"])
+def test_words_with_a_field_in_another_place_are_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What writes the words and what reads them again share no position of a field."""
+    d = unproved(**MN_64, arch="sm90")
+    fields = [dataclasses.replace(f, low=f.low - (f.name == name)) for f in d.descriptor.word.fields]
+    monkeypatch.setitem(descriptor.WORDS, "sm90", Word("sm90 moved", 64, tuple(fields)))  # type: ignore[arg-type]
+    monkeypatch.setattr(derivation, "_encoded", lambda *values: descriptor.SmemDescriptor(*values).encode())
+    found = verdict(d)
+    assert found.outcome == "different" and is_wrong(d, found.at) and not verify(d).ok
 
 
 @pytest.mark.parametrize("tile", [(128, 768), (128, 1536), (256, 768), (128, 768, 3)])
@@ -106,11 +140,9 @@ def test_what_ends_inside_a_piece_is_left_open() -> None:
 @pytest.mark.parametrize("arguments", [K_128, MN_64])
 def test_the_proof_of_a_tile_costs_the_same_at_any_size(arguments: dict[str, object]) -> None:
     """Counted in calls of Python functions, which no other work on the machine changes."""
-    counts = set()
-    for many in (1, 2, 4, 8):
-        tile = (128 * many * 2, 128 * many * 2)
-        counts.add(calls(unproved(**{**arguments, "tile": tile}, capacity=None)))
-    assert len(counts) == 1
+    for within in ((128, 128), (128, 256), (256, 256)), ((512, 512), (1024, 1024), (1 << 20, 1 << 20)):
+        found = [unproved(**{**arguments, "tile": tile}, capacity=None) for tile in within]
+        assert len({calls(one) for one in found}) == 1  # with the words that are handed out, and beyond the window
 
 
 def calls(d: Derivation) -> int:
