@@ -27,7 +27,7 @@ from descriptors.derivation.cut_tile import CutTile, cut_tile
 from descriptors.derivation.one_by_one import one_by_one
 from descriptors.derivation.parts.crossing import LINE
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.parts.table import numbers
+from descriptors.derivation.parts.table import MOST_SUBTILES, numbers
 from descriptors.derivation.symbolic import SymbolicDerivation
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.theorem.affine import Affine, modes, stored
@@ -55,7 +55,7 @@ def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdic
     Verdict(outcome='equal', at=())
     """
     tile = tile or cut_tile(d)
-    if not tile.fits(d.element.storage_bits, base) or not tile.countable():
+    if not tile.fits(d.element.storage_bits, base) or tile.operands > MOST_SUBTILES:
         read = fetched(d)
         return _OPEN if read is None else agreement(stored(d.smem_tile), read)
     words = numbers(d.words(base))

@@ -25,13 +25,13 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from descriptors.derivation.parts.advance import MOST_SUBTILES
 from descriptors.derivation.parts.crossing import LINE, PIECES
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import MOST_SUBTILES
 from descriptors.operands.swizzled import parts
 from descriptors.theorem.affine import Affine, bounds
 from descriptors.theorem.digits import Digit, cut, leaves, listed
-from descriptors.theorem.walk_model import LEADING_BIT, per_16_bytes
+from descriptors.theorem.walk_model import LEADING_BIT
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle
 
@@ -60,11 +60,16 @@ class CutTile(NamedTuple):
         start: the offset of its first element, in elements.
         xor: as in ``Affine``.
         modes: all of them, MN and K first.
+        operands: how many there are.
+        low, high: the least and the greatest offset of an element, before the exclusive-or.
     """
 
     start: int
     xor: tuple[int, int, int]
     modes: tuple[CutMode, ...]
+    operands: int
+    low: int
+    high: int
 
     def fits(self, bits: int, base: int) -> bool:
         """Whether all elements, of so many bits, lie in the window from a base: then every word has its start address.
@@ -74,15 +79,7 @@ class CutTile(NamedTuple):
         >>> tile.fits(16, 2**18 - 2**15), tile.fits(16, 2**18 - 2**14)
         (True, False)
         """
-        low = high = self.start
-        for mode in self.modes:
-            low += mode.low
-            high += mode.high
-        return base * 8 + low * bits >= 0 and base * 8 + (high + 1) * bits <= WINDOW_BYTES * 8
-
-    def countable(self) -> bool:
-        """Whether there are so few operands that their words can be listed."""
-        return prod(mode.operands for mode in self.modes) <= MOST_SUBTILES
+        return base * 8 + self.low * bits >= 0 and base * 8 + (self.high + 1) * bits <= WINDOW_BYTES * 8
 
 
 def cut_tile(d: Derivation) -> CutTile:
@@ -91,26 +88,27 @@ def cut_tile(d: Derivation) -> CutTile:
     Raises:
         DescriptorError: if it is neither a plain layout nor a swizzle after one.
     """
-    rows, swizzle, start = _parts(d.smem_tile)
+    tile = d.smem_tile
+    if type(tile) is ComposedLayout and type(tile.outer) is Swizzle and tile.outer.bits and type(tile.inner) is Layout:
+        rows, start, swizzle = tile.inner, tile.offset, tile.outer  # the common case, without a closer look
+        xor = swizzle.bits, swizzle.base, swizzle.shift
+    else:
+        rows, _, start = parts(tile)
+        xor = 0, 0, 0
+    whole, crossing = d.element.per_16_bytes, d.crossing is not None
     shape: Any = rows.shape
     stride: Any = rows.stride
-    xor = (0, 0, 0) if swizzle is None else (swizzle.bits, swizzle.base, swizzle.shift)
-    whole, (mn, k), crossing = per_16_bytes(d.element.name), d.mma, d.crossing is not None
-    modes = [
-        _cut_mode(shape[0], stride[0], mn, whole, crossing),
-        _cut_line(shape[1], stride[1], k, whole) if crossing else _cut_mode(shape[1], stride[1], k, whole, False),
-    ]
-    if len(shape) > 2:
-        modes += [_cut_mode(n, d, 1, whole, crossing) for n, d in zip(shape[2:], stride[2:], strict=True)]
-    return CutTile(start, xor, tuple(modes))
-
-
-def _parts(tile: Layout | ComposedLayout) -> tuple[Layout, Swizzle | None, int]:
-    if isinstance(tile, ComposedLayout):  # the common case, without a closer look
-        outer, offset, inner = tile.outer, tile.offset, tile.inner
-        if type(outer) is Swizzle and outer.bits and type(inner) is Layout and type(offset) is int:
-            return inner, outer, offset
-    return parts(tile)
+    modes, operands, low, high = [], 1, start, start
+    for i, n in enumerate(shape):
+        if crossing and i == 1:
+            mode = _cut_line(n, stride[i], d.mma[1], whole)
+        else:
+            mode = _cut_mode(n, stride[i], d.mma[i] if i < 2 else 1, whole, crossing)
+        modes.append(mode)
+        operands *= mode.operands
+        low += mode.low
+        high += mode.high
+    return CutTile(start, xor, tuple(modes), operands, low, high)
 
 
 @lru_cache(maxsize=1 << 12)

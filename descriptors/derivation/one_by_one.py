@@ -2,8 +2,8 @@
 
 What a word reads and what its part of the tile stores are compared as maps (``agreement``). Where the tile cannot be
 cut at its operands, or a word names the line in which K goes on, both are listed mode by mode: sums of one value of
-each mode are the same everywhere iff the values are, in each mode alone. This says what is wrong with words that are not
-those that they must be (``cut_tile``), and that words which differ in bits that nobody reads are right.
+each mode are the same everywhere iff the values are, in each mode alone. This says what is wrong with words that are
+not those that they must be (``cut_tile``), and that words which differ in bits that nobody reads are right.
 
 Law: a refutation is an element that the word of its subtile reads from elsewhere.
 

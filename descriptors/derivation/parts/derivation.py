@@ -164,15 +164,16 @@ class Derivation(PlacedSubtiles):
         if self.crossing is not None:
             return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
         # Only the start address differs, the lowest field: where every start fits it, units are added to the word.
-        field, (steps, at) = first.word["start_address"], self._steps(stage)
-        start = first.start_address // field.unit + at
-        lowest, highest = start + sum(map(min, steps)), start + sum(map(max, steps))
-        if lowest >= 0 and highest * field.unit <= field.limit:
-            return cast(Grid, sums(steps, _encoded(*_values(first)) + at))
-        offsets = self.offsets_bytes(stage)
-        return cast(
-            Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets)
-        )  # refuses one
+        word, lowest, room = _encoded(*_values(first))
+        steps, at = self._steps(stage)
+        lowest = highest = lowest + at
+        for mode in steps:
+            lowest += mode.lowest
+            highest += mode.highest
+        if lowest >= 0 and highest <= room:
+            return cast(Grid, sums([mode.listed for mode in steps], word + at))
+        offsets = self.offsets_bytes(stage)  # one of which is refused
+        return cast(Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets))
 
     def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
         """The descriptor word of one subtile of a tile at an address.
@@ -223,9 +224,14 @@ def _values(d: SmemDescriptor) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=1 << 12, typed=True)
-def _encoded(*values: Any) -> int:
-    """The word of a descriptor with these values; many tiles have the same first word."""
-    return SmemDescriptor(*values).encode()
+def _encoded(*values: Any) -> tuple[int, int, int]:
+    """The word of a descriptor with these values, its start and the last one there is, in units of the field.
+
+    Many tiles have the same first word.
+    """
+    one = SmemDescriptor(*values)
+    field = one.word["start_address"]
+    return one.encode(), one.start_address // field.unit, field.limit // field.unit
 
 
 def _moved(first: SmemDescriptor, start: int, line: int) -> int:

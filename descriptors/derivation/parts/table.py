@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.text import tuple_text
@@ -20,6 +21,9 @@ from layoutalg import ComposedLayout, Layout, size
 
 #: A number for each subtile: ``grid[mn][k]``.
 Grid: TypeAlias = tuple[tuple[int, ...], ...]
+
+#: The most subtiles that a table lists; a tile in shared memory has fewer.
+MOST_SUBTILES = 1 << 18
 
 #: A nested table, of a tile with any number of stages: a number, or a tuple of tables.
 Table: TypeAlias = int | tuple["Table", ...]
@@ -64,22 +68,30 @@ def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
     return tuple(found) if steps else start
 
 
+class Offsets(NamedTuple):
+    """Every offset of a mode, the least of them and the greatest; none of a mode that has more than a table lists."""
+
+    listed: tuple[int, ...]
+    lowest: int
+    highest: int
+
+
 @lru_cache(maxsize=1 << 12)
-def offsets_of(shape: Any, stride: Any) -> tuple[int, ...]:
+def offsets_of(shape: Any, stride: Any) -> Offsets:
     """Every offset of a mode of a layout, by its extents and strides.
 
     Law: they are the values of the layout, which takes longer to ask one by one.
 
-    >>> offsets_of((4, 2), (2, 1024)) == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
+    >>> offsets_of((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
     True
     """
-    if type(shape) is not tuple:
-        return tuple([x * stride for x in range(shape)])
-    found: Sequence[int] = (0,)
-    for n, d in zip(shape, stride, strict=True):
-        steps = offsets_of(n, d)
+    found: list[int] = [0]
+    for n, d in zip(shape, stride, strict=True) if type(shape) is tuple else ((shape, stride),):
+        if type(n) is not tuple and n * len(found) > MOST_SUBTILES:
+            return Offsets((), 0, 0)
+        steps = offsets_of(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
         found = [one + step for step in steps for one in found]
-    return tuple(found)
+    return Offsets(tuple(found), min(found), max(found)) if 0 < len(found) <= MOST_SUBTILES else Offsets((), 0, 0)
 
 
 def mapped(function: Callable[..., int], *tables: Table) -> Table:
@@ -100,7 +112,7 @@ def numbers(table: Table) -> list[int]:
     >>> numbers(((1, 2), (3, 4)))
     [1, 2, 3, 4]
     """
-    found: list[Table] = [table]
+    found: list[Any] = [table]
     while found and isinstance(found[0], tuple):  # one level at a time: a table is as deep in every place
-        found = [one for row in found for one in cast("tuple[Table, ...]", row)]
-    return cast("list[int]", found)
+        found = list(chain.from_iterable(found))
+    return found
