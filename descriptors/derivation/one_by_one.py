@@ -73,10 +73,13 @@ def _one(d: Derivation, tile: CutTile, form: Affine, corner: Sequence[int], told
     walked = walk(told._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None:
         return _OPEN
-    # The pattern starts at the base, from which everything is counted here.
-    late = told.base_offset - base // LINE_BYTES & (1 << told.pattern.bits) - 1
-    read = Affine((told.start - base // 16) * whole, walked, xor(told.pattern, name), late)
-    here = form._replace(start=form.start + sum(value(mode, x) for mode, x in zip(form.modes, corner, strict=True)))
+    # The pattern of a swizzled tile starts at its base, a multiple of a line: all is counted from there. That of a word
+    # for a tile without one does not know the base: there all is counted from address 0.
+    origin, lines = (base // 16, base // LINE_BYTES) if form.xor[0] else (0, 0)
+    late = told.base_offset - lines & (1 << told.pattern.bits) - 1
+    read = Affine((told.start - origin) * whole, walked, xor(told.pattern, name), late)
+    begins = form.start + (base // 16 - origin) * whole
+    here = form._replace(start=begins + sum(value(mode, x) for mode, x in zip(form.modes, corner, strict=True)))
     heads = [mode.head for mode in tile.modes[:2] if mode.head is not None]
     if len(heads) == 2 and not told.absolute and d.crossing is None:
         return agreement(here._replace(modes=heads), read)
