@@ -106,7 +106,7 @@ def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(seed: int
             told[judged(one, base)] += 1
     # Undecided are words with an absolute LBO where none can be, which the other proof refuses.
     assert set(told) <= {"different", "equal", "error", "open"}, told
-    assert told.total() > 20_000 and told["different"] > 12_000 and told["equal"] > 2_000, told
+    assert told.total() > 20_000 and told["different"] > 10_000 and told["equal"] > 5_000, told
     assert told["open"] < told.total() // 50, told
 
 
