@@ -17,6 +17,7 @@ Law: a family's offsets, for the numbers of a tile, are those that ``derive`` gi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import lcm
 from typing import Any, NamedTuple
@@ -30,7 +31,10 @@ from descriptors.operands.atoms import atom_in_elements
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch
-from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute
+from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbols_of
+
+#: The symbols of a family, as its extents have them.
+_NAMES = "mks"
 
 
 class Family(NamedTuple):
@@ -40,13 +44,13 @@ class Family(NamedTuple):
         tile: the extents, as they are written.
         unit: what those of MN and K are multiples of, in elements.
         atom: the atom that its tiles are made of, in elements.
-        offsets: LBO and SBO in bytes, numbers or formulas in m, k and s.
+        offsets: LBO and SBO in bytes, as functions of the numbers m, k and s.
     """
 
     tile: tuple[str, ...]
     unit: tuple[int, int]
     atom: Layout | ComposedLayout
-    offsets: tuple[Any, Any]
+    offsets: tuple[Callable[[tuple[int, ...]], int], Callable[[tuple[int, ...]], int]]
 
 
 def family_of(d: Derivation) -> tuple[str, ...]:
@@ -66,10 +70,8 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     (a, b), (mn, k, *stages) = found.unit, d.tile
     if mn % a or k % b:
         return ()
-    leading, stride = found.offsets
-    if type(leading) is not int or type(stride) is not int:
-        numbers = dict(zip("mks", (mn // a, k // b, *stages), strict=False))
-        leading, stride = substitute(leading, numbers), substitute(stride, numbers)
+    numbers = (mn // a, k // b, *stages)
+    leading, stride = [formula(numbers) for formula in found.offsets]
     told = d.descriptor
     right = (leading, stride) == (told.leading_byte_offset, told.stride_byte_offset)
     return found.tile if right or _right_where_read(d, leading, stride) else ()
@@ -102,4 +104,20 @@ def _family(
         return None
     if not verdict_for_all(made):
         return None
-    return Family(tuple(map(str, made.tile)), (a, b), atom, (made.leading_byte_offset, made.stride_byte_offset))
+    offsets = _formula(made.leading_byte_offset), _formula(made.stride_byte_offset)
+    return Family(tuple(map(str, made.tile)), (a, b), atom, offsets)
+
+
+def _formula(value: Any) -> Callable[[tuple[int, ...]], int]:
+    """An offset as a function of m, k and s; it is asked for few numbers, and often for the same."""
+    if type(value) is int:
+        return lambda numbers: value
+    names = symbols_of(value)
+    places = [_NAMES.index(name) for name in names]
+
+    @lru_cache(maxsize=1 << 8)
+    def known(*given: int) -> int:
+        found: int = substitute(value, dict(zip(names, given, strict=True)))
+        return found
+
+    return lambda numbers: known(*[numbers[i] for i in places])

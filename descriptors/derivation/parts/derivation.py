@@ -164,7 +164,7 @@ class Derivation(PlacedSubtiles):
         if self.crossing is not None:
             return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
         # Only the start address differs, the lowest field: where every start fits it, units are added to the word.
-        word, lowest, room = _encoded(*_values(first))
+        word, lowest, room = first_word(first)
         steps, at = self._steps(stage)
         lowest = highest = lowest + at
         for mode in steps:
@@ -216,19 +216,25 @@ class Derivation(PlacedSubtiles):
         )
 
 
-def _values(d: SmemDescriptor) -> tuple[Any, ...]:
-    return (
-        d.arch, d.leading_byte_offset, d.stride_byte_offset, d.swizzle, d.start_address, d.base_offset,
-        d.leading_is_absolute,
+def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
+    """The word of a descriptor, its start and the last one there is, in units of the field.
+
+    Many tiles have the same first word.
+
+    Raises:
+        FieldError, ChoiceError: as ``SmemDescriptor.encode``.
+
+    >>> first_word(SmemDescriptor("sm90", 16, 1024, SwizzleMode.B128, 64))
+    (4611686293305360388, 4, 16383)
+    """
+    return _encoded(
+        one.arch, one.leading_byte_offset, one.stride_byte_offset, one.swizzle, one.start_address, one.base_offset,
+        one.leading_is_absolute,
     )  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 12, typed=True)
 def _encoded(*values: Any) -> tuple[int, int, int]:
-    """The word of a descriptor with these values, its start and the last one there is, in units of the field.
-
-    Many tiles have the same first word.
-    """
     one = SmemDescriptor(*values)
     field = one.word["start_address"]
     return one.encode(), one.start_address // field.unit, field.limit // field.unit

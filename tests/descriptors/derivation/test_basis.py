@@ -17,11 +17,9 @@ from descriptors import DescriptorError, ProofError, derive, derive_symbolic, pr
 from descriptors.derivation.basis import verdict, verdict_for_all
 from descriptors.derivation.parts import derivation
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.parts.table import numbers
-from descriptors.proof.addresses import fetched_addresses, stored_addresses
 from descriptors.words import descriptor
 from descriptors.words.bitfield import Word
-from layoutalg import ComposedLayout, Layout, Swizzle, size
+from layoutalg import ComposedLayout, Layout, Swizzle
 
 #: Derivations of one run, and spoilt ones of each; a run has ten seconds. ``scripts/test --fresh`` draws others.
 RIGHT, SPOILT = 500, 12

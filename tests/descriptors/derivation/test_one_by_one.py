@@ -1,4 +1,4 @@
-"""Tens of thousands of words beside their judge: every field spoilt in every way, and every bit, in one word or in all."""
+"""Tens of thousands of words beside their judge: every field and every bit spoilt, in one word or in all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START, LEADING, STRIDE, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
 
 
 def small_tiles() -> Iterator[Derivation]:
-    """Every type, major, swizzle, architecture and order, each with a tile of few operands; and operands of 48 bytes."""
+    """Every type, major, swizzle, architecture and order, each with few operands; and operands of 48 bytes of K."""
     for element, major, arch, mode, order in product(
         ELEMENT_TYPES.values(), Major, ("sm90", "sm100"), (*MODES, SwizzleMode.B128_BASE32B), ((0, 1), (1, 0))
     ):
@@ -65,8 +65,9 @@ def spoilings(rng: random.Random, arch: str) -> Iterator[Callable[[int], int]]:
         for change in (lambda x: x + 1, lambda x: x - 1, lambda x, n=number: n, lambda x: 2 * x):
             yield changed(field, change)
         yield lambda word: word & ~(0x3FFF3FFF << 16) | (word >> 16 & 0x3FFF) << 32 | (word >> 32 & 0x3FFF) << 16
-        yield changed(swizzle, lambda x, n=rng.randrange(1 << swizzle[1]): n)  # type: ignore[misc]
-        yield changed(BASE_OFFSET, lambda x, n=rng.randrange(1, 8): x + n)  # type: ignore[misc]
+        code, lines = rng.randrange(1 << swizzle[1]), rng.randrange(1, 8)
+        yield changed(swizzle, lambda x, n=code: n)  # type: ignore[misc]
+        yield changed(BASE_OFFSET, lambda x, n=lines: x + n)  # type: ignore[misc]
         for bit in rng.sample(range(64), 3):
             yield lambda word, bit=bit: word ^ 1 << bit  # type: ignore[misc]
 
