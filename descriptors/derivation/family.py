@@ -23,15 +23,17 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from descriptors.derivation.basis import verdict_for_all
+from descriptors.derivation.columns_for_all import columns_for_all, hold_for_all
+from descriptors.derivation.parts.crossing import is_48_bytes_of_k
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.symbolic import derive_symbolic
 from descriptors.errors import DescriptorError
 from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.atoms import atom_in_elements
-from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.words.descriptor import Arch
-from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbols_of
+from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
 
 #: The symbols of a family, as its extents have them.
 _NAMES = "mks"
@@ -62,7 +64,7 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     >>> family_of(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
     ()
     """
-    if not d.order or d.crossing is not None:
+    if not d.order:
         return ()
     found = _family(d.element.name, d.major is Major.K, d.swizzle.value, d.mma, d.order, d.arch)
     if found is None or (found.atom is not d.atom and found.atom != d.atom):
@@ -94,18 +96,29 @@ def _family(
     dtype: str, is_k: bool, mode: str, mma: tuple[int, int], order: tuple[int, ...], arch: Arch
 ) -> Family | None:
     """The family, proved; None where there is none, or it is not decided."""
-    major, swizzle = (Major.K if is_k else Major.MN), SwizzleMode(mode)
+    major, swizzle, element = (Major.K if is_k else Major.MN), SwizzleMode(mode), ELEMENT_TYPES[dtype]
     try:
-        atom = atom_in_elements(major, swizzle, ELEMENT_TYPES[dtype])
+        atom = atom_in_elements(major, swizzle, element)
         a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), mma, strict=True))
-        tile = (f"{a}*m", f"{b}*k", "s")[: len(order)]
-        made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")
+        tile = (a * symbol("m"), b * symbol("k"), symbol("s"))[: len(order)]
+        if is_48_bytes_of_k(element, major, swizzle, mma):
+            offsets = _of_columns(tile, element, mma, order)
+        else:
+            made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")
+            offsets = (made.leading_byte_offset, made.stride_byte_offset) if verdict_for_all(made) else None
     except (DescriptorError, LayoutError):
         return None
-    if not verdict_for_all(made):
+    if offsets is None:
         return None
-    offsets = _formula(made.leading_byte_offset), _formula(made.stride_byte_offset)
-    return Family(tuple(map(str, made.tile)), (a, b), atom, offsets)
+    return Family(tuple(map(str, tile)), (a, b), atom, (_formula(offsets[0]), _formula(offsets[1])))
+
+
+def _of_columns(
+    tile: tuple[Any, ...], element: ElementType, mma: tuple[int, int], order: tuple[int, ...]
+) -> tuple[Any, Any] | None:
+    """LBO, the line that the first operand lies in, and SBO of operands that cross atoms, if they are proved."""
+    stored, cut = columns_for_all(tile, element, mma, order)
+    return (0, cut.match.stride_byte_offset) if cut and hold_for_all(stored, cut, element, mma) else None
 
 
 def _formula(value: Any) -> Callable[[tuple[int, ...]], int]:
