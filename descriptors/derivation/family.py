@@ -79,6 +79,20 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     return found.tile if right or _right_where_read(d, leading, stride) else ()
 
 
+def why_alone(d: Derivation) -> str:
+    """Why a tile is of no proved family, in words.
+
+    >>> from descriptors import derive
+    >>> why_alone(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
+    'an explicit layout does not say how it grows'
+    """
+    if not d.order:
+        return "an explicit layout does not say how it grows"
+    if d.atom != atom_in_elements(d.major, d.swizzle, d.element):
+        return "closed forms are of the canonical atom of a mode, and this is another"
+    return "its words are those of no closed form that is proved for every size"
+
+
 def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
     """Whether the offsets of a derivation that somebody reads are these."""
     read = d.descriptor
