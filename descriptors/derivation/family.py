@@ -46,13 +46,13 @@ class Family(NamedTuple):
         tile: the extents, as they are written.
         unit: what those of MN and K are multiples of, in elements.
         atom: the atom that its tiles are made of, in elements.
-        offsets: LBO and SBO in bytes, as functions of the numbers m, k and s.
+        offsets: LBO and SBO in bytes, as a function of the numbers m, k and s.
     """
 
     tile: tuple[str, ...]
     unit: tuple[int, int]
     atom: Layout | ComposedLayout
-    offsets: tuple[Callable[[tuple[int, ...]], int], Callable[[tuple[int, ...]], int]]
+    offsets: Callable[[tuple[int, ...]], tuple[int, int]]
 
 
 def family_of(d: Derivation) -> tuple[str, ...]:
@@ -72,8 +72,7 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     (a, b), (mn, k, *stages) = found.unit, d.tile
     if mn % a or k % b:
         return ()
-    numbers = (mn // a, k // b, *stages)
-    leading, stride = [formula(numbers) for formula in found.offsets]
+    leading, stride = found.offsets((mn // a, k // b, *stages))
     told = d.descriptor
     right = (leading, stride) == (told.leading_byte_offset, told.stride_byte_offset)
     return found.tile if right or _right_where_read(d, leading, stride) else ()
@@ -124,7 +123,9 @@ def _family(
         return None
     if offsets is None:
         return None
-    return Family(tuple(map(str, tile)), (a, b), atom, (_formula(offsets[0]), _formula(offsets[1])))
+    leading, stride = map(_formula, offsets)
+    known = lru_cache(maxsize=1 << 8)(lambda numbers: (leading(numbers), stride(numbers)))
+    return Family(tuple(map(str, tile)), (a, b), atom, known)
 
 
 def _of_columns(

@@ -79,8 +79,8 @@ def told(found: dict[str, Any]) -> Iterator[str]:
         words, theorem, claim = (f"{1e6 * row[name]:.1f} us" for name in ("words", "theorem", "with its claim"))
         extents = " x ".join(map(str, row["tile"]))
         yield (
-            f"proof of a {extents} tile: {theorem} by the theorem, {words} of it for the words; {claim} with its family; "
-            f"{1e6 * row['comparison']:.0f} us element by element, {row['ratio']:.0f}x; "
+            f"proof of a {extents} tile: {theorem} by the theorem, {words} of it for the words; {claim} with its "
+            f"family; {1e6 * row['comparison']:.0f} us element by element, {row['ratio']:.0f}x; "
             f"{row['ratio beyond the words']:.0f}x beyond the words"
         )
     yield f"a row of the atlas, derived, proved and written down: {1e6 * found['atlas row']:.0f} us"
