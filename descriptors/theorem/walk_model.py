@@ -33,6 +33,12 @@ from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
 
+#: The bits of the start address, the lowest of a word, so that a word of another start is the word plus so many units.
+START = 0x3FFF
+
+#: How far above them the leading byte offset lies, which is as wide.
+LEADING_BIT = 16
+
 #: Elements in 16 bytes; those in containers of 16 bytes count as bytes, by their places.
 _PER_16_BYTES = {
     "tf32": 4, "f16": 8, "bf16": 8, "e4m3": 16, "e5m2": 16, "s8": 16, "u8": 16, "e2m3": 16, "e3m2": 16,
@@ -94,7 +100,7 @@ def fields(word: int, arch: str) -> Fields:
         raise DescriptorError(
             f"walk: a word of {arch} must have a swizzle and a version that it knows, found {word:#x}"
         )
-    parts = word & 0x3FFF, word >> 16 & 0x3FFF, word >> 32 & 0x3FFF, word >> 49 & 7
+    parts = word & START, word >> LEADING_BIT & 0x3FFF, word >> 32 & 0x3FFF, word >> 49 & 7
     return Fields(*parts, pattern, newer and bool(word >> 52 & 1))
 
 

@@ -19,15 +19,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from descriptors.derivation.parts.table import numbers, sums
+from descriptors.derivation.parts.table import MOST_SUBTILES, numbers, sums
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
 from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, flatten, size
-
-#: The most subtiles that a table lists; a tile in shared memory has fewer.
-MOST_SUBTILES = 1 << 18
 
 
 @frozen
