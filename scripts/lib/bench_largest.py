@@ -85,7 +85,7 @@ def told(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:
 
 
 def most_memory() -> int:
-    """The most memory that this process has held, in bytes: of Linux, whose figures for a child include its parent's."""
+    """The most memory that this process has held, in bytes; what Linux says of a child includes its parent's."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return 1024 * int(re.findall(r"VmHWM:\s*(\d+) kB", status)[0])
 
