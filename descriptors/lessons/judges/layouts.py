@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.reading import layout_of
-from layoutalg import ComposedLayout, Layout, LayoutError, composition, evaluate, parse_int_tuple, size
+from descriptors.lessons.judges.reading import counts_of, layout_of
+from layoutalg import LayoutError, composition, evaluate, parse_int_tuple, size
 
 
 def function(answer: str, wanted: str) -> str | None:
@@ -25,15 +25,10 @@ def function(answer: str, wanted: str) -> str | None:
     return None
 
 
-def _counts(layout: Layout | ComposedLayout) -> list[int]:
-    shape = layout.shape
-    return [size(mode) for mode in (shape if isinstance(shape, tuple) else (shape,))]
-
-
 def shaped(answer: str, wanted: str) -> str | None:
     """The same offsets, in modes of the same sizes."""
     mine, right = layout_of(answer), layout_of(wanted)
-    counts = [_counts(one) for one in (mine, right)]
+    counts = [list(counts_of(one)) for one in (mine, right)]
     if counts[0] != counts[1]:
         return f"has modes of {counts[0]} elements, must have {counts[1]}"
     return function(answer, wanted)
