@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of, swizzle_of
+from descriptors.text import counted
 from layoutalg import Access, access, cosize, size, wavefronts
 
 #: A tile in memory, lane to index into it, bytes of an element, bytes that a lane moves.
@@ -135,7 +136,7 @@ def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int,
             return torn
         took = wavefronts(addresses, access_bytes)
         if took != want:
-            return f"takes {took} turns for access {number}, must take {want}"
+            return f"takes {counted(took, 'turn')} for access {number}, must take {want}"
     return None
 
 
