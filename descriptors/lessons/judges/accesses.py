@@ -107,6 +107,18 @@ def _words(address: int | None, access_bytes: int) -> range:
     return range(0) if address is None else range(address // 4, (address + access_bytes - 1) // 4 + 1)
 
 
+def ranks(answer: str, tile: str, lanes: str, element_bytes: int, access_bytes: int) -> str | None:
+    """The ranks over GF(2) of an access of one turn at best: of all bits of its words, and of those that are the bank."""
+    mine = numbers_of(answer, 2)
+    if isinstance(mine, str):
+        return mine
+    words = {word for one in addresses_of(tile, lanes, element_bytes) for word in _words(one, access_bytes)}
+    for said, what, found in zip(mine, ("words", "banks"), (words, {word % 32 for word in words}), strict=True):
+        if said < 0 or said > 30 or 1 << said != len(found):
+            return f"says {said}, but {2 ** max(0, min(said, 30))} is not the number of different {what}"
+    return None
+
+
 def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int, *wanted: Wanted) -> str | None:
     """A tile in memory, padded or swizzled, whose accesses take the turns that are wanted.
 
@@ -163,5 +175,6 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     "conflict free": conflict_free,
     "banks": banks,
     "turns": turns,
+    "ranks": ranks,
     "stored": stored,
 }

@@ -18,6 +18,8 @@ from layoutalg import Swizzle, access, cosize
 
 #: Lane to index into a tile, and the bytes that a lane moves.
 Lanes = tuple[str, int]
+#: A tile, bytes of an element, bytes that stay together, lane to index into the tile, bytes that a lane moves.
+Held = tuple[str, int, int, str, int]
 
 
 def image(answer: str, *asked: tuple[str, int]) -> str | None:
@@ -77,20 +79,20 @@ def smallest(answer: str, tile: str, element_bytes: int, *accesses: Lanes) -> st
     return None
 
 
-def fewest_turns(
-    answer: str, tile: str, element_bytes: int, together: int, lanes: str, access_bytes: int
-) -> str | None:
-    """The fewest turns that an access can take, whatever the swizzle, where runs of bytes must stay together."""
-    mine = numbers_of(answer, 1)
+def fewest_turns(answer: str, *asked: Held) -> str | None:
+    """The fewest turns that each access can take, whatever the swizzle, where runs of bytes must stay together."""
+    mine = numbers_of(answer, len(asked))
     if isinstance(mine, str):
         return mine
-    addresses = addresses_of(tile, lanes, element_bytes)
-    total = cosize(layout_of(tile)) * element_bytes
-    swizzles = [Swizzle(0, 0, 0), *_every(total, together)]
-    best = min(access([one(a) for a in addresses], access_bytes).wavefronts for one in swizzles)
-    if mine[0] < best:
-        return f"says {mine[0]}, but with each of the {len(swizzles)} swizzles some bank is asked more often"
-    return f"says {mine[0]}, but there is a swizzle with which it takes fewer" if mine[0] > best else None
+    for number, (said, (tile, element_bytes, together, lanes, access_bytes)) in enumerate(zip(mine, asked, strict=True), 1):
+        addresses = addresses_of(tile, lanes, element_bytes)
+        swizzles = [Swizzle(0, 0, 0), *_every(cosize(layout_of(tile)) * element_bytes, together)]
+        best = min(access([one(a) for a in addresses], access_bytes).wavefronts for one in swizzles)
+        if said < best:
+            return f"says {said} for access {number}, but all {len(swizzles)} swizzles ask some bank more often"
+        if said > best:
+            return f"says {said} for access {number}, but there is a swizzle with which it takes fewer"
+    return None
 
 
 def _every(total: int, together: int) -> Iterator[Swizzle]:
