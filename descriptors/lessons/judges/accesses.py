@@ -108,7 +108,7 @@ def _words(address: int | None, access_bytes: int) -> range:
 
 
 def ranks(answer: str, tile: str, lanes: str, element_bytes: int, access_bytes: int) -> str | None:
-    """The ranks over GF(2) of an access of one turn at best: of all bits of its words, and of those that are the bank."""
+    """The ranks over GF(2) of an access of one phase: of all bits of its words, and of those that are the bank."""
     mine = numbers_of(answer, 2)
     if isinstance(mine, str):
         return mine

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.reading import counts_of, layout_of
-from layoutalg import LayoutError, composition, evaluate, parse_int_tuple, size
+from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of
+from layoutalg import LayoutError, composition, evaluate, size
 
 
 def function(answer: str, wanted: str) -> str | None:
@@ -36,13 +36,11 @@ def shaped(answer: str, wanted: str) -> str | None:
 
 def numbers(answer: str, *expressions: str) -> str | None:
     """A list of numbers, each the value of an expression of the algebra."""
-    mine = parse_int_tuple(f"({answer.strip('()[] ')},)" if "," not in answer else f"({answer.strip('()[] ')})")
-    right = [evaluate(expression) for expression in expressions]
-    found = list(mine) if isinstance(mine, tuple) else [mine]
-    if len(found) != len(right):
-        return f"has {len(found)} numbers, must have {len(right)}"
-    for one, value, expression in zip(found, right, expressions, strict=True):
-        if one != value:
+    mine = numbers_of(answer, len(expressions))
+    if isinstance(mine, str):
+        return mine
+    for one, expression in zip(mine, expressions, strict=True):
+        if one != evaluate(expression):
             return f"says {one} where {expression} is something else"
     return None
 

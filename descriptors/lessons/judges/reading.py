@@ -46,7 +46,8 @@ def numbers_of(text: str, count: int) -> tuple[int, ...] | str:
     >>> numbers_of("3, 4", 2), numbers_of("3", 2)
     ((3, 4), 'has 1 numbers, must have 2')
     """
-    read = parse_int_tuple(f"({text.strip('()[] ').rstrip(',')},)")
+    typed = text.strip().replace("[", "(").replace("]", ")").rstrip(",")
+    read = parse_int_tuple(typed if typed.startswith("(") else f"({typed})")
     mine = read if isinstance(read, tuple) else (read,)
     if len(mine) != count:
         return f"has {len(mine)} numbers, must have {count}"

@@ -84,9 +84,11 @@ def fewest_turns(answer: str, *asked: Held) -> str | None:
     mine = numbers_of(answer, len(asked))
     if isinstance(mine, str):
         return mine
-    for number, (said, (tile, element_bytes, together, lanes, access_bytes)) in enumerate(zip(mine, asked, strict=True), 1):
+    for number, (said, (tile, element_bytes, together, lanes, access_bytes)) in enumerate(
+        zip(mine, asked, strict=True), 1
+    ):
         addresses = addresses_of(tile, lanes, element_bytes)
-        swizzles = [Swizzle(0, 0, 0), *_every(cosize(layout_of(tile)) * element_bytes, together)]
+        swizzles = list(_every(cosize(layout_of(tile)) * element_bytes, together))
         best = min(access([one(a) for a in addresses], access_bytes).wavefronts for one in swizzles)
         if said < best:
             return f"says {said} for access {number}, but all {len(swizzles)} swizzles ask some bank more often"
@@ -96,8 +98,9 @@ def fewest_turns(answer: str, *asked: Held) -> str | None:
 
 
 def _every(total: int, together: int) -> Iterator[Swizzle]:
-    """Every swizzle of the addresses below a power of two that keeps runs of so many bytes."""
+    """The identity, and every swizzle of the addresses below a power of two that keeps runs of so many bytes."""
     width, low = (total - 1).bit_length(), together.bit_length() - 1
+    yield Swizzle(0, low, 0)
     for bits in range(1, width):
         for base in range(low, width):
             for shift in range(bits, width - base - bits + 1):
