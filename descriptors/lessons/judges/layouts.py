@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of
-from layoutalg import LayoutError, composition, evaluate, size
+from layoutalg import LayoutError, composition, evaluate, parse_int_tuple, size
 
 
 def function(answer: str, wanted: str) -> str | None:
