@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of, swizzle_of
+from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of, offset_of, swizzle_of
 from descriptors.text import counted
 from layoutalg import Access, access, cosize, size, wavefronts
 
@@ -134,7 +134,7 @@ def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int,
         return f"has modes of {list(counts_of(mine))} elements, must have {list(shape)}"
     seen: dict[int, int] = {}
     for index in range(size(mine)):
-        place = mine(index)
+        place = offset_of(mine, index)
         if place in seen:
             one, other = (_crd(at, shape) for at in (seen[place], index))
             return f"puts the elements {one} and {other} at one place, {place}"

@@ -58,8 +58,29 @@ def numbers_of(text: str, count: int) -> tuple[int, ...] | str:
 def counts_of(layout: Layout | ComposedLayout) -> tuple[int, ...]:
     """How many coordinates each mode has.
 
+    Raises:
+        DescriptorError: if an extent is a symbol.
+
     >>> counts_of(layout_of("((2,4),(2,4)):((1,4),(2,16))"))
     (8, 8)
     """
     shape = layout.shape
-    return tuple(int(size(mode)) for mode in (shape if isinstance(shape, tuple) else (shape,)))
+    return tuple(_number(size(mode), layout) for mode in (shape if isinstance(shape, tuple) else (shape,)))
+
+
+def offset_of(layout: Layout | ComposedLayout, *coordinate: int) -> int:
+    """What a layout gives at a coordinate or an index.
+
+    Raises:
+        DescriptorError: if it is no number, but a coordinate or a symbol.
+
+    >>> offset_of(layout_of("(4,8):(8,1)"), 2, 3)
+    19
+    """
+    return _number(layout(*coordinate), layout)
+
+
+def _number(value: object, layout: Layout | ComposedLayout) -> int:
+    if type(value) is not int:
+        raise DescriptorError(f"answer: a layout must be of numbers, found {value} in {layout}")
+    return value

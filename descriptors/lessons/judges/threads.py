@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of
+from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of, offset_of
 from layoutalg import ComposedLayout, Layout, broken_law, evaluate
 
 AnyPlain = Layout | ComposedLayout
@@ -67,7 +67,7 @@ def shared_out(answer: str, memory: str, threads: int, values: int, run: int = 1
         return f"has {found} threads and values, must have {threads} x {values}"
     owners: dict[int, tuple[int, int]] = {}
     for who in product(range(threads), range(values)):
-        element = mine(*who)
+        element = offset_of(mine, *who)
         if not 0 <= element < threads * values:
             return f"gives thread {who[0]} as value {who[1]} element {element}, beyond the last"
         if element in owners:
