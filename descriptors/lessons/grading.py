@@ -16,19 +16,20 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, arithmetic, layouts, swizzles, threads, words
+from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges.by_hand import arithmetic, swizzles, threads
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
 JUDGES: dict[str, Callable[..., str | None]] = {
-    **arithmetic.JUDGES,
     **layouts.JUDGES,
-    **threads.JUDGES,
     **accesses.JUDGES,
-    **swizzles.JUDGES,
     **words.JUDGES,
+    **arithmetic.JUDGES,
+    **threads.JUDGES,
+    **swizzles.JUDGES,
 }
 
 

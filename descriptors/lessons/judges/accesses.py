@@ -6,21 +6,40 @@ meet in a bank, and so is whatever else makes the access as quick.
 >>> conflict_free("S<3,4,3>", "(8,128):(128,1)", "8:1", 16), conflict_free("S<2,4,3>", "(8,128):(128,1)", "8:1", 16)
 (None, 'takes 2 turns, must take 1')
 >>> turns("2", ("(8,8):(8,1)", "8:1", 4, 4)), turns("1", ("(8,8):(8,1)", "8:1", 4, 4))
-(None, 'says 1 for access 1, but lanes 0 and 4 want different words of bank 0')
+(None, 'says 1 for access 1, but threads 0 and 4 want different words of bank 0')
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of, offset_of, swizzle_of
+from descriptors.errors import DescriptorError
+from descriptors.lessons.judges.layouts import counts_of, offset_of
+from descriptors.lessons.judges.reading import layout_of
+from descriptors.lessons.judges.typed import integers_of
 from descriptors.text import counted
-from layoutalg import Access, access, cosize, size, wavefronts
+from layoutalg import Access, Swizzle, access, cosize, evaluate, size, wavefronts
 
 #: A tile in memory, lane to index into it, bytes of an element, bytes that a lane moves.
 Asked = tuple[str, str, int, int]
 #: Lane to index into a tile, bytes that a lane moves, the turns that are wanted.
 Wanted = tuple[str, int, int]
+
+
+def swizzle_of(text: str) -> Swizzle:
+    """A swizzle.
+
+    Raises:
+        DescriptorError: if it is something else.
+        LayoutError: if it cannot be read.
+
+    >>> print(swizzle_of("S<3,4,3>"))
+    S<3,4,3>
+    """
+    value = evaluate(text)
+    if not isinstance(value, Swizzle):
+        raise DescriptorError(f"answer: it must be a swizzle, as S<3,4,3>, found {text}")
+    return value
 
 
 def conflict_free(answer: str, layout: str, access: str, access_bytes: int) -> str | None:
@@ -39,9 +58,7 @@ def conflict_free(answer: str, layout: str, access: str, access_bytes: int) -> s
 
 def banks(answer: str, *addresses: int) -> str | None:
     """The bank of the first word at each byte address."""
-    mine = numbers_of(answer, len(addresses))
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, len(addresses))
     for said, address in zip(mine, addresses, strict=True):
         if not 0 <= said < 32:
             return f"says bank {said} for address {address}, but the banks are 0 to 31"
@@ -52,9 +69,7 @@ def banks(answer: str, *addresses: int) -> str | None:
 
 def turns(answer: str, *asked: Asked) -> str | None:
     """How many turns each access takes."""
-    mine = numbers_of(answer, len(asked))
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, len(asked))
     for number, (said, (tile, lanes, element_bytes, access_bytes)) in enumerate(zip(mine, asked, strict=True), 1):
         found = access(addresses_of(tile, lanes, element_bytes), access_bytes)
         if said != found.wavefronts:
@@ -76,7 +91,7 @@ def _why_not(said: int, found: Access, access_bytes: int) -> str:
     """What speaks against a number of turns: lanes that meet, or lanes that do not."""
     phases = len(found.phases)
     if said < phases:
-        return f"a turn moves at most 128 bytes, and {len(found.addresses)} lanes move {access_bytes} each"
+        return f"a turn moves at most 128 bytes, and {len(found.addresses)} threads move {access_bytes} each"
     if said > found.wavefronts:
         return _apart(found, access_bytes)
     worst = max(range(phases), key=lambda phase: found.phase_wavefronts[phase])
@@ -86,7 +101,7 @@ def _why_not(said: int, found: Access, access_bytes: int) -> str:
             served.setdefault(word % 32, {}).setdefault(word, lane)
     bank = max(served, key=lambda one: len(served[one]))
     lanes = sorted(served[bank].values())[: said // phases + 1]
-    return f"lanes {', '.join(map(str, lanes[:-1]))} and {lanes[-1]} want different words of bank {bank}"
+    return f"threads {', '.join(map(str, lanes[:-1]))} and {lanes[-1]} want different words of bank {bank}"
 
 
 def _apart(found: Access, access_bytes: int) -> str:
@@ -97,10 +112,10 @@ def _apart(found: Access, access_bytes: int) -> str:
             for other in range(one + 1, phase[-1] + 1):
                 mine, its = (set(_words(found.addresses[lane], access_bytes)) for lane in (one, other))
                 if mine == its:
-                    return f"lanes {one} and {other} want the same word, which is read once for both"
+                    return f"threads {one} and {other} want the same word, which is read once for both"
                 if not {word % 32 for word in mine} & {word % 32 for word in its}:
-                    return f"lanes {one} and {other} begin in banks {min(mine) % 32} and {min(its) % 32}, at once"
-    return f"there are {lanes} lanes, and each needs one turn at most"
+                    return f"threads {one} and {other} begin in banks {min(mine) % 32} and {min(its) % 32}, at once"
+    return f"there are {lanes} threads, and each needs one turn at most"
 
 
 def _words(address: int | None, access_bytes: int) -> range:
@@ -109,9 +124,7 @@ def _words(address: int | None, access_bytes: int) -> range:
 
 def ranks(answer: str, tile: str, lanes: str, element_bytes: int, access_bytes: int) -> str | None:
     """The ranks over GF(2) of an access of one phase: of all bits of its words, and of those that are the bank."""
-    mine = numbers_of(answer, 2)
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, 2)
     words = {word for one in addresses_of(tile, lanes, element_bytes) for word in _words(one, access_bytes)}
     for said, what, found in zip(mine, ("words", "banks"), (words, {word % 32 for word in words}), strict=True):
         if said < 0 or said > 30 or 1 << said != len(found):
@@ -160,9 +173,9 @@ def _torn(tile: str, lanes: str, element_bytes: int, access_bytes: int) -> str |
         first = which(lane)
         at = [element_bytes * mine(first + k * rows) for k in range(access_bytes // element_bytes)]
         if at[0] % access_bytes:
-            return f"lets lane {lane} begin at byte {at[0]}, no multiple of its {access_bytes}"
+            return f"lets thread {lane} begin at byte {at[0]}, no multiple of its {access_bytes}"
         if at != list(range(at[0], at[0] + access_bytes, element_bytes)):
-            return f"tears the {access_bytes} bytes of lane {lane} apart"
+            return f"tears the {access_bytes} bytes of thread {lane} apart"
     return None
 
 

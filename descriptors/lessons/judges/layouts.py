@@ -10,8 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of
-from layoutalg import LayoutError, composition, evaluate, parse_int_tuple, size
+from descriptors.errors import DescriptorError
+from descriptors.lessons.judges.reading import layout_of
+from layoutalg import ComposedLayout, Layout, LayoutError, composition, evaluate, parse_int_tuple, size
+
+
+def counts_of(layout: Layout | ComposedLayout) -> tuple[int, ...]:
+    """How many coordinates each mode has.
+
+    Raises:
+        DescriptorError: if an extent is a symbol.
+
+    >>> counts_of(layout_of("((2,4),(2,4)):((1,4),(2,16))"))
+    (8, 8)
+    """
+    shape = layout.shape
+    return tuple(_number(size(mode), layout) for mode in (shape if isinstance(shape, tuple) else (shape,)))
+
+
+def offset_of(layout: Layout | ComposedLayout, *coordinate: int) -> int:
+    """What a layout gives at a coordinate or an index.
+
+    Raises:
+        DescriptorError: if it is no number, but a coordinate or a symbol.
+
+    >>> offset_of(layout_of("(4,8):(8,1)"), 2, 3)
+    19
+    """
+    return _number(layout(*coordinate), layout)
+
+
+def _number(value: object, layout: Layout | ComposedLayout) -> int:
+    if type(value) is not int:
+        raise DescriptorError(f"answer: a layout must be of numbers, found {value} in {layout}")
+    return value
 
 
 def function(answer: str, wanted: str) -> str | None:
@@ -36,11 +68,13 @@ def shaped(answer: str, wanted: str) -> str | None:
 
 def numbers(answer: str, *expressions: str) -> str | None:
     """A list of numbers, each the value of an expression of the algebra."""
-    mine = numbers_of(answer, len(expressions))
-    if isinstance(mine, str):
-        return mine
-    for one, expression in zip(mine, expressions, strict=True):
-        if one != evaluate(expression):
+    mine = parse_int_tuple(f"({answer.strip('()[] ')},)" if "," not in answer else f"({answer.strip('()[] ')})")
+    right = [evaluate(expression) for expression in expressions]
+    found = list(mine) if isinstance(mine, tuple) else [mine]
+    if len(found) != len(right):
+        return f"has {len(found)} numbers, must have {len(right)}"
+    for one, value, expression in zip(found, right, expressions, strict=True):
+        if one != value:
             return f"says {one} where {expression} is something else"
     return None
 

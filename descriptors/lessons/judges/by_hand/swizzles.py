@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from descriptors.lessons.judges.accesses import addresses_of
-from descriptors.lessons.judges.reading import layout_of, numbers_of, swizzle_of
+from descriptors.lessons.judges.accesses import addresses_of, swizzle_of
+from descriptors.lessons.judges.reading import layout_of
+from descriptors.lessons.judges.typed import integers_of
 from layoutalg import Swizzle, access, cosize
 
 #: Lane to index into a tile, and the bytes that a lane moves.
@@ -24,9 +25,7 @@ Held = tuple[str, int, int, str, int]
 
 def image(answer: str, *asked: tuple[str, int]) -> str | None:
     """Where swizzles send numbers: one of each pair."""
-    mine = numbers_of(answer, len(asked))
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, len(asked))
     for said, (name, number) in zip(mine, asked, strict=True):
         swizzle = swizzle_of(name)
         differ = said ^ swizzle(number)
@@ -81,9 +80,7 @@ def smallest(answer: str, tile: str, element_bytes: int, *accesses: Lanes) -> st
 
 def fewest_turns(answer: str, *asked: Held) -> str | None:
     """The fewest turns that each access can take, whatever the swizzle, where runs of bytes must stay together."""
-    mine = numbers_of(answer, len(asked))
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, len(asked))
     for number, (said, (tile, element_bytes, together, lanes, access_bytes)) in enumerate(
         zip(mine, asked, strict=True), 1
     ):
@@ -112,14 +109,14 @@ def _meeting(swizzle: Swizzle, addresses: list[int], access_bytes: int) -> str |
     """Two lanes of a phase that ask one bank for different words, as a sentence."""
     moved = [swizzle(address) for address in addresses]
     if any(one % access_bytes for one in moved):
-        return f"it tears {access_bytes} bytes of a lane apart, its lowest bit is too low"
+        return f"it tears {access_bytes} bytes of a thread apart, its lowest bit is too low"
     for phase in access(moved, access_bytes).phases:
         served: dict[int, tuple[int, int]] = {}
         for lane in phase:
             for word in range(moved[lane] // 4, (moved[lane] + access_bytes - 1) // 4 + 1):
                 other, its = served.setdefault(word % 32, (lane, word))
                 if its != word:
-                    return f"lanes {other} and {lane} meet in bank {word % 32}"
+                    return f"threads {other} and {lane} meet in bank {word % 32}"
     return None
 
 

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.reading import numbers_of
+from descriptors.lessons.judges.typed import integers_of
 
 
 def sums(answer: str, *asked: tuple[int, str, int]) -> str | None:
     """A number for each question `a mod b`, `a div b` or `a xor b`."""
-    mine = numbers_of(answer, len(asked))
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, len(asked))
     for said, (a, operation, b) in zip(mine, asked, strict=True):
         wrong = _OPERATIONS[operation](said, a, b)
         if wrong:

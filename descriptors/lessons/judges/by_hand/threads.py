@@ -14,7 +14,9 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from descriptors.lessons.judges.reading import counts_of, layout_of, numbers_of, offset_of
+from descriptors.lessons.judges.layouts import counts_of, offset_of
+from descriptors.lessons.judges.reading import layout_of
+from descriptors.lessons.judges.typed import integers_of
 from layoutalg import ComposedLayout, Layout, broken_law, evaluate
 
 AnyPlain = Layout | ComposedLayout
@@ -22,9 +24,7 @@ AnyPlain = Layout | ComposedLayout
 
 def element_of(answer: str, held: str, shape: tuple[int, int], thread: int, value: int) -> str | None:
     """Row and column of the element that a thread holds as one of its values."""
-    mine = numbers_of(answer, 2)
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, 2)
     for name, number, extent in zip(("row", "column"), mine, shape, strict=True):
         if not 0 <= number < extent:
             return f"says {name} {number}, must be one of 0 to {extent - 1}"
@@ -39,9 +39,7 @@ def element_of(answer: str, held: str, shape: tuple[int, int], thread: int, valu
 
 def owner(answer: str, held: str, shape: tuple[int, int], row: int, column: int) -> str | None:
     """The thread and the value that hold an element."""
-    mine, layout = numbers_of(answer, 2), layout_of(held)
-    if isinstance(mine, str):
-        return mine
+    mine, layout = integers_of(answer, 2), layout_of(held)
     for name, number, count in zip(("thread", "value"), mine, counts_of(layout), strict=True):
         if not 0 <= number < count:
             return f"says {name} {number}, must be one of 0 to {count - 1}"
@@ -115,9 +113,7 @@ def _read(operand: Any) -> Any:
 
 def inside(answer: str, shape: tuple[int, int], tile: tuple[int, int], which: tuple[int, int]) -> str | None:
     """How many elements of a tile lie within a matrix that it need not divide."""
-    mine = numbers_of(answer, 1)
-    if isinstance(mine, str):
-        return mine
+    mine = integers_of(answer, 1)
     (said,) = mine
     within = [at for at in product(*map(range, tile)) if all(_at(at, tile, which)[k] < shape[k] for k in (0, 1))]
     if said > len(within):

@@ -6,7 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from descriptors.lessons.judges.threads import JUDGES
+from descriptors.errors import DescriptorError
+from descriptors.lessons.judges.by_hand.threads import JUDGES
 from layoutalg import Layout, evaluate, local_partition, local_tile
 
 ROWS, COLUMNS, C = "(16,16):(16,1)", "(16,16):(1,16)", "((4,8),(2,2)):((32,1),(16,8))"
@@ -28,7 +29,6 @@ CASES = [
     ("element of", (C, (16, 8), 13, 2), "11, 2", None),
     ("element of", (C, (16, 8), 13, 2), "2, 11", "says column 11, must be one of 0 to 7"),
     ("element of", (C, (16, 8), 13, 2), "11, 3", "which thread 13 holds as value 3"),
-    ("element of", (C, (16, 8), 13, 2), "11", "has 1 numbers, must have 2"),
     ("element of", ("(2,2):(1,2)", (4, 2), 0, 0), "0, 1", "which no thread holds"),
     ("owner", (C, (16, 8), 11, 2), "13, 2", None),
     ("owner", (C, (16, 8), 11, 2), "13, 0", "which is element (3, 2), must be (11, 2)"),
@@ -49,6 +49,19 @@ CASES = [
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     told = JUDGES[judge](answer, *operands)
     assert told is None if words is None else words in (told or "")
+
+
+@pytest.mark.parametrize(
+    ("judge", "operands", "answer", "words"),
+    [
+        ("element of", (C, (16, 8), 13, 2), "11", "it must be 2 numbers, found 1"),
+        ("shared out", ("12:1", 2, 6), "(m,6):(6,1)", "a layout must be of numbers, found m"),
+        ("shared out", ("12:1", 2, 6), "(2,6):(1@0,1@1)", "a layout must be of numbers, found"),
+    ],
+)
+def test_what_is_no_answer_is_refused(judge: str, operands: tuple[object, ...], answer: str, words: str) -> None:
+    with pytest.raises(DescriptorError, match=words):
+        JUDGES[judge](answer, *operands)
 
 
 def test_of_all_strides_exactly_those_are_accepted_that_cover_the_tile_in_neighbours() -> None:
