@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
+from places import ROOT
 
 from descriptors.lessons.grading import JUDGES, grade
 from descriptors.lessons.source import Exercise, lessons
@@ -57,6 +60,27 @@ def test_whatever_a_student_types_is_answered_in_one_line(answer: str) -> None:
         assert told and "\n" not in told
     for exercise in (exercise for lesson in lessons() for exercise in lesson.exercises):
         assert "\n" not in (grade(exercise, answer) or "")
+
+
+BARE = """
+import sys
+sys.modules.update(dict.fromkeys(("numpy", "sympy", "click"), None))
+from descriptors.lessons.figures import figure
+from descriptors.lessons.grading import grade
+from descriptors.lessons.source import FIGURES, lessons
+for lesson in lessons():
+    for part in lesson.parts:
+        if part.kind in FIGURES:
+            assert figure(part.kind, part.text).svg()
+    for exercise in lesson.exercises:
+        assert grade(exercise, exercise.solution) is None, exercise.name
+        assert all(words in grade(exercise, answer) for answer, words in exercise.wrong), exercise.name
+"""
+
+
+def test_a_page_in_a_browser_can_draw_and_judge_without_numpy() -> None:
+    run = subprocess.run([sys.executable, "-c", BARE], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_every_judge_that_the_lessons_name_is_known() -> None:
