@@ -16,13 +16,35 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges import (
+    accesses,
+    advance,
+    claims_cells,
+    claims_layouts,
+    claims_tables,
+    claims_words,
+    layouts,
+    protocol,
+    shift,
+    words,
+)
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
-JUDGES: dict[str, Callable[..., str | None]] = {**layouts.JUDGES, **accesses.JUDGES, **words.JUDGES}
+JUDGES: dict[str, Callable[..., str | None]] = {
+    **layouts.JUDGES,
+    **accesses.JUDGES,
+    **words.JUDGES,
+    **advance.JUDGES,
+    **protocol.JUDGES,
+    **shift.JUDGES,
+    **claims_words.JUDGES,
+    **claims_layouts.JUDGES,
+    **claims_tables.JUDGES,
+    **claims_cells.JUDGES,
+}
 
 
 def grade(exercise: Exercise, answer: str) -> str | None:
