@@ -23,6 +23,7 @@ from descriptors.operands.operand import MajorName, as_major, as_swizzle_mode
 from descriptors.proof.addresses import stored_rows
 from descriptors.proof.walk_model import Rows
 from descriptors.words.address import WINDOW_BYTES
+from descriptors.words.descriptor import WORDS, architecture
 
 
 def starts(answer: str, *asked: Any) -> str | None:
@@ -78,7 +79,10 @@ def read_at(answer: str, number: str, arch: Any, dtype: str, major: MajorName, a
     found = read(*words_of(number), arch, dtype=dtype, major=major, shape=(shape[0], shape[1])).addresses
     for said, (mn, k) in zip(numbers_of(answer, len(at)), at, strict=True):
         if said != found[mn][k]:
-            return f"says {said} for element ({mn}, {k})" + (_why(said, found[mn][k]))
+            mode = WORDS[architecture(arch)].decode(words_of(number)[0])["swizzle"]
+            plain = mode.swizzle(found[mn][k]) if mode.swizzle else None  # an exclusive or undoes itself
+            why = ", which is its address before the swizzle" if said == plain else ""
+            return f"says {said} for element ({mn}, {k})" + why
     return None
 
 
@@ -112,10 +116,6 @@ def box_rows(answer: str, *asked: Any) -> str | None:
         if said < filled:
             return f"says {said} for the order {tuple(order)}: row {said} lies behind row {said - 1} as well"
     return None
-
-
-def _why(said: int, found: int) -> str:
-    return ", which is before the swizzle" if said ^ found in range(16, 128, 16) and said // 128 == found // 128 else ""
 
 
 def _decided(answer: str, count: int) -> list[bool]:

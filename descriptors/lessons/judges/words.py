@@ -14,6 +14,7 @@ Law: the word that is derived is right, and with one bit more it is told an elem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from descriptors.debug.diff import Diff, diff
@@ -51,6 +52,13 @@ def word(answer: str, *tile: Any) -> str | None:
     )
 
 
+def offsets(answer: str, *tile: Any) -> str | None:
+    """LBO and SBO, in bytes, with which the first operand of a tile is read from where it lies."""
+    derived, (leading, stride) = _derived(*tile), numbers_of(answer, 2)
+    made = replace(derived.descriptor, leading_byte_offset=leading, stride_byte_offset=stride)
+    return word(hex(made.encode()), *tile)
+
+
 def reads(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
     """A word that reads a layout; ``asked`` holds the keywords of ``diff``."""
     return told(_diff(words_of(answer)[0], layout, arch, asked))
@@ -86,7 +94,8 @@ def codes(answer: str, mode: str, *where: str) -> str | None:
     for number, place in zip(mine, where, strict=True):
         named = _CODES[place].get(number)
         if named is not wanted:
-            return f"says {number} for {place}, where that is {f'the mode {named}' if named else 'no mode'}"
+            meaning = f"the mode {named}" if named else "no mode"
+            return f"says {number} for {_CALLED[place]}, where that is {meaning}"
     return None
 
 
@@ -113,7 +122,8 @@ def _diff(number: int, layout: str, arch: Arch, asked: Mapping[str, Any]) -> Dif
     return diff(number, layout, arch, **given)
 
 
-#: The three numberings of the swizzle modes.
+#: The three numberings of the swizzle modes, and what a lesson calls where they stand.
+_CALLED = {"sm90": "wgmma", "sm100": "tcgen05", "tma": "a tensor copy"}
 _CODES = {arch: {code: mode for mode, code in word["swizzle"].codes} for arch, word in WORDS.items()}
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
 
@@ -126,6 +136,7 @@ def _derived(tile: tuple[int, int], dtype: str, major: MajorName, swizzle: str, 
 JUDGES: dict[str, Callable[..., str | None]] = {
     "word": word,
     "field": field,
+    "offsets": offsets,
     "reads": reads,
     "mended": mended,
     "codes": codes,
