@@ -59,8 +59,8 @@ def largest_wait(answer: str, before: str, after: str) -> str | None:
     tried = {n: broken([*names_of(before), f"wait {n}", *names_of(after)]) for n in range(8)}
     if tried[number]:
         return f"leaves too many groups in flight: {tried[number]}"
-    larger = [n for n in range(number + 1, 8) if not tried[n]]
-    return f"is safe, but waits for more than it must: {larger[0]} is safe too" if larger else None
+    larger = any(not tried[n] for n in range(number + 1, 8))
+    return f"is safe, but waits for more than it must: wait {number} is not the largest" if larger else None
 
 
 def names_of(text: str) -> list[str]:

@@ -51,7 +51,7 @@ def numbers_of(text: str, count: int | None = None) -> tuple[int, ...]:
     if strange:
         raise DescriptorError(f"answer: it must be numbers with commas, found {strange[0][:20]!r}")
     if count is not None and len(parts) != count:
-        raise DescriptorError(f"answer: it must be {count} numbers, found {len(parts)}")
+        raise DescriptorError(f"answer: it must be {count} number{'s' * (count != 1)}, found {len(parts)}")
     return tuple(int(part, 0) if "x" in part else int(part) for part in parts)
 
 
