@@ -16,6 +16,7 @@ from typing import Any
 from descriptors.debug.diff import diff
 from descriptors.errors import DescriptorError
 from descriptors.pictures.kinds import picture
+from descriptors.words.descriptor import Arch
 from layoutalg import Picture, draw, evaluate
 
 
@@ -43,7 +44,7 @@ def figure(kind: str, text: str) -> Picture:
     return made
 
 
-def unanswered(word: int, layout: str, arch: str, **asked: Any) -> Picture:
+def unanswered(word: int, layout: str, arch: Arch, **asked: Any) -> Picture:
     """What a broken word does, as ``diff`` draws it, without the word that would be right: an exercise asks for that.
 
     >>> shown = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")

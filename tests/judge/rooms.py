@@ -88,7 +88,8 @@ ROOMS = {
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
     "descriptors.lessons.judges": (
-        "reading layouts accesses words advance protocol shift claims_words claims_layouts claims_tables claims_cells"
+        "reading typed layouts accesses words advance protocol shift "
+        "claims_words claims_layouts claims_tables claims_cells"
     ),
     "descriptors.lessons": "source figures grading progress telling pages notebooks",
     "descriptors": "",

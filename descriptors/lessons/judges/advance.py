@@ -17,7 +17,7 @@ from descriptors.debug.read import read
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges.reading import numbers_of, parts_of, words_of
+from descriptors.lessons.judges.typed import integers_of, parts_of, words_of
 from descriptors.matching.match import match
 from descriptors.operands.operand import MajorName, as_major, as_swizzle_mode
 from descriptors.proof.addresses import stored_rows
@@ -35,7 +35,7 @@ def starts(answer: str, *asked: Any) -> str | None:
     """
     *tile, operands = asked
     derived = _derived(*tile)
-    for number, at in zip(numbers_of(answer, len(operands)), operands, strict=True):
+    for number, at in zip(integers_of(answer, len(operands)), operands, strict=True):
         origin = [one * extent for one, extent in zip(at, derived.mma, strict=True)]
         moved = _moved(derived, 16 * number, origin)
         if moved:
@@ -46,7 +46,7 @@ def starts(answer: str, *asked: Any) -> str | None:
 def firsts(answer: str, *asked: Any) -> str | None:
     """The first elements (mn, k) of what a word reads with so many bytes added to its start, as pairs of numbers."""
     *tile, added = asked
-    derived, numbers = _derived(*tile), numbers_of(answer, 2 * len(added))
+    derived, numbers = _derived(*tile), integers_of(answer, 2 * len(added))
     for count, step in enumerate(added):
         at = numbers[2 * count : 2 * count + 2]
         moved = _moved(derived, step, at)
@@ -73,11 +73,13 @@ def blocks(answer: str, *asked: Any) -> str | None:
     return None
 
 
-def read_at(answer: str, number: str, arch: Any, dtype: str, major: MajorName, at: Sequence[Sequence[int]]) -> str | None:
+def read_at(
+    answer: str, number: str, arch: Any, dtype: str, major: MajorName, at: Sequence[Sequence[int]]
+) -> str | None:
     """The byte addresses at which a word makes the tensor core read some elements (mn, k)."""
     shape = tuple(max(8, *(one[axis] + 1 for one in at)) for axis in (0, 1))
-    found = read(*words_of(number), arch, dtype=dtype, major=major, shape=(shape[0], shape[1])).addresses
-    for said, (mn, k) in zip(numbers_of(answer, len(at)), at, strict=True):
+    found = read(words_of(number)[0], arch, dtype=dtype, major=major, shape=(shape[0], shape[1])).addresses
+    for said, (mn, k) in zip(integers_of(answer, len(at)), at, strict=True):
         if said != found[mn][k]:
             mode = WORDS[architecture(arch)].decode(words_of(number)[0])["swizzle"]
             plain = mode.swizzle(found[mn][k]) if mode.swizzle else None  # an exclusive or undoes itself
@@ -105,12 +107,10 @@ def box_rows(answer: str, *asked: Any) -> str | None:
     A box lands row after row without gaps, and has at most 256 rows.
     """
     tile, dtype, major, swizzle, mma, orders = asked
-    for said, order in zip(numbers_of(answer, len(orders)), orders, strict=True):
+    for said, order in zip(integers_of(answer, len(orders)), orders, strict=True):
         derived = _derived(tile, dtype, major, swizzle, mma, order)
         span = derived.swizzle.span_bytes
-        filled = next(
-            (i for i, row in enumerate(_stored(derived)) if row[0] // span != i), min(256, derived.tile[0])
-        )
+        filled = next((i for i, row in enumerate(_stored(derived)) if row[0] // span != i), min(256, derived.tile[0]))
         if said > filled:
             return f"says {said} for the order {tuple(order)}: row {filled} does not lie behind row {filled - 1}"
         if said < filled:
@@ -138,7 +138,8 @@ def _derived(
 
 
 def _stored(derived: Derivation) -> Rows:
-    return stored_rows(derived.smem_tile, derived.element, base=0)
+    rows: Rows = stored_rows(derived.smem_tile, derived.element, base=0)
+    return rows
 
 
 def _fetched(derived: Derivation, step: int) -> Rows:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 
 from descriptors.lessons.judges import protocol
-from descriptors.lessons.judges.reading import numbers_of
 from descriptors.lessons.judges.shift import after
+from descriptors.lessons.judges.typed import integers_of
 from descriptors.shift.problem import shift_problem
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.geometry import LANES
@@ -22,7 +22,7 @@ from descriptors.tmem.planner import tmem_plan
 
 def moves(answer: str) -> str | None:
     """A lane, and the lane whose row it has after a shift: another than the one before it."""
-    lane, source = numbers_of(answer, 2)
+    lane, source = integers_of(answer, 2)
     if not 0 <= lane < LANES:
         return f"has a lane that there is not: {lane}"
     if after(1)[lane] != source:
@@ -32,7 +32,7 @@ def moves(answer: str) -> str | None:
 
 def stale(answer: str) -> str | None:
     """A lane that a shift leaves with its old row, besides the last one, which the sentence knows of."""
-    (lane,) = numbers_of(answer, 1)
+    (lane,) = integers_of(answer, 1)
     if not 0 <= lane < LANES:
         return f"has a lane that there is not: {lane}"
     if lane == LANES - 1:
@@ -42,7 +42,7 @@ def stale(answer: str) -> str | None:
 
 def lost(answer: str, asked: Mapping[str, int]) -> str | None:
     """A lane and a tap: its output is masked at this tap, after an earlier tap has added to it."""
-    lane, tap = numbers_of(answer, 2)
+    lane, tap = integers_of(answer, 2)
     one = shift_problem(asked["images"], 1, asked["width"], 16, 16, (1, asked["taps"]), (0, asked["padding"]))
     if not 0 <= tap < asked["taps"]:
         return f"has a tap that there is not: {tap}"
@@ -57,7 +57,7 @@ def lost(answer: str, asked: Mapping[str, int]) -> str | None:
 
 def columns(answer: str) -> str | None:
     """N, and the columns that an accumulator of 128 rows and N columns of f32 takes: not N/8*32 of them."""
-    n, said = numbers_of(answer, 2)
+    n, said = integers_of(answer, 2)
     if said != accumulator(128, n).columns:
         return f"says {said} columns for N = {n}"
     return None if said * 8 != n * 32 else "is what the sentence says itself"
@@ -66,7 +66,7 @@ def columns(answer: str) -> str | None:
 def placed(answer: str, asked: Mapping[str, object], limit: int) -> str | None:
     """First columns of what a kernel keeps in tensor memory, part after part, all of it below a limit."""
     plan = tmem_plan(**asked)  # type: ignore[arg-type]
-    parts = list(zip(plan.parts, numbers_of(answer, len(plan.parts)), strict=True))
+    parts = list(zip(plan.parts, integers_of(answer, len(plan.parts)), strict=True))
     for part, first in parts:
         if first < 0 or first + part.columns > limit:
             return f"has {part.name} in columns {first} to {first + part.columns - 1}, must stay below {limit}"
@@ -80,7 +80,7 @@ def placed(answer: str, asked: Mapping[str, object], limit: int) -> str | None:
 
 def crowded(answer: str, asked: Mapping[str, object], said: int) -> str | None:
     """How many accumulators a kernel keeps at once, so that another number of CTAs fits an SM than a sentence says."""
-    (count,) = numbers_of(answer, 1)
+    (count,) = integers_of(answer, 1)
     found = tmem_plan(**asked, accumulators=count).ctas  # type: ignore[arg-type]
     return None if found != said else f"lets {said} CTAs fit, as the sentence says"
 

@@ -26,6 +26,8 @@ _FORMULAS: dict[str, Callable[[int, int], int]] = {
     "K x bytes": lambda k, each: k * each,
     "8 x bytes": lambda k, each: 8 * each,
 }
+#: The most operands of a tile that is looked at.
+MOST = 64
 #: The name of the field that a sentence is about.
 _NAMES = {"lbo": "leading_byte_offset", "sbo": "stride_byte_offset"}
 
@@ -88,6 +90,8 @@ def split(answer: str, dtype: str, rows: int, k: int) -> str | None:
     extents = _extents(answer)
     if extents[0] % rows or extents[1] % k:
         return f"is no tile of operands of {rows} by {k}: it has {extents[0]} by {extents[1]}"
+    if extents[0] // rows * (extents[1] // k) > MOST:
+        return f"has more than {MOST} operands: a smaller tile will do"
     for at in ((i, j) for i in range(extents[0] // rows) for j in range(extents[1] // k)):
         found = diff(0, layout, "sm90", dtype=dtype, major="K", shape=(rows, k), subtile=at, base=0)
         if found.right_word is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from descriptors.errors import DescriptorError
 from descriptors.instructions.checks import check_scale, check_shape, check_types
 from descriptors.instructions.idesc import decode_idesc, idesc
-from descriptors.lessons.judges.reading import numbers_of, parts_of
+from descriptors.lessons.judges.typed import integers_of, parts_of
 from descriptors.words.bitfield import UnknownCode
 from layoutalg import LayoutError
 from layoutalg import fragment as named_fragment
@@ -43,7 +43,7 @@ def extent_n(answer: str, arch: str, kind: str, taken: bool, lowest: int, step: 
         taken: whether instructions must take it.
         lowest, step: the N in question: those from the lowest on, up to 256, by this step.
     """
-    (n,) = numbers_of(answer, 1)
+    (n,) = integers_of(answer, 1)
     if not lowest <= n <= 256 or n % step:
         return f"must be a multiple of {step} from {lowest} to 256, found {n}"
     wrong = _refusal(lambda: check_shape(arch, kind, m=64, n=n))
@@ -55,7 +55,7 @@ def extent_n(answer: str, arch: str, kind: str, taken: bool, lowest: int, step: 
 def scale(answer: str, kind: str, k: int, said: Sequence[Sequence[object]]) -> str | None:
     """A type of scale factors and how many elements share one, which instructions take though a sentence does not."""
     name, vector = _names(answer, 2, "a type and a number, as ue8m0 32")
-    (number,) = numbers_of(vector, 1)
+    (number,) = integers_of(vector, 1)
     wrong = _refusal(lambda: check_scale(kind, name, number, k=k))
     return wrong or ("is what the sentence says itself" if [name, number] in [list(one) for one in said] else None)
 
@@ -73,7 +73,7 @@ def majors(answer: str, m: int, n: int) -> str | None:
 
 def instruction(answer: str, kind: str, wanted: dict[str, str]) -> str | None:
     """An instruction descriptor whose fields have some meanings, and in which nothing is illegal."""
-    (word,) = numbers_of(answer, 1)
+    (word,) = integers_of(answer, 1)
     if not 0 <= word < 1 << 32:
         return f"must have 32 bits, found {answer}"
     found = decode_idesc(word, kind)
@@ -88,7 +88,7 @@ def instruction(answer: str, kind: str, wanted: dict[str, str]) -> str | None:
 
 def code(answer: str, kind: str, name: str, base: int, low: int, said: Sequence[int]) -> str | None:
     """A code of a field that means something though a sentence leaves it out, or nothing though it has it."""
-    (number,) = numbers_of(answer, 1)
+    (number,) = integers_of(answer, 1)
     if not 0 <= number <= 7:
         return f"must have three bits, found {number}"
     meaning = decode_idesc(base & ~(7 << low) | number << low, kind)[name]
@@ -100,7 +100,7 @@ def code(answer: str, kind: str, name: str, base: int, low: int, said: Sequence[
 
 def registers(answer: str, divisor: int) -> str | None:
     """N of a ``wgmma`` with M 64, and the registers of 32 bits that each thread has of its accumulator."""
-    n, said = numbers_of(answer, 2)
+    n, said = integers_of(answer, 2)
     wrong = _refusal(lambda: check_shape("sm90", "f16", m=64, n=n))
     if wrong:
         return wrong

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.debug.diff import diff
 from descriptors.debug.read import read
-from descriptors.lessons.judges.reading import layout_of, numbers_of, words_of
-from descriptors.lessons.judges.words import told
+from descriptors.lessons.judges.reading import layout_of
+from descriptors.lessons.judges.typed import integers_of, words_of
+from descriptors.lessons.judges.words import compared, told
 from descriptors.words.address import WINDOW_BYTES
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import size
@@ -26,7 +26,9 @@ from layoutalg import size
 Places = tuple[tuple[int, ...], ...]
 
 
-def twins(answer: str, arch: Arch, asked: Mapping[str, Any], bits: Sequence[int], mode: str | None = None) -> str | None:
+def twins(
+    answer: str, arch: Arch, asked: Mapping[str, Any], bits: Sequence[int], mode: str | None = None
+) -> str | None:
     """Two words that differ in some bits alone, and read the same places all the same.
 
     Args:
@@ -80,13 +82,12 @@ def uses(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any], bits: S
     low, high = bits
     if not word >> low & (1 << high - low) - 1:
         return f"has nothing in the bits {low} to {high - 1}"
-    given = {key: tuple(one) if isinstance(one, list) else one for key, one in asked.items()}
-    return told(diff(word, layout, arch, **given))
+    return told(compared(word, layout, arch, asked))
 
 
 def carried(answer: str, arch: Arch) -> str | None:
     """A word and a number of units that is added to it, after which it does not begin that much further on."""
-    word, step = numbers_of(answer, 2)
+    word, step = integers_of(answer, 2)
     words_of(hex(word))
     if not 0 < step < 1 << 14:
         return f"must add 1 to 16383 units, found {step}"
@@ -102,7 +103,7 @@ def carried(answer: str, arch: Arch) -> str | None:
 
 def apart(answer: str, layout: str, element_bytes: int) -> str | None:
     """Two lanes of an access that lie in two banks: then it is no conflict of all of them."""
-    lanes, one = numbers_of(answer, 2), layout_of(layout)
+    lanes, one = integers_of(answer, 2), layout_of(layout)
     outside = [lane for lane in lanes if not 0 <= lane < size(one)]
     if outside:
         return f"has a lane that there is not: {outside[0]}"
@@ -116,7 +117,7 @@ def _places(word: int, arch: Arch, asked: Mapping[str, Any]) -> Places:
 
 
 def _pairs(answer: str, count: int = 2) -> list[tuple[int, int]]:
-    numbers = numbers_of(answer, 2 * count)
+    numbers = integers_of(answer, 2 * count)
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 

@@ -3,7 +3,7 @@
 A sequence is written with commas: ``fence, mma d, commit, wait 0, read d``. A name stands for the registers of one
 accumulator. ``mma d`` begins a sum, ``mma+ d`` adds to one; ``write d`` is ordinary code that computes into it.
 
-Law: what the simulator finds first is the hint; a clean sequence that does what was asked is right, whatever its length.
+Law: what the simulator finds first is the hint; any clean sequence that does what was asked is right.
 
 >>> ordered("fence, mma d, commit, wait 0, read d", ["mma d", "read d"])
 >>> ordered("mma d, commit, wait 0, read d", ["mma d", "read d"])[:60]
@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges.reading import numbers_of
+from descriptors.lessons.judges.typed import integers_of
 from descriptors.protocol.events import Commit, Event, Fence, Mma, Touch, Wait
 from descriptors.protocol.sequence import first_broken
 
@@ -53,7 +53,7 @@ def overlapped(answer: str, read: str, flying: str, done: Sequence[str]) -> str 
 
 def largest_wait(answer: str, before: str, after: str) -> str | None:
     """The largest N of a wait between two parts of a sequence with which no rule is broken."""
-    (number,) = numbers_of(answer, 1)
+    (number,) = integers_of(answer, 1)
     if not 0 <= number <= 7:
         return f"must be 0 to 7, found {number}"
     tried = {n: broken([*names_of(before), f"wait {n}", *names_of(after)]) for n in range(8)}
@@ -74,7 +74,9 @@ def names_of(text: str) -> list[str]:
     if strange or len(names) > LONGEST:
         raise DescriptorError(
             "answer: it must be events with commas (fence, mma d, mma+ d, commit, wait 0, read d, write d), "
-            f"found {strange[0][:20]!r}" if strange else f"answer: at most {LONGEST} events, found {len(names)}"
+            f"found {strange[0][:20]!r}"
+            if strange
+            else f"answer: at most {LONGEST} events, found {len(names)}"
         )
     return names
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges.reading import numbers_of, parts_of
+from descriptors.lessons.judges.typed import integers_of, parts_of
 from descriptors.shift.problem import ShiftProblem, shift_problem
 from descriptors.tmem.geometry import LANES, QUARTER
 
@@ -20,7 +20,7 @@ from descriptors.tmem.geometry import LANES, QUARTER
 def masked(answer: str, asked: Mapping[str, int], tap: int) -> str | None:
     """The lanes that must not be written at a tap, or none: those whose output reads the padding, by the definition."""
     one = _problem(asked)
-    mine = set() if parts_of(answer) == ("none",) else set(numbers_of(answer))
+    mine = set() if parts_of(answer) == ("none",) else set(integers_of(answer))
     for lane in range(LANES):
         at = one.output(lane)
         w = at[1] + tap - one.padding[1] if at else 0
@@ -36,7 +36,7 @@ def masked(answer: str, asked: Mapping[str, int], tap: int) -> str | None:
 def held(answer: str, lanes: Sequence[int], shifts: int) -> str | None:
     """What each of some lanes holds after shifts, where lane l began with number l and nothing new was loaded."""
     right = after(shifts)
-    for said, lane in zip(numbers_of(answer, len(lanes)), lanes, strict=True):
+    for said, lane in zip(integers_of(answer, len(lanes)), lanes, strict=True):
         if said != right[lane]:
             return f"says {said} for lane {lane}"
     return None
@@ -44,7 +44,7 @@ def held(answer: str, lanes: Sequence[int], shifts: int) -> str | None:
 
 def refreshed(answer: str, shifts: int) -> str | None:
     """The lanes that must be loaded anew after shifts, so that lane l holds what follows l by as many places."""
-    mine, found = set(numbers_of(answer)), after(shifts)
+    mine, found = set(integers_of(answer)), after(shifts)
     for lane in range(LANES):
         stale = found[lane] != lane + shifts
         if stale and lane not in mine:

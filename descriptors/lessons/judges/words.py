@@ -20,7 +20,7 @@ from typing import Any
 from descriptors.debug.diff import Diff, diff
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.lessons.judges.reading import numbers_of, words_of
+from descriptors.lessons.judges.typed import integers_of, words_of
 from descriptors.operands.operand import MajorName, as_major, as_swizzle_mode
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from descriptors.words.tensor_map import SWIZZLES
@@ -41,7 +41,7 @@ def word(answer: str, *tile: Any) -> str | None:
     derived = _derived(*tile)
     return told(
         diff(
-            *words_of(answer),
+            words_of(answer)[0],
             derived.smem_tile,
             "sm90",
             dtype=derived.element,
@@ -54,14 +54,14 @@ def word(answer: str, *tile: Any) -> str | None:
 
 def offsets(answer: str, *tile: Any) -> str | None:
     """LBO and SBO, in bytes, with which the first operand of a tile is read from where it lies."""
-    derived, (leading, stride) = _derived(*tile), numbers_of(answer, 2)
+    derived, (leading, stride) = _derived(*tile), integers_of(answer, 2)
     made = replace(derived.descriptor, leading_byte_offset=leading, stride_byte_offset=stride)
     return word(hex(made.encode()), *tile)
 
 
 def reads(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
     """A word that reads a layout; ``asked`` holds the keywords of ``diff``."""
-    return told(_diff(words_of(answer)[0], layout, arch, asked))
+    return told(compared(words_of(answer)[0], layout, arch, asked))
 
 
 def mended(answer: str, broken: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
@@ -77,20 +77,20 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, asked: Mapping[str
     mine, before, fields = words_of(text)[0], words_of(broken)[0], WORDS[architecture(arch)]
     if mine == before:
         return "is the broken word itself"
-    wrong = told(_diff(mine, layout, arch, asked))
+    wrong = told(compared(mine, layout, arch, asked))
     if wrong:
         return wrong
     mask = fields[FIELDS[key]].mask
     if not (mine ^ before) & mask:
         return f"has a right word, but its {key} is that of the broken word"
-    if told(_diff(before & ~mask | mine & mask, layout, arch, asked)):
+    if told(compared(before & ~mask | mine & mask, layout, arch, asked)):
         return f"has a right word, but the broken one stays broken with this {key} alone"
     return None
 
 
 def codes(answer: str, mode: str, *where: str) -> str | None:
-    """The numbers by which a swizzle mode is called: in a word of ``sm90``, of ``sm100``, or in a tensor map, ``tma``."""
-    mine, wanted = numbers_of(answer, len(where)), as_swizzle_mode(mode)
+    """The numbers that a swizzle mode has: in a word of ``sm90``, of ``sm100``, or in a tensor map, ``tma``."""
+    mine, wanted = integers_of(answer, len(where)), as_swizzle_mode(mode)
     for number, place in zip(mine, where, strict=True):
         named = _CODES[place].get(number)
         if named is not wanted:
@@ -117,14 +117,17 @@ def field(answer: str, name: str, *tile: Any) -> str | None:
     return f"says {answer} bytes, which is not the {name.replace('_', ' ')}{unit}"
 
 
-def _diff(number: int, layout: str, arch: Arch, asked: Mapping[str, Any]) -> Diff:
-    given = {key: tuple(one) if isinstance(one, list) else one for key, one in asked.items()}
+def compared(number: int, layout: str, arch: Arch, asked: Mapping[str, Any]) -> Diff:
+    """A word beside a layout, as ``diff`` compares them; ``asked`` holds its keywords, tuples written as lists."""
+    given: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in asked.items()}
     return diff(number, layout, arch, **given)
 
 
 #: The three numberings of the swizzle modes, and what a lesson calls where they stand.
 _CALLED = {"sm90": "wgmma", "sm100": "tcgen05", "tma": "a tensor copy"}
-_CODES = {arch: {code: mode for mode, code in word["swizzle"].codes} for arch, word in WORDS.items()}
+_CODES: dict[str, dict[int, Any]] = {
+    arch: {code: mode for mode, code in word["swizzle"].codes} for arch, word in WORDS.items()
+}
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descriptors.lessons.grading import JUDGES, grade
-from descriptors.lessons.source import Exercise, lessons
+from descriptors.lessons.source import Exercise, Lesson, lessons
 from layoutalg import law_names
 
 
@@ -40,3 +40,25 @@ def test_whatever_a_student_types_is_answered_in_one_line(answer: str) -> None:
 
 def test_every_judge_that_the_lessons_name_is_known() -> None:
     assert {e.judge for lesson in lessons() for e in lesson.exercises} <= {*JUDGES, *law_names()}
+
+
+HOSTILE = (
+    "", "(", "9" * 5000, "1:" + "9" * 30, "\x00", "yes", "-1, -1, -1, -1", "0xffffffffffffffff, 0xffffffffffffffff",
+    "99999999999999999999, 2", "sbo 0xffffffffffffffff", "fence, " * 200, "wait 9", "e2m1 99999999999999999999", "(a,b):(b,1)",
+    "(1048576,1048576):(1,1048576)", "4:1@0", "(0,0):(1,1)", "S<3,3,3> o 0 o ((8,8192),(64,1024)):((64,512),(1,4194304))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+def test_no_exercise_raises_or_tells_more_than_a_line_whatever_is_typed(lesson: Lesson) -> None:
+    for exercise in lesson.exercises:
+        for answer in HOSTILE:
+            told = grade(exercise, answer)
+            assert told and "\n" not in told, (exercise.name, answer)
+
+
+@pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 10], ids=lambda lesson: str(lesson.number))
+def test_what_a_wrong_answer_is_told_is_not_the_solution(lesson: Lesson) -> None:
+    for exercise in lesson.exercises:
+        for answer, _ in exercise.wrong:
+            assert len(exercise.solution) < 4 or exercise.solution not in (grade(exercise, answer) or "")
