@@ -42,10 +42,11 @@ def test_every_judge_that_the_lessons_name_is_known() -> None:
     assert {e.judge for lesson in lessons() for e in lesson.exercises} <= {*JUDGES, *law_names()}
 
 
+BIG = "S<3,3,3> o 0 o ((8,8192),(64,1024)):((64,512),(1,4194304))"
 HOSTILE = (
-    "", "(", "9" * 5000, "1:" + "9" * 30, "\x00", "yes", "-1, -1, -1, -1", "0xffffffffffffffff, 0xffffffffffffffff",
-    "99999999999999999999, 2", "sbo 0xffffffffffffffff", "fence, " * 200, "wait 9", "e2m1 99999999999999999999", "(a,b):(b,1)",
-    "(1048576,1048576):(1,1048576)", "4:1@0", "(0,0):(1,1)", "S<3,3,3> o 0 o ((8,8192),(64,1024)):((64,512),(1,4194304))",
+    "", "(", "9" * 5000, "1:" + "9" * 30, "\x00", "yes", "-1, -1, -1, -1", "0xffffffffffffffff, 1", BIG,
+    "99999999999999999999, 2", "sbo 0xffffffffffffffff", "fence, " * 200, "wait 9", "e2m1 99999999999999999999",
+    "(1048576,1048576):(1,1048576)", "4:1@0", "(0,0):(1,1)", "(a,b):(b,1)",
 )  # fmt: skip
 
 
