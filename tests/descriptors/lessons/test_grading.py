@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from places import ROOT
 
 from descriptors.lessons.grading import JUDGES, grade
 from descriptors.lessons.source import Exercise, Lesson, lessons
@@ -43,6 +45,19 @@ def test_every_judge_that_the_lessons_name_is_known() -> None:
 
 
 BIG = "S<3,3,3> o 0 o ((8,8192),(64,1024)):((64,512),(1,4194304))"
+
+
+@pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 10], ids=lambda lesson: str(lesson.number))
+def test_the_rows_of_the_errata_that_a_lesson_names_are_there(lesson: Lesson) -> None:
+    errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| (\d+) \|", errata, flags=re.M))
+    told = "\n".join([*(part.text for part in lesson.parts), *(exercise.why for exercise in lesson.exercises)])
+    lines = re.findall(r"[Rr]ows? ([\d and]+) of (?:the|this)[\w' ]* errata", told)
+    named = {row for line in lines for row in line.split(" and ")}
+    assert named <= rows
+    assert lesson.number != 15 or len(named) == len(lesson.exercises) >= 12
+
+
 HOSTILE = (
     "", "(", "9" * 5000, "1:" + "9" * 30, "\x00", "yes", "-1, -1, -1, -1", "0xffffffffffffffff, 1", BIG,
     "99999999999999999999, 2", "sbo 0xffffffffffffffff", "fence, " * 200, "wait 9", "e2m1 99999999999999999999",
