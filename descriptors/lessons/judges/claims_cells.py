@@ -82,7 +82,7 @@ def crowded(answer: str, asked: Mapping[str, object], said: int) -> str | None:
     """How many accumulators a kernel keeps at once, so that another number of CTAs fits an SM than a sentence says."""
     (count,) = integers_of(answer, 1)
     found = tmem_plan(**asked, accumulators=count).ctas  # type: ignore[arg-type]
-    return None if found != said else f"lets {said} CTAs fit, as the sentence says"
+    return None if found != said else f"lets {said} blocks fit an SM, as the sentence says"
 
 
 def several(answer: str, event: str) -> str | None:

@@ -63,7 +63,7 @@ def collision(answer: str, word: str, arch: Arch, asked: Mapping[str, Any]) -> s
     if outside:
         return f"has an element that there is not: {outside}"
     a, b = _at(places, one), _at(places, other)
-    return None if a == b else f"are read from two places, {a} and {b}"
+    return None if a == b else f"names elements that are read from two places, {a} and {b}"
 
 
 def elsewhere(answer: str, word: str, claimed: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
@@ -108,7 +108,7 @@ def apart(answer: str, layout: str, element_bytes: int) -> str | None:
     if outside:
         return f"has a lane that there is not: {outside[0]}"
     at = [element_bytes * one(lane) // 4 % 32 for lane in lanes]
-    return None if at[0] != at[1] else f"are lanes of one bank, {at[0]}"
+    return None if at[0] != at[1] else f"names two lanes of one bank, {at[0]}"
 
 
 def _places(word: int, arch: Arch, asked: Mapping[str, Any]) -> Places:

@@ -31,7 +31,7 @@ CASES = [
     ("placed", (SMALL, 32), "0, 4, 12", "has D and SFA in column 4 both"),
     ("placed", (SMALL, 32), "0, 8, 32", "must stay below 32"),
     ("crowded", (LARGE, 2), "2", None),
-    ("crowded", (LARGE, 2), "1", "lets 2 CTAs fit"),
+    ("crowded", (LARGE, 2), "1", "lets 2 blocks fit"),
     ("several", ("commit",), "fence, mma d, commit, commit, wait 0, read d", None),
     ("several", ("wait",), "fence, mma d, commit, wait 1, wait 0, read d", None),
     ("several", ("commit",), "fence, mma d, commit, wait 0, read d", "has commit 1 times"),

@@ -22,7 +22,7 @@ CASES = [
     ("twins", ("sm90", BF, [49, 52]), "0x4000004000010000, 0x4002004000010000", "from two places: 0 and 112"),
     ("twins", ("sm90", BF, [46, 49]), "0x4000004000010000, 0x4001c04000010000", None),
     ("collision", FLAT, "8, 3, 16, 3", None),
-    ("collision", FLAT, "8, 3, 9, 3", "are read from two places"),
+    ("collision", FLAT, "8, 3, 9, 3", "names elements that are read from two places"),
     ("collision", FLAT, "8, 3, 8, 3", "is one element twice"),
     ("collision", FLAT, "8, 3, 8, 16", "an element that there is not: (8, 16)"),
     ("elsewhere", UNITS, "63, 15", None),
@@ -37,8 +37,8 @@ CASES = [
     ("carried", ("sm90",), "0x4000004000012000, 8191", "the start field has room for it"),
     ("carried", ("sm90",), "0x400000400001ffff, 1", "was broken before"),
     ("apart", ("8:8", 4), "2, 3", None),
-    ("apart", ("8:8", 4), "2, 6", "are lanes of one bank, 16"),
-    ("apart", ("8:32", 4), "2, 3", "are lanes of one bank, 0"),
+    ("apart", ("8:8", 4), "2, 6", "names two lanes of one bank, 16"),
+    ("apart", ("8:32", 4), "2, 3", "names two lanes of one bank, 0"),
 ]
 
 
