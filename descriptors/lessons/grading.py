@@ -16,18 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import (
-    accesses,
-    advance,
-    claims_cells,
-    claims_layouts,
-    claims_tables,
-    claims_words,
-    layouts,
-    protocol,
-    shift,
-    words,
-)
+from descriptors.lessons.judges import accesses, advance, layouts, protocol, shift, words
+from descriptors.lessons.judges.claims import cells, instructions, offsets, places
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
@@ -40,10 +30,10 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     **advance.JUDGES,
     **protocol.JUDGES,
     **shift.JUDGES,
-    **claims_words.JUDGES,
-    **claims_layouts.JUDGES,
-    **claims_tables.JUDGES,
-    **claims_cells.JUDGES,
+    **places.JUDGES,
+    **offsets.JUDGES,
+    **instructions.JUDGES,
+    **cells.JUDGES,
 }
 
 

@@ -87,10 +87,8 @@ ROOMS = {
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
-    "descriptors.lessons.judges": (
-        "reading typed layouts accesses words advance protocol shift "
-        "claims_words claims_layouts claims_tables claims_cells"
-    ),
+    "descriptors.lessons.judges": "reading typed layouts accesses words advance protocol shift",
+    "descriptors.lessons.judges.claims": "places offsets instructions cells",
     "descriptors.lessons": "source figures grading progress telling pages notebooks",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",

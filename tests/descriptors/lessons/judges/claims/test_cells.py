@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descriptors.lessons.judges.claims_cells import JUDGES
+from descriptors.lessons.judges.claims.cells import JUDGES
 
 NINE = {"images": 2, "width": 9, "taps": 3, "padding": 1}
 SMALL: dict[str, Any] = {"m": 128, "n": 8, "k": 64, "dtype": "e2m1", "scale_dtype": "ue4m3"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.lessons.judges.claims_layouts import JUDGES
+from descriptors.lessons.judges.claims.offsets import JUDGES
 
 LBO, SBO = ("bf16", "lbo", "K x bytes"), ("bf16", "sbo", "8 x bytes")
 
