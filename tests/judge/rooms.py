@@ -50,7 +50,9 @@ ROOMS = {
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.requests": "arguments request",
     "descriptors.derivation.parts": "table advance crossing places derivation",
-    "descriptors.derivation": ("compared verify symbolic_tile symbolic basis family proved derive"),
+    "descriptors.derivation": (
+        "compared verify symbolic_tile symbolic cut_tile one_by_one basis columns_for_all family proved derive"
+    ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
