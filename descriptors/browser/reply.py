@@ -15,6 +15,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from descriptors.errors import LayoutError
+
 #: Functions that answer, each under its name: a record for whatever JSON holds.
 Answers = Mapping[str, Callable[[object], dict[str, Any]]]
 
@@ -37,6 +39,22 @@ def reply(answers: Answers, path: str, text: str) -> str:
     except (ValueError, RecursionError) as error:
         return _refused("JSONDecodeError", f"page: a question must be JSON, found {error}")
     return json.dumps(answers[path](asked))
+
+
+#: What a question may end in: a refusal of the engine, or a text too deep or too large for it.
+REFUSALS = (LayoutError, RecursionError, MemoryError, OverflowError)
+
+
+def refusal(error: Exception) -> dict[str, Any]:
+    """An error as data: its kind and its sentence.
+
+    >>> refusal(LayoutError("size: one\\ntwo"))
+    {'type': 'LayoutError', 'message': 'size: one two'}
+    """
+    if isinstance(error, LayoutError):
+        return {"type": type(error).__name__, "message": " ".join(str(error).split())[:2000]}
+    message = f"page: a question must be answered in the memory there is, found {type(error).__name__}"
+    return {"type": type(error).__name__, "message": message}
 
 
 def _refused(kind: str, message: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from descriptors.browser.folder import source as shared
 from descriptors.browser.reply import Answers
+from descriptors.browser.template import filled
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
 from descriptors.explorer.asked import view
@@ -68,9 +69,7 @@ def page(asked: object = None, engine: str = "none") -> str:
         "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c"),
         "script": script,
     }
-    document = source("page.html")
-    head, *rest = document.split("{{")
-    return head + "".join(parts[name] + text for name, _, text in (one.partition("}}") for one in rest))
+    return filled(source("page.html"), parts)
 
 
 def frozen(asked: object) -> dict[str, Any]:
