@@ -60,7 +60,7 @@ def page(asked: object = None, engine: str = "none") -> str:
     script, told, drawn = shared("descriptors.browser", "asking.js") + source("page.js"), found["told"], found["stage"]
     parts = {
         "policy": _policy(script, engine),
-        "style": source("page.css"),
+        "style": shared("descriptors.browser", "colours.css") + source("page.css"),
         "word": escape(told["word"]),
         "proof": escape(found["proof"].get("headline", "")),
         "title": escape(drawn.get("title", "")),

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from descriptors.lessons.pages import handout, index, page, solution_book
+from descriptors.lessons.handout import handout, solution_book
+from descriptors.lessons.pages import index, page
 from descriptors.lessons.source import lessons
 
 pytest.importorskip("markdown_it")
