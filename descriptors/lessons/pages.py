@@ -22,6 +22,16 @@ from descriptors.lessons.markup import LIVE, STILL, document, inline, markdown, 
 from descriptors.lessons.source import FIGURES, Lesson
 
 
+#: How the course is taken on pages without an engine, and on pages that have one.
+_HOW = (
+    "Examples are typed into Python, and <code>layoutalg course</code> in a terminal judges answers.",
+    "Examples run in the page, and answers are judged there.",
+)
+
+#: What is asked for below a figure that can be changed.
+_CHANGE = {"figure": "Draw another layout in its place", "picture": "Change it: lines of Python, the last of which is the picture"}
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """Where the files of the engine lie, as a page names them: the page's script, and the worker with its questions."""
@@ -60,6 +70,7 @@ def index(lessons: Sequence[Lesson], engine: Engine | None = None) -> str:
         exercises=str(sum(len(one.exercises) for one in lessons)),
         hours=f"{sum(one.minutes for one in lessons) / 60:.0f}",
         rows=rows,
+        how=_HOW[engine is not None],
         teacher=', <a href="lines.html">lines that were handed in</a>' if engine else "",
         hand=part("hand.html") if engine else "",
     )
@@ -122,17 +133,14 @@ def _example(one: Example, number: int, live: bool) -> str:
 
 
 def _figure(kind: str, text: str, number: int, live: bool) -> str:
-    caption = f"<code>{escape(text)}</code>" if kind == "figure" else f"<pre>{escape(text)}</pre>"
+    """A figure above what it was drawn from: with an engine a box in which that can be changed."""
     if live:
-        ask = "Draw another layout in its place" if kind == "figure" else "Change the picture: Python, whose last line it is"
-        caption = "" if kind == "picture" else caption
         control = _control(f"f{number}", text)
-        box = part("draw.html", number=str(number), kind=kind, ask=ask, control=control)
+        under = part("draw.html", number=str(number), kind=kind, ask=_CHANGE[kind], control=control)
     else:
-        box = ""
-    return part(
-        "figure.html", number=str(number), svg=figure(kind, text).svg(), caption=caption, box=box
-    )
+        code = f"<code>{escape(text)}</code>" if kind == "figure" else f"<pre>{escape(text)}</pre>"
+        under = f"<figcaption>{code}</figcaption>"
+    return part("figure.html", number=str(number), svg=figure(kind, text).svg(), under=under)
 
 
 def _control(name: str, text: str) -> str:
