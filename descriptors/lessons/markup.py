@@ -58,6 +58,4 @@ def document(title: str, main: str, header: str = "", footer: str = "", policy: 
     1
     """
     style = source("descriptors.browser", "colours.css") + source("descriptors.lessons", "course.css")
-    return part(
-        "page.html", title=escape(title), policy=policy, style=style, header=header, main=main, footer=footer
-    )
+    return part("page.html", title=escape(title), policy=policy, style=style, header=header, main=main, footer=footer)

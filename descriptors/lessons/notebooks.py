@@ -75,7 +75,5 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
             cells.append(("markdown", f"### {name} {exercise.name}\n\n{exercise.ask}\n\n{hints}"))
             cells.append(("code", f'check("{name}", "{exercise.starter}")'))
         else:
-            cells += [
-                ("markdown", one) if isinstance(one, str) else ("code", one.typed) for one in pieces(part.text)
-            ]
+            cells += [("markdown", one) if isinstance(one, str) else ("code", one.typed) for one in pieces(part.text)]
     return cells

@@ -21,7 +21,6 @@ from descriptors.lessons.figures import figure
 from descriptors.lessons.markup import LIVE, STILL, document, inline, markdown, part
 from descriptors.lessons.source import FIGURES, Lesson
 
-
 #: How the course is taken on pages without an engine, and on pages that have one.
 _HOW = (
     "Examples are typed into Python, and <code>layoutalg course</code> in a terminal judges answers.",
@@ -29,7 +28,10 @@ _HOW = (
 )
 
 #: What is asked for below a figure that can be changed.
-_CHANGE = {"figure": "Draw another layout in its place", "picture": "Change it: lines of Python, the last of which is the picture"}
+_CHANGE = {
+    "figure": "Draw another layout in its place",
+    "picture": "Change it: lines of Python, the last of which is the picture",
+}
 
 
 @dataclass(frozen=True, slots=True)

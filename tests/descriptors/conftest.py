@@ -22,7 +22,8 @@ def faultless(chromium: Any, **given: Any) -> Iterator[Any]:
     context = chromium.new_context(**{"viewport": {"width": 1400, "height": 1000}, **given})
     opened, errors = context.new_page(), []
     opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("requestfailed", lambda request: errors.append(f"{request.url} {request.failure}"))
+    # What is aborted was asked for by a page that was left.
+    opened.on("requestfailed", lambda one: "ABORTED" in one.failure or errors.append(f"{one.url} {one.failure}"))
     opened.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     opened.set_default_timeout(60_000)
     yield opened

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 
-def counted(page: Any, selector: str, name: str, act: Any) -> Any:
-    """Do something, and wait until the element has counted it under a name; the element."""
+def counted(page: Any, selector: str, name: str, act: Any) -> None:
+    """Do something, and wait until the element has counted it under a name."""
     one = page.locator(selector)
     before = int(one.get_attribute(f"data-{name}") or 0)
     act()
-    page.wait_for_selector(f'{selector}[data-{name}="{before + 1}"]', state="attached")
-    return one
+    one.and_(page.locator(f'[data-{name}="{before + 1}"]')).wait_for()
 
 
 def exercise(where: str) -> str:
     """The selector of an exercise."""
     return f'[data-exercise="{where}"]'
+
+
+def opened_hint(page: Any, where: str, number: int) -> None:
+    """Open a hint, and wait until the one after it can be seen."""
+    page.locator(f"{exercise(where)} .hint summary").nth(number).click()
+    page.locator(f"{exercise(where)} .hint:visible").nth(min(number + 1, 2)).wait_for()
 
 
 def said(page: Any, where: str, answer: str) -> str:
@@ -31,7 +36,5 @@ def said(page: Any, where: str, answer: str) -> str:
 def printed(page: Any, number: int) -> str:
     """What an example prints when it is run."""
     one = page.locator(".example").nth(number)
-    before = int(one.get_attribute("data-ran") or 0)
-    one.locator(".run").click()
-    page.locator(f'.example[data-ran="{before + 1}"]').and_(one).wait_for()
+    counted(page, f".example >> nth={number}", "ran", one.locator(".run").click)
     return "\n".join(one.locator(".out > *").all_text_contents())

@@ -77,7 +77,7 @@ def drawn(asked: Mapping[str, Any]) -> Record:
         return {"svg": figure(kind, text).svg()}
     except REFUSALS:
         raise
-    except Exception as error:  # noqa: BLE001  a picture is Python, and may raise anything
+    except Exception as error:
         raise DescriptorError(f"picture: {one_line(error)}") from error
 
 
