@@ -2,8 +2,8 @@
 
 Law: the pieces hold every example of the text, in order.
 
->>> text = "Add:" + chr(10) + "```python" + chr(10) + ">>> 1 + 1" + chr(10) + "2" + chr(10) * 2 + "```" + chr(10) + "So."
->>> pieces(text)
+>>> lines = ["Add:", "```python", ">>> 1 + 1", "2", "", "```", "So."]
+>>> pieces(chr(10).join(lines))
 ['Add:', Example(typed='1 + 1', printed='2', shown='>>> 1 + 1\\n2'), 'So.']
 """
 
@@ -18,7 +18,7 @@ _CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Lines of Python without their prompts, what they print (of an error its last line), and both as the text has them."""
+    """Lines of Python without prompts, what they print (of an error its last line), and both as the text has them."""
 
     typed: str
     printed: str
@@ -28,7 +28,8 @@ class Example:
 def pieces(text: str) -> list[str | Example]:
     """A text in Markdown, and its examples, in order.
 
-    >>> pieces(chr(10).join(["```python", ">>> 0 / 0", "Traceback (most recent call last):", "Error: no", "```"]))[0].printed
+    >>> error = ["```python", ">>> 0 / 0", "Traceback (most recent call last):", "Error: no", "```"]
+    >>> pieces(chr(10).join(error))[0].printed
     'Error: no'
     """
     found: list[str | Example] = []

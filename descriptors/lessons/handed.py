@@ -102,9 +102,8 @@ def read(text: str) -> Handed:
     given = "".join({"O": "0", "I": "1", "L": "1"}.get(one, one) for one in (found[3] + found[4]).upper())
     handed = Handed(found[1], exercises)
     if f"{given[:4]}-{given[4:]}" != handed.checksum:
-        raise DescriptorError(
-            f"course: a line must have the checksum of its name and exercises, found {given[:4]}-{given[4:]}; {found[0]}"
-        )
+        wrong = f"found {given[:4]}-{given[4:]}; {found[0]}"
+        raise DescriptorError(f"course: a line must have the checksum of its name and exercises, {wrong}")
     return handed
 
 

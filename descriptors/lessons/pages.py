@@ -106,7 +106,7 @@ def body(lesson: Lesson, exercises: Sequence[str], live: bool = False) -> str:
 
 
 def exercises_of(lesson: Lesson, live: bool = False) -> list[str]:
-    """Every exercise with a box for an answer or the command that judges one, its hints and its solution, each folded."""
+    """Every exercise with a box for an answer or the command that judges one; hints and solution are folded."""
     made = []
     for number, one in enumerate(lesson.exercises, 1):
         where = f"{lesson.number}.{number}"

@@ -1,4 +1,4 @@
-"""The pages of the course, with an engine and without: whole HTML, every part of a lesson, links that lead somewhere."""
+"""The pages of the course, with an engine and without: whole HTML, every part of a lesson, working links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of the course: its files and links, and a student's way through it: keys, reloads, no network, no engine."""
+"""The folder of the course: its files and links, and a student's way through it: keys, reloads, no network."""
 
 from __future__ import annotations
 
