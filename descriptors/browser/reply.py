@@ -38,7 +38,13 @@ def reply(answers: Answers, path: str, text: str) -> str:
         asked = json.loads(text)
     except (ValueError, RecursionError) as error:
         return _refused("JSONDecodeError", f"page: a question must be JSON, found {error}")
-    return json.dumps(answers[path](asked))
+    try:
+        return json.dumps(answers[path](asked))
+    except Exception as error:  # noqa: BLE001  a page that waits has to hear of it, as of what a browser does not have
+        first = str(error).partition("\n")[0]
+        return _refused(
+            type(error).__name__, f"page: a question must have an answer, found {type(error).__name__}: {first}"
+        )
 
 
 #: What a question may end in: a refusal of the engine, or a text too deep or too large for it.
