@@ -95,7 +95,7 @@ def _cosize_composed(layout: ComposedLayout) -> int:
 
 
 def _ends(layout: ComposedLayout) -> tuple[int, int]:
-    """The lowest and the highest offset: by numpy where there are many and there is one, as in a browser there is none."""
+    """The lowest and the highest offset: by numpy where there are many; a browser has none."""
     if need_int(size(layout), "cosize: the size of a composed layout") > _FEW and find_spec("numpy") is not None:
         image = offsets(layout)
         return int(image.min(initial=0)), int(image.max(initial=0))
