@@ -238,12 +238,17 @@ def test_an_error_is_the_engines_own_sentence_in_one_line(home: Any) -> None:
 
 
 def test_it_works_offline_after_the_first_visit(chromium: Any, folder: Path) -> None:
-    """The server is gone, and no name is found: only what the browser has kept is left."""
+    """The server is gone, and no name is found: only what the browser has kept is left; until then pages are fresh."""
     context = chromium.new_context()
     page = context.new_page()
     with browsers.served(folder) as url:
         page.goto(url)
         page.wait_for_selector("html[data-offline=yes]", state="attached", timeout=120_000)
+        held = (folder / "lines.html").read_bytes()
+        (folder / "lines.html").write_bytes(held.replace(b"<h1>Lines", b"<h1>New lines"))
+        page.goto(f"{url}lines.html")
+        assert page.text_content("h1") == "New lines that were handed in"
+        (folder / "lines.html").write_bytes(held)
     page.set_default_timeout(90_000)
     page.goto(f"{url}{PAGE}")
     page.wait_for_selector("html[data-ready=yes]", state="attached")
