@@ -32,7 +32,7 @@ from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.theorem.affine import Affine, modes, stored
 from descriptors.theorem.agreement import Verdict, agreement, agreement_for_all
 from descriptors.theorem.digits import Digit, normal
-from descriptors.theorem.walk_model import LEADING_BIT, START, fields, per_16_bytes, walk, xor
+from descriptors.theorem.walk_model import fields, per_16_bytes, placing, unplaced, walk, xor
 from descriptors.words.descriptor import SmemDescriptor
 
 _OPEN, _EQUAL = Verdict("open"), Verdict("equal")
@@ -95,8 +95,7 @@ def _read(word: int, arch: str, dtype: str, is_k: bool, mma: tuple[int, int]) ->
 def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> list[int] | None:
     """What all words of a tile must be if the first one is right; None if it is not, or that is not so plain."""
     name, crossing = d.element.name, d.crossing is not None
-    whole, places = per_16_bytes(name), START | START << LEADING_BIT if crossing else START
-    rest = first & ~places
+    whole, rest = per_16_bytes(name), unplaced(first, crossing)
     read = _read(rest, d.arch, name, d.major is Major.K, d.mma)
     if (
         read is None
@@ -110,7 +109,7 @@ def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> list[int] 
         return None
     begins = tile.start // whole + base // 16
     # No sum leaves the window, as the tile does not: nothing is carried from one field into the next.
-    words = [rest + begins + (begins << LEADING_BIT) if crossing else rest + begins]
+    words = [rest + placing(begins, begins if crossing else 0)]
     for mode in tile.modes:
         words = [word + more for word in words for more in mode.added]
     return words

@@ -31,7 +31,7 @@ from descriptors.derivation.parts.table import MOST_SUBTILES
 from descriptors.operands.swizzled import parts
 from descriptors.theorem.affine import Affine, bounds
 from descriptors.theorem.digits import Digit, cut, leaves, listed
-from descriptors.theorem.walk_model import LEADING_BIT
+from descriptors.theorem.walk_model import placing
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle
 
@@ -122,7 +122,7 @@ def _cut_mode(shape: Any, stride: Any, extent: int, whole: int, crossing: bool) 
     head, tail = found
     steps = _units(tail, whole, LINE if crossing else 1)
     if crossing:
-        steps = tuple([step + (step << LEADING_BIT) for step in steps])
+        steps = tuple([placing(step, step) for step in steps])
     return CutMode(tuple(head), steps, many // extent, low, high)
 
 
@@ -144,6 +144,5 @@ def _cut_line(shape: Any, stride: Any, extent: int, whole: int) -> CutMode:
         return CutMode(None, (), many // extent, low, high)
     added = []
     for first in range(0, many // whole, PIECES):
-        begins = lines[first // LINE] + first % LINE
-        added.append(begins + (lines[(first + PIECES - 1) // LINE] << LEADING_BIT))
+        added.append(placing(lines[first // LINE] + first % LINE, lines[(first + PIECES - 1) // LINE]))
     return CutMode(((extent, 1),), tuple(added), many // extent, low, high)

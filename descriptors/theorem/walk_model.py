@@ -33,12 +33,6 @@ from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
 
-#: The bits of the start address, the lowest of a word, so that a word of another start is the word plus so many units.
-START = 0x3FFF
-
-#: How far above them the leading byte offset lies, which is as wide.
-LEADING_BIT = 16
-
 #: Elements in 16 bytes; those in containers of 16 bytes count as bytes, by their places.
 _PER_16_BYTES = {
     "tf32": 4, "f16": 8, "bf16": 8, "e4m3": 16, "e5m2": 16, "s8": 16, "u8": 16, "e2m3": 16, "e3m2": 16,
@@ -100,8 +94,28 @@ def fields(word: int, arch: str) -> Fields:
         raise DescriptorError(
             f"walk: a word of {arch} must have a swizzle and a version that it knows, found {word:#x}"
         )
-    parts = word & START, word >> LEADING_BIT & 0x3FFF, word >> 32 & 0x3FFF, word >> 49 & 7
+    parts = word & 0x3FFF, word >> 16 & 0x3FFF, word >> 32 & 0x3FFF, word >> 49 & 7
     return Fields(*parts, pattern, newer and bool(word >> 52 & 1))
+
+
+def unplaced(word: int, absolute: bool) -> int:
+    """A word without its start address; where the leading byte offset is an address too, without both.
+
+    >>> hex(unplaced(0x4000404000010004, False)), hex(unplaced(0x4000404000010004, True))
+    ('0x4000404000010000', '0x4000404000000000')
+    """
+    return word & ~(0x3FFF3FFF if absolute else 0x3FFF)
+
+
+def placing(start: int, line: int) -> int:
+    """What such a word has added to it for a start, and a leading byte address, in units of 16 bytes.
+
+    Law: of sums that stay below 2**14, the sum of two is what the sums of both have added.
+
+    >>> placing(4, 8) + placing(1, 16) == placing(5, 24) == 5 + (24 << 16)
+    True
+    """
+    return start + (line << 16)
 
 
 def per_16_bytes(dtype: str) -> int:
