@@ -93,6 +93,7 @@ def _cosize_composed(layout: ComposedLayout) -> int:
 
 def _ends(layout: ComposedLayout) -> tuple[int, int]:
     """The lowest and the highest offset: by numpy where there are many; a browser has none."""
+    from importlib.util import find_spec  # a plain layout needs none of what counts offsets
 
     from layoutalg.placed.offset_table import offset_table
     from layoutalg.placed.offsets import offsets
