@@ -8,13 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypedDict
 
 ROOT = Path(__file__).resolve().parents[2]
 DERIVE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
 
 
-class Spent(NamedTuple):
+class Spent(TypedDict):
     """What a process took: seconds of the processor, by the median and the least."""
 
     seconds: float
@@ -38,7 +38,8 @@ def spent_by(commands: Mapping[str, list[str]], repeats: int) -> dict[str, Spent
             elif turn:  # the first turn warms the caches
                 samples[name].append(found)
     return {
-        name: None if name in broken else Spent(statistics.median(found), min(found)) for name, found in samples.items()
+        name: None if name in broken else Spent(seconds=statistics.median(found), least=min(found))
+        for name, found in samples.items()
     }
 
 
@@ -78,6 +79,6 @@ def told_processes(found: Mapping[str, Spent | None]) -> Iterator[str]:
         if spent is None or bare is None:
             yield f"{name}: absent"
             continue
-        beyond, least = 1e3 * (spent.seconds - bare.seconds), 1e3 * (spent.least - bare.least)
+        beyond, least = 1e3 * (spent["seconds"] - bare["seconds"]), 1e3 * (spent["least"] - bare["least"])
         more = "" if name == "python" else f", {beyond:.1f} ms beyond bare python, {least:.1f} ms at best"
-        yield f"{name}: {1e3 * spent.seconds:.0f} ms{more}"
+        yield f"{name}: {1e3 * spent['seconds']:.0f} ms{more}"
