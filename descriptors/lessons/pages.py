@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from descriptors.errors import DescriptorError
 from descriptors.lessons.figures import figure
+from descriptors.lessons.markup import inline, markdown
 from descriptors.lessons.source import FIGURES, Exercise, Lesson
 
 _STYLE = """
@@ -47,8 +47,8 @@ def solution_book(lessons: Iterable[Lesson]) -> str:
     pieces = []
     for one in lessons:
         notes = f"<p><b>Aim:</b> {escape(one.aim)}. {one.minutes} minutes.</p>"
-        notes += f"<p><b>Cures:</b> {_inline(one.misconception)}</p>"
-        head = f"<h1>{one.number}. {escape(one.title)}</h1>{notes}<p>{_inline(one.teacher)}</p>"
+        notes += f"<p><b>Cures:</b> {inline(one.misconception)}</p>"
+        head = f"<h1>{one.number}. {escape(one.title)}</h1>{notes}<p>{inline(one.teacher)}</p>"
         pieces.append(f"<article>{head}{''.join(solutions_of(one))}</article>")
     return _document("Layouts: the book of solutions", "".join(pieces))
 
@@ -67,8 +67,8 @@ def exercises_of(lesson: Lesson) -> list[str]:
     """Every exercise with its hints and its solution, each folded."""
     pieces = []
     for number, one in enumerate(lesson.exercises, 1):
-        hints = "".join(_folded(f"hint {k}", _inline(hint)) for k, hint in enumerate(one.hints, 1))
-        solution = _folded("solution, after an attempt", f"<code>{escape(one.solution)}</code>. {_inline(one.why)}")
+        hints = "".join(_folded(f"hint {k}", inline(hint)) for k, hint in enumerate(one.hints, 1))
+        solution = _folded("solution, after an attempt", f"<code>{escape(one.solution)}</code>. {inline(one.why)}")
         command = f'layoutalg course {lesson.number}.{number} "{one.starter}"'
         check = f"<p>Check it: <code>{escape(command)}</code></p>"
         pieces.append(_exercise(lesson, number, one, check + hints + solution))
@@ -86,38 +86,25 @@ def solutions_of(lesson: Lesson) -> list[str]:
     pieces = []
     for number, one in enumerate(lesson.exercises, 1):
         wrong = "".join(f"<li><code>{escape(mine)}</code>: {escape(says)}</li>" for mine, says in one.wrong)
-        right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {_inline(one.why)}</p><ul>{wrong}</ul>"
+        right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {inline(one.why)}</p><ul>{wrong}</ul>"
         pieces.append(_exercise(lesson, number, one, right))
     return pieces
 
 
 def _exercise(lesson: Lesson, number: int, one: Exercise, rest: str) -> str:
     name = f"{lesson.number}.{number} {escape(one.name)}"
-    return f'<section class="exercise"><h3>{name}</h3><p>{_inline(one.ask)}</p>{rest}</section>'
+    return f'<section class="exercise"><h3>{name}</h3><p>{inline(one.ask)}</p>{rest}</section>'
 
 
 def _folded(name: str, text: str) -> str:
     return f"<details><summary>{name}</summary><p>{text}</p></details>"
 
 
-def _inline(text: str) -> str:
-    """A sentence with code in backquotes, as HTML; no more of Markdown stands in a sentence."""
-    pieces = escape(text.strip(), quote=False).split("`")
-    return "".join(f"<code>{piece}</code>" if k % 2 else piece for k, piece in enumerate(pieces))
-
-
 def _body(lesson: Lesson, exercises: list[str]) -> str:
-    try:
-        from markdown_it import MarkdownIt
-    except ImportError as error:
-        raise DescriptorError(
-            "course: pages must have markdown-it-py, found none; pip install 'layoutalg[course]'"
-        ) from error
-    write = MarkdownIt("commonmark")
     pieces = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1><p>Aim: {escape(lesson.aim)}.</p>"]
     for part in lesson.parts:
         if part.kind == "text":
-            pieces.append(write.render(part.text))
+            pieces.append(markdown(part.text))
         elif part.kind in FIGURES:
             caption = f"<figcaption><code>{escape(part.text)}</code></figcaption>"
             pieces.append(f"<figure>{figure(part.kind, part.text).svg()}{caption}</figure>")

@@ -1,0 +1,137 @@
+"""What stands on the slides of a lesson: a rule over its source, and nothing typed twice.
+
+- The title with the aim; in the speaker's notes, the teacher's.
+- An idea for each *stretch* of the text: down to the example or the figure that ends it. It says the words that the
+  stretch defines (in italics) as the glossary does, and its sentences with bold words; or else its first sentence. A
+  block `slide` says something else instead, a line each, the first as the heading if it begins with ``#``. The whole
+  text is in the notes.
+- Every exercise, to be done by hand first; in the notes, what is right and what wrong answers are told.
+- The votes; a lesson without any votes on its first exercise.
+- The misconception that the lesson cures, and its new words.
+
+Law: each exercise has its slide, and each new word stands on the last one.
+
+>>> from descriptors.lessons.source import EXAMPLE, parse
+>>> made = sheets(parse(EXAMPLE))
+>>> [sheet.kind for sheet in made]
+['title', 'idea', 'exercise', 'vote', 'cure', 'words']
+>>> made[1].lines, made[-1].lines
+(('*step*: how far the next element lies',), ('*step*: how far the next element lies',))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from descriptors.lessons.grading import grade
+from descriptors.lessons.source import FIGURES, Lesson, Part, Vote
+
+_CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`(])")
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A slide: what kind it is, what it says, and what the speaker says.
+
+    ``figure`` is the part of the lesson that is drawn; ``choices`` are those of a vote, and ``right`` is which of them
+    is.
+    """
+
+    kind: str
+    heading: str
+    lines: tuple[str, ...] = ()
+    code: str = ""
+    figure: Part | None = None
+    choices: tuple[str, ...] = ()
+    right: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def sheets(lesson: Lesson) -> list[Sheet]:
+    """The slides of a lesson, in order."""
+    told = tuple(" ".join(piece.split()) for piece in re.split(r"(?<=\.) (?=\d+ min:)|\n", lesson.teacher.strip()))
+    made = [Sheet("title", lesson.title, (f"Aim: {lesson.aim}",), notes=told)]
+    made += _ideas(lesson)
+    made += [_exercise(lesson, number) for number in range(1, len(lesson.exercises) + 1)]
+    made += [_vote(one) for one in votes(lesson)]
+    made.append(Sheet("cure", "What many believe", tuple(sentences(lesson.misconception))))
+    words = tuple(f"*{word}*: {meaning}" for word, meaning in lesson.words)
+    return [*made, Sheet("words", "New words", words)] if words else made
+
+
+def votes(lesson: Lesson) -> tuple[Vote, ...]:
+    """The votes of a lesson, or one on its first exercise: the solution among wrong answers.
+
+    >>> from descriptors.lessons.source import EXAMPLE, parse
+    >>> [vote.choices for vote in votes(parse(EXAMPLE.partition("```vote")[0]))]
+    [('2:3', '2:4')]
+    """
+    if lesson.votes:
+        return lesson.votes
+    first = lesson.exercises[0]
+    choices = sorted({first.solution, *(answer for answer, _ in first.wrong[:3])})
+    return (Vote(first.ask, first.judge, first.operands, tuple(choices), first.size),)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a paragraph.
+
+    >>> sentences("It is so. `a:b` is *this*: A stride.")
+    ['It is so.', '`a:b` is *this*:', 'A stride.']
+    """
+    return _SENTENCE.split(" ".join(text.split()))
+
+
+def _ideas(lesson: Lesson) -> Iterator[Sheet]:
+    waiting = Part("text", "")
+    for part in lesson.parts:
+        if part.kind == "text":
+            if waiting.text:
+                yield _idea(lesson, waiting.text, waiting.slide)
+            *whole, last = _stretches(part.text)
+            yield from (_idea(lesson, text, "", code) for text, code in whole)
+            if last[1]:
+                yield _idea(lesson, last[0], part.slide, last[1])
+            waiting = Part("text", "" if last[1] else last[0], part.slide)
+        elif part.kind in FIGURES:
+            yield _idea(lesson, waiting.text, waiting.slide, figure=part)
+            waiting = Part("text", "")
+    if waiting.text:
+        yield _idea(lesson, waiting.text, waiting.slide)
+
+
+def _stretches(text: str) -> list[tuple[str, str]]:
+    """The text before each example, and the example; what follows the last one has none."""
+    pieces = [piece.strip() for piece in _CODE.split(text)]
+    pairs = list(zip(pieces[::2], [*pieces[1::2], ""], strict=True))
+    return pairs[:-1] if len(pairs) > 1 and not pairs[-1][0] else pairs
+
+
+def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Sheet:
+    defined = [(word, meaning) for word, meaning in lesson.words if re.search(rf"(?<!\*)\*{word}s?\*(?!\*)", text)]
+    said = sentences(text)
+    lines = [f"*{word}*: {meaning}" for word, meaning in defined] + [one for one in said if _BOLD.search(one)]
+    heading = ", ".join(word for word, _ in defined).capitalize()
+    if slide:
+        lines = slide.splitlines()
+        heading = lines.pop(0).lstrip("# ") if lines[0].startswith("#") else heading
+    elif not lines:
+        lines = [one for one in said[:1] if one]
+    return Sheet("idea", heading or lesson.title, tuple(lines), code, figure, notes=tuple(text.split("\n\n")))
+
+
+def _exercise(lesson: Lesson, number: int) -> Sheet:
+    one = lesson.exercises[number - 1]
+    notes = (f"Right: `{one.solution}`. {one.why}", *(f"`{mine}`: your answer {says}" for mine, says in one.wrong))
+    return Sheet("exercise", f"{lesson.number}.{number} {one.name}", (one.ask,), one.starter, notes=notes)
+
+
+def _vote(vote: Vote) -> Sheet:
+    told = [grade(vote, choice) for choice in vote.choices]
+    right = told.index(None)
+    notes = (f"`{mine}`: your answer {says}" for mine, says in zip(vote.choices, told, strict=True) if says)
+    return Sheet("vote", "Hands up", (vote.ask,), choices=vote.choices, right=right, notes=tuple(notes))
