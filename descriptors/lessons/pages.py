@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from html import escape
 
 from descriptors.lessons.figures import figure
+from descriptors.lessons.grading import grade
 from descriptors.lessons.markup import inline, markdown
 from descriptors.lessons.source import FIGURES, Exercise, Lesson
 
@@ -85,7 +86,10 @@ def solutions_of(lesson: Lesson) -> list[str]:
     """Every exercise with its solution, why it is right, and what the listed wrong answers are told."""
     pieces = []
     for number, one in enumerate(lesson.exercises, 1):
-        wrong = "".join(f"<li><code>{escape(mine)}</code>: {escape(says)}</li>" for mine, says in one.wrong)
+        wrong = "".join(
+            f"<li><code>{escape(mine)}</code>: your answer {escape(grade(one, mine) or says)}</li>"
+            for mine, says in one.wrong
+        )
         right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {inline(one.why)}</p><ul>{wrong}</ul>"
         pieces.append(_exercise(lesson, number, one, right))
     return pieces
