@@ -14,6 +14,7 @@ from descriptors.errors import DescriptorError
 from descriptors.lessons.grading import grade
 from descriptors.lessons.progress import Progress
 from descriptors.lessons.source import Exercise, Lesson, lessons
+from descriptors.lessons.teaching.card import tell_card
 from descriptors.lessons.telling import tell_exercise, tell_lesson, tell_list
 from layoutalg.cli.console import Status, say
 
@@ -32,6 +33,7 @@ def course(where: str | None, answer: str | None, hint: bool, solution: bool) ->
     descriptors course 5.1                 its first exercise
     descriptors course 5.1 "(3,2):(8,1)"   an answer to it
     descriptors course 5.1 --hint          the next hint
+    descriptors course card                the notation, every operation, the words
 
     What you have done is kept in a file of your own; `descriptors course` says where.
     """
@@ -45,6 +47,9 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool)
     progress = Progress(Path(click.get_app_dir("layoutalg")) / "course.json")
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
+        return Status.ANSWER
+    if where == "card":
+        say(tell_card())
         return Status.ANSWER
     number, _, rest = where.partition(".")
     lesson = _lesson(number)

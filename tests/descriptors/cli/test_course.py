@@ -54,6 +54,13 @@ def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureF
     assert "1 of 4 solved" in say(capsys)[1]
 
 
+def test_the_card_is_told_in_lines_of_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = say(capsys, "card")
+    assert status == 0
+    assert "zipped_divide((8,8):(8,1), (4,2))      ((4,2),(2,4)):((8,1),(32,2))" in told
+    assert max(map(len, told.splitlines())) <= 160
+
+
 @pytest.mark.parametrize("where", ["99", "x", "5.9", "5.x", "5.1.1", "", "-1"])
 def test_a_lesson_that_is_not_there_is_one_line_and_status_2(where: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, told = say(capsys, where)
