@@ -48,7 +48,7 @@ def test_every_figure_is_drawn(lesson: Lesson) -> None:
             assert figure(part.kind, part.text).svg().startswith("<svg")
 
 
-@pytest.mark.parametrize("path", sorted(folder().glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(folder().glob("[0-9][0-9]-*.md")), ids=lambda path: path.name)
 def test_every_example_runs(path: object) -> None:
     tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried.failed == 0
