@@ -1,0 +1,69 @@
+"""The teacher's page: every lesson with what to expect, sums that add up, and what it says of the licence is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from places import ROOT
+
+from descriptors.lessons.grading import grade
+from descriptors.lessons.source import Lesson, lessons
+from descriptors.lessons.teaching.teacher import SESSION, by_session, script, sessions, slips, teacher_page
+
+pytest.importorskip("markdown_it")
+
+LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+PAGE = teacher_page(lessons(), {"index.html": 100_000, "engine.zip": 5_300_001})
+
+
+@LESSONS
+def test_a_lesson_has_a_script_three_slips_and_a_way_on_paper(lesson: Lesson) -> None:
+    steps, expected, paper = script(lesson)
+    assert len(steps) >= 3
+    assert all(re.match(r"\d+ min: \w", step) for step in steps)
+    assert expected and paper
+    assert sum(int(step.split()[0]) for step in steps) <= lesson.minutes
+    assert f'<article id="lesson-{lesson.number}">' in PAGE
+
+
+@LESSONS
+def test_what_to_say_of_a_slip_is_what_the_judge_says(lesson: Lesson) -> None:
+    found = slips(lesson)
+    assert len(found) == 3
+    for where, answer, says, hint in found:
+        exercise = lesson.exercises[int(where.partition(".")[2]) - 1]
+        assert says == f"your answer {grade(exercise, answer)}" != "your answer None"
+        assert hint in exercise.hints
+
+
+def test_the_sessions_hold_every_lesson_once_and_their_minutes_add_up() -> None:
+    held = [one for _, found in by_session(lessons()) for one in found]
+    assert held == list(lessons())
+    told = [int(one) for one in re.findall(r"(\d+) left of", sessions(lessons()))]
+    sums = [sum(one.minutes for one in found) for name, found in by_session(lessons()) if not name.startswith("At home")]
+    assert told == [SESSION - minutes for minutes in sums if minutes <= SESSION]
+
+
+def test_the_sizes_are_those_of_the_files() -> None:
+    assert "It holds 2 files, 5.5 MB" in PAGE
+    assert "load\n324.1 MB" in PAGE
+
+
+def test_no_place_is_open_and_nothing_is_loaded() -> None:
+    assert "{{" not in PAGE
+    assert not re.search(r'(?:src|href)="(?!#)', PAGE)
+    assert set(re.findall(r'href="#([^"]+)"', PAGE)) <= set(re.findall(r'id="([^"]+)"', PAGE))
+
+
+def test_the_licence_is_the_one_that_the_page_names() -> None:
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache License" in licence
+    assert "Version 2.0" in licence
+    assert "Copyright 2026 The layoutalg authors" in licence
+    assert "the Apache License, Version 2.0" in PAGE
+
+
+def test_every_path_and_script_that_the_page_names_is_there() -> None:
+    for name in re.findall(r"<code>((?:docs|scripts)/[\w./]+)", PAGE):
+        assert (ROOT / name).exists(), name
