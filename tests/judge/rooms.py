@@ -89,7 +89,7 @@ ROOMS = {
     "descriptors.course": "claims article script",
     "descriptors.lessons.judges": "reading layouts accesses words",
     "descriptors.lessons": "source figures grading progress telling markup pages notebooks",
-    "descriptors.lessons.teaching": "documents sheets slides card names teacher",
+    "descriptors.lessons.teaching": "documents notes sheets slides card names teacher",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import FIGURES, Lesson, Part, Vote
+from descriptors.lessons.teaching.notes import script
 
 _CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`(])")
@@ -53,7 +54,8 @@ class Sheet:
 
 def sheets(lesson: Lesson) -> list[Sheet]:
     """The slides of a lesson, in order."""
-    told = tuple(" ".join(piece.split()) for piece in re.split(r"(?<=\.) (?=\d+ min:)|\n", lesson.teacher.strip()))
+    steps, expected, _ = script(lesson)
+    told = (*steps, *([f"Expect: {expected}"] if expected else []))
     made = [Sheet("title", lesson.title, (f"Aim: {lesson.aim}",), notes=told)]
     made += _ideas(lesson)
     made += [_exercise(lesson, number) for number in range(1, len(lesson.exercises) + 1)]

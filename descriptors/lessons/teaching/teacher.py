@@ -13,17 +13,16 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from descriptors.lessons.grading import grade
 from descriptors.lessons.markup import inline, markdown
 from descriptors.lessons.source import Lesson, folder, lessons
 from descriptors.lessons.teaching.documents import document
 from descriptors.lessons.teaching.names import table
+from descriptors.lessons.teaching.notes import script, slips
 
 #: How long a session is, in minutes, and how many students a course is made for.
 SESSION, SEATS = 90, 60
 #: The sessions: what each is about, and its first lesson.
 SESSIONS = (("Layouts are functions", 1), ("The algebra", 4), ("Memory and swizzles", 8), ("What the tensor core reads", 11))
-_WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 
 
 def teacher_page(course: Sequence[Lesson], files: Mapping[str, int]) -> str:
@@ -89,32 +88,6 @@ def sessions(course: Sequence[Lesson]) -> str:
             lines.append(f'<tr class="sum"><td></td><td colspan="3">{told}</td></tr>')
     head = "".join(f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-
-
-def script(lesson: Lesson) -> tuple[list[str], str, str]:
-    """The teacher's text of a lesson taken apart: the steps of its minutes, the expected slips, the way on paper.
-
-    >>> script(lessons()[0])[0][1].partition(",")[0]
-    '3 min: before anyone computes it'
-    """
-    text = " ".join(lesson.teacher.split())
-    text, _, paper = text.partition(_WITHOUT)
-    text, _, slips = text.partition(_SLIPS)
-    return re.split(r"(?<=\.) (?=\d+ min:)", text.strip()), slips.strip(), paper.strip()
-
-
-def slips(lesson: Lesson) -> list[tuple[str, str, str, str]]:
-    """Three wrong answers to expect, of as many exercises: which one, the answer, what is wrong, what to ask.
-
-    What is wrong is what the judge says; what to ask is the first hint.
-
-    >>> slips(lessons()[4])[0][:2]
-    ('5.1', '6:1')
-    """
-    return [
-        (f"{lesson.number}.{number}", one.wrong[0][0], f"your answer {grade(one, one.wrong[0][0])}", one.hints[0])
-        for number, one in enumerate(lesson.exercises[:3], 1)
-    ]
 
 
 def _lesson(lesson: Lesson) -> str:
