@@ -14,10 +14,18 @@ import re
 from descriptors.errors import DescriptorError
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import Lesson, lessons
+from layoutalg import __version__
 
 _CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
-_START = """# In Colab, first: %pip install layoutalg
-from layoutalg import *
+#: The package as a file, as `pip wheel` names it: what stands beside the notebooks where nothing is installed.
+WHEEL = f"layoutalg-{__version__}-py3-none-any.whl"
+_INSTALL = f"""# Colab, JupyterLite: first put the file {WHEEL}
+# beside this notebook (Colab: the folder sign on the left, then Upload). Where layoutalg is installed, nothing happens.
+from importlib.util import find_spec
+
+if find_spec("layoutalg") is None:
+    %pip install -q {WHEEL}"""
+_START = """from layoutalg import *
 from descriptors.lessons.notebooks import check"""
 
 
@@ -51,6 +59,7 @@ def notebook(lesson: Lesson) -> str:
         ) from error
     cells = [
         ("markdown", f"# {lesson.number}. {lesson.title}\n\nAim: {lesson.aim}."),
+        ("code", _INSTALL),
         ("code", _START),
         *_cells(lesson),
     ]
