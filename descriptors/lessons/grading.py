@@ -37,7 +37,7 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     'is still to be filled in: 2:?'
     """
     mine = answer.strip()
-    if "?" in mine:
+    if not attempted(mine):
         return f"is still to be filled in: {mine}"
     try:
         if exercise.judge in law_names():
@@ -49,6 +49,15 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     except (LayoutError, DescriptorError) as error:
         return f"cannot be read as an answer: {error}"
     return wrong
+
+
+def attempted(answer: str) -> bool:
+    """Whether anything was tried: nothing is left to be filled in.
+
+    >>> attempted("(4,?):(1,?)"), attempted("(4,8):(1,4)")
+    (False, True)
+    """
+    return "?" not in answer
 
 
 def _operand(value: Any) -> Any:

@@ -3,7 +3,7 @@
 Law: the policy of a document lets its own script run, and nothing else.
 
 >>> made = document("A", "<p>b</p>", "slides", ["sheet.css"], "slides.js")
->>> "default-src 'none'" in made, made.count("<script>"), "http" in source("sheet.css")
+>>> "default-src 'none'" in made, made.count("<script>"), "http:" in made
 (True, 1, False)
 """
 
@@ -13,12 +13,10 @@ from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
 
+from descriptors.browser.folder import source
 
-def source(name: str) -> str:
-    """A file of the folder ``web`` of the lessons."""
-    return (files("descriptors.lessons") / "web" / name).read_text(encoding="utf-8")
+_ROOM = "descriptors.lessons"
 
 
 def document(title: str, body: str, kind: str, styles: Iterable[str], script: str = "") -> str:
@@ -28,17 +26,18 @@ def document(title: str, body: str, kind: str, styles: Iterable[str], script: st
         title: what the window is called, as text.
         body: the HTML of its body.
         kind: the class of the body.
-        styles: names of style sheets among the files of :func:`source`.
+        styles: names of style sheets in the folder ``web`` of the lessons.
         script: the name of its script there, if it has one.
 
     >>> document("A & B", "", "card", []).count("A &amp; B")
     1
     """
-    text = source(script) if script else ""
+    text = source(_ROOM, script) if script else ""
+    style = source("descriptors.browser", "colours.css") + "".join(source(_ROOM, name) for name in styles)
     own = f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'" if text else "'none'"
-    policy = f"default-src 'none'; script-src {own}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; script-src {own}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
     head += f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{escape(title)}</title>'
-    head += f"<style>\n{''.join(map(source, styles))}</style>"
+    head += f'<link rel="icon" href="data:,"><style>\n{style}</style>'
     run = f"<script>{text}</script>" if text else ""
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body class="{kind}">\n{body}\n{run}</body></html>\n'

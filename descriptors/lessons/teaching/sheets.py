@@ -25,11 +25,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from descriptors.lessons.examples import pieces
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import FIGURES, Lesson, Part, Vote
 from descriptors.lessons.teaching.notes import script
 
-_CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`(])")
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 
@@ -108,9 +108,15 @@ def _ideas(lesson: Lesson) -> Iterator[Sheet]:
 
 def _stretches(text: str) -> list[tuple[str, str]]:
     """The text before each example, and the example; what follows the last one has none."""
-    pieces = [piece.strip() for piece in _CODE.split(text)]
-    pairs = list(zip(pieces[::2], [*pieces[1::2], ""], strict=True))
-    return pairs[:-1] if len(pairs) > 1 and not pairs[-1][0] else pairs
+    found: list[tuple[str, str]] = []
+    said = ""
+    for piece in pieces(text):
+        if isinstance(piece, str):
+            said = piece
+        else:
+            found.append((said, piece.shown))
+            said = ""
+    return [*found, (said, "")] if said else found
 
 
 def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Sheet:

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from html import escape
 
 from descriptors.lessons.figures import figure
-from descriptors.lessons.markup import inline
+from descriptors.lessons.markup import inline, part
 from descriptors.lessons.source import Lesson
-from descriptors.lessons.teaching.documents import document, source
+from descriptors.lessons.teaching.documents import document
 from descriptors.lessons.teaching.sheets import Sheet, sheets
 
 _LETTERS = "ABCDEFGH"
@@ -28,8 +28,8 @@ def deck(lesson: Lesson) -> str:
     made = sheets(lesson)
     name = f"{lesson.number}. {lesson.title}"
     sections = "".join(_section(name, sheet, number, len(made)) for number, sheet in enumerate(made, 1))
-    body = source("slides.html").replace("{{sheets}}", sections).replace("{{name}}", escape(name))
-    return document(name, body.replace("{{count}}", str(len(made))), "slides", ["sheet.css", "slides.css"], "slides.js")
+    body = part("slides.html", sheets=sections, count=str(len(made)))
+    return document(name, body, "slides", ["sheet.css", "slides.css"], "slides.js")
 
 
 def _section(name: str, sheet: Sheet, number: int, count: int) -> str:

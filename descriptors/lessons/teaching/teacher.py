@@ -106,8 +106,9 @@ def _lesson(lesson: Lesson) -> str:
     rows = {"Cures": inline(lesson.misconception), "Slips": inline(expected), "On paper": inline(paper)}
     rows["For whom"] = different
     terms = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows.items() if value)
+    slides = f'<a href="{lesson.number:02}-slides.html">Slides</a>'
     return (
         f'<article id="lesson-{lesson.number}"><h3>{lesson.number}. {escape(lesson.title)}</h3>'
-        f"<p>Aim: {inline(lesson.aim)}. {lesson.minutes} minutes, {last} exercises.</p><ul>{told}</ul>"
+        f"<p>Aim: {inline(lesson.aim)}. {lesson.minutes} minutes, {last} exercises. {slides}</p><ul>{told}</ul>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{wrong}</tbody></table><dl>{terms}</dl></article>"
     )
