@@ -40,4 +40,4 @@ def row_and_column(held: Layout, rows: int) -> tuple[str, str]:
 
 def _listed(value: object) -> tuple[int, ...]:
     """The shape or stride of a flat layout, which is a number where there is one mode."""
-    return value if isinstance(value, tuple) else (value,)  # type: ignore[return-value]
+    return value if isinstance(value, tuple) else (value,)
