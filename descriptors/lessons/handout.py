@@ -18,7 +18,6 @@ from descriptors.lessons.markup import document, inline
 from descriptors.lessons.pages import body, exercise_of
 from descriptors.lessons.source import Lesson
 
-
 #: Squared paper, 36 squares by 6: lines, as printers leave out what is only a background.
 _SQUARES = (
     '<svg class="squares" viewBox="-1 -1 722 122" role="img" aria-label="squared paper"><path fill="none" d="'
@@ -52,7 +51,7 @@ def solution_book(lessons: Iterable[Lesson]) -> str:
 def questions_of(lesson: Lesson) -> list[str]:
     """Every exercise with squared paper to try on, and a line for the answer."""
     return [
-        exercise_of(lesson, number, f"{_SQUARES}<p class=\"line\">{escape(one.starter)}</p>")
+        exercise_of(lesson, number, f'{_SQUARES}<p class="line">{escape(one.starter)}</p>')
         for number, one in enumerate(lesson.exercises, 1)
     ]
 
@@ -62,7 +61,8 @@ def solutions_of(lesson: Lesson) -> list[str]:
     pieces = []
     for number, one in enumerate(lesson.exercises, 1):
         wrong = "".join(
-            f"<li><code>{escape(mine)}</code>: your answer {escape(grade(one, mine) or '')}</li>" for mine, _ in one.wrong
+            f"<li><code>{escape(mine)}</code>: your answer {escape(grade(one, mine) or '')}</li>"
+            for mine, _ in one.wrong
         )
         right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {inline(one.why)}</p><ul>{wrong}</ul>"
         pieces.append(exercise_of(lesson, number, right))

@@ -3,8 +3,8 @@
 The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
 `figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
 followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
-``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly one
-of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
+``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly
+one of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
 :mod:`descriptors.lessons.teaching.sheets` has the rule. Votes and slides are the teacher's: the page of a lesson leaves
 them out.
 
@@ -174,9 +174,7 @@ def parse(text: str, number: int = 1) -> Lesson:
             raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
         parts.append(Part(kind, body.strip()))
     words = tuple(head.pop("words").items())
-    return Lesson(
-        number, words=words, parts=tuple(parts), exercises=tuple(exercises), votes=tuple(votes), **head
-    )
+    return Lesson(number, words=words, parts=tuple(parts), exercises=tuple(exercises), votes=tuple(votes), **head)
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:

@@ -100,7 +100,9 @@ def fields(arch: Arch) -> Iterator[Row]:
     """The fields of a descriptor word: where they lie, and in which unit the word holds them."""
     for field in WORDS[arch].fields:
         codes = ", ".join(f"{getattr(meaning, 'value', meaning)} {code}" for meaning, code in field.codes)
-        unit = f"in units of {field.unit} bytes" if field.unit > 1 else codes or (field.default and f"is {field.default}")
+        unit = (
+            f"in units of {field.unit} bytes" if field.unit > 1 else codes or (field.default and f"is {field.default}")
+        )
         last = field.low + field.bits - 1
         yield Row(f"{field.low}-{last}" if field.bits > 1 else str(last), field.name, unit or "")
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 from html import escape
 
 from descriptors.browser.folder import source
+from descriptors.lessons.markup import STILL
 
 _ROOM = "descriptors.lessons"
 
@@ -35,7 +36,7 @@ def document(title: str, body: str, kind: str, styles: Iterable[str], script: st
     text = source(_ROOM, script) if script else ""
     style = source("descriptors.browser", "colours.css") + "".join(source(_ROOM, name) for name in styles)
     own = f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'" if text else "'none'"
-    policy = f"default-src 'none'; script-src {own}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = f"{STILL}; script-src {own}"
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
     head += f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{escape(title)}</title>'
     head += f'<link rel="icon" href="data:,"><style>\n{style}</style>'

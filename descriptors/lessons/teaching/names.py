@@ -55,7 +55,9 @@ ROWS: tuple[Named, ...] = (
     Named("atom of tcgen05", "", "nvgpu.tcgen05.make_smem_layout_atom", "Layout_K_SW128_Atom", "namespace UMMA"),
     Named("word of wgmma", "derive", "", "make_gmma_desc", "DSL: made inside gemm"),
     Named("word of tcgen05", "derive", "nvgpu.tcgen05.make_umma_smem_desc", "make_umma_desc", "C++: a SmemDescriptor"),
-    Named("TMA copy", "", "nvgpu.cpasync.make_tiled_tma_atom", "make_tma_copy", "C++: make_tma_atom for the atom alone"),
+    Named(
+        "TMA copy", "", "nvgpu.cpasync.make_tiled_tma_atom", "make_tma_copy", "C++: make_tma_atom for the atom alone"
+    ),
     Named("wgmma: before", "", "nvgpu.warpgroup.fence", "warpgroup_arrive"),
     Named("wgmma: close a group", "", "nvgpu.warpgroup.commit_group", "warpgroup_commit_batch"),
     Named("wgmma: wait", "", "nvgpu.warpgroup.wait_group", "warpgroup_wait", "C++: warpgroup_wait<N>()"),

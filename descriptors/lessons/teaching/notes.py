@@ -2,6 +2,7 @@
 
 Law: the text is its steps, the slips and the way on paper, in this order.
 
+>>> from descriptors.lessons.source import lessons
 >>> steps, expected, paper = script(lessons()[0])
 >>> steps[1].partition(",")[0], paper
 ('3 min: before anyone computes it', 'print the figure, the exercises are one line each.')
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 
 from descriptors.lessons.grading import grade
-from descriptors.lessons.source import Lesson, lessons
+from descriptors.lessons.source import Lesson
 
 _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 
@@ -20,6 +21,7 @@ _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 def script(lesson: Lesson) -> tuple[list[str], str, str]:
     """The teacher's text of a lesson taken apart: the steps of its minutes, the expected slips, the way on paper.
 
+    >>> from descriptors.lessons.source import lessons
     >>> len(script(lessons()[0])[0])
     4
     """
@@ -34,6 +36,7 @@ def slips(lesson: Lesson) -> list[tuple[str, str, str, str]]:
 
     What is wrong is what the judge says; what to ask is the first hint.
 
+    >>> from descriptors.lessons.source import lessons
     >>> slips(lessons()[4])[0][:2]
     ('5.1', '6:1')
     """

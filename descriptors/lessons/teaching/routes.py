@@ -3,6 +3,7 @@
 The text is `course/start.md`; names of files in double braces are filled in. Law: a file that was not built is not
 linked.
 
+>>> from descriptors.lessons.source import lessons
 >>> ["href" in first_steps(lessons(), built) for built in ((), (WHEEL, "01.ipynb"))]
 [False, True]
 """
@@ -14,7 +15,7 @@ from collections.abc import Collection, Sequence
 from descriptors.browser.template import filled
 from descriptors.lessons.markup import markdown
 from descriptors.lessons.notebooks import WHEEL
-from descriptors.lessons.source import Lesson, folder, lessons
+from descriptors.lessons.source import Lesson, folder
 
 _MADE_BY = "the file of the package (in a checkout <code>python3 -m pip wheel . --no-deps</code> makes it)"
 
@@ -36,7 +37,8 @@ def first_steps(course: Sequence[Lesson], built: Collection[str]) -> str:
         "wheelname": WHEEL,
         "notebooks": linked or "the notebook of a lesson",
     }
-    return filled(markdown((folder() / "start.md").read_text(encoding="utf-8")), places)
+    text = markdown((folder() / "start.md").read_text(encoding="utf-8"))
+    return filled(text.replace("<pre>", '<pre tabindex="0">'), places)  # a long line is scrolled by key, too
 
 
 def _link(name: str) -> str:

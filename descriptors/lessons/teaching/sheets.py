@@ -134,7 +134,10 @@ def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | 
 
 def _exercise(lesson: Lesson, number: int) -> Sheet:
     one = lesson.exercises[number - 1]
-    notes = (f"Right: `{one.solution}`. {one.why}", *(f"`{mine}`: your answer {grade(one, mine)}" for mine, _ in one.wrong))
+    notes = (
+        f"Right: `{one.solution}`. {one.why}",
+        *(f"`{mine}`: your answer {grade(one, mine)}" for mine, _ in one.wrong),
+    )
     return Sheet("exercise", f"{lesson.number}.{number} {one.name}", (one.ask,), one.starter, notes=notes)
 
 

@@ -3,6 +3,7 @@
 Its text is `course/teacher.md`; what stands in double braces there is computed from the lessons and from the files that
 were built. Law: no place is left open.
 
+>>> from descriptors.lessons.source import lessons
 >>> "{{" in teacher_page(lessons(), {"index.html": 2000})
 False
 """
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from descriptors.lessons.markup import inline, markdown
-from descriptors.lessons.source import Lesson, folder, lessons
+from descriptors.lessons.source import Lesson, folder
 from descriptors.lessons.teaching.documents import document
 from descriptors.lessons.teaching.names import table
 from descriptors.lessons.teaching.notes import script, slips
@@ -22,7 +23,12 @@ from descriptors.lessons.teaching.notes import script, slips
 #: How long a session is, in minutes, and how many students a course is made for.
 SESSION, SEATS = 90, 60
 #: The sessions: what each is about, and its first lesson.
-SESSIONS = (("Layouts are functions", 1), ("The algebra", 4), ("Memory and swizzles", 8), ("What the tensor core reads", 11))
+SESSIONS = (
+    ("Layouts are functions", 1),
+    ("The algebra", 4),
+    ("Memory and swizzles", 8),
+    ("What the tensor core reads", 11),
+)
 
 
 def teacher_page(course: Sequence[Lesson], files: Mapping[str, int]) -> str:
@@ -64,6 +70,7 @@ def megabytes(count: int) -> str:
 def by_session(course: Sequence[Lesson]) -> list[tuple[str, list[Lesson]]]:
     """The sessions that have lessons yet, each with its lessons; what comes before the first is done at home.
 
+    >>> from descriptors.lessons.source import lessons
     >>> [(name, len(found)) for name, found in by_session(lessons()[:4])][-1]
     ('The algebra', 1)
     """
@@ -79,8 +86,9 @@ def sessions(course: Sequence[Lesson]) -> str:
     lines = []
     for name, held in by_session(course):
         for one in held:
-            cells = f'<td><a href="#lesson-{one.number}">{one.number}. {escape(one.title)}</a></td><td>{inline(one.aim)}</td>'
-            lines.append(f'<tr><td>{escape(name)}</td>{cells}<td class="number">{one.minutes}</td></tr>')
+            title = f'<a href="#lesson-{one.number}">{one.number}. {escape(one.title)}</a>'
+            cells = f'<td>{title}</td><td>{inline(one.aim)}</td><td class="number">{one.minutes}</td>'
+            lines.append(f"<tr><td>{escape(name)}</td>{cells}</tr>")
             name = ""
         left = SESSION - sum(one.minutes for one in held)
         if held[0].number >= SESSIONS[0][1]:
@@ -100,8 +108,8 @@ def _lesson(lesson: Lesson) -> str:
     head = "".join(f'<th scope="col">{one}</th>' for one in ("exercise", "answer", "what is wrong", "ask"))
     last = len(lesson.exercises)
     different = (
-        f"All do {lesson.number}.1 and {lesson.number}.2; {lesson.number}.{last} is for those who are done early. Who is "
-        "stuck begins with the first hint, on paper, with the small numbers of the figure."
+        f"All do {lesson.number}.1 and {lesson.number}.2; {lesson.number}.{last} is for those who are done early. Who "
+        "is stuck begins with the first hint, on paper, with the small numbers of the figure."
     )
     rows = {"Cures": inline(lesson.misconception), "Slips": inline(expected), "On paper": inline(paper)}
     rows["For whom"] = different

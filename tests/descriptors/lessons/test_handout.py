@@ -41,6 +41,7 @@ def test_nothing_is_cut_off_on_paper(tmp_path: Path) -> None:
             path = tmp_path / f"{name}.html"
             path.write_text(text, encoding="utf-8")
             page.goto(path.as_uri())
-            wide = "[...document.querySelectorAll('main :not(svg *)')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)"
+            elements = "[...document.querySelectorAll('main :not(svg *)')].filter(e => e.clientWidth)"
+            wide = f"{elements}.filter(e => e.scrollWidth > e.clientWidth + 1)"
             assert page.evaluate(f"{wide}.map(e => e.tagName + e.className + e.textContent.slice(0, 60))") == []
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

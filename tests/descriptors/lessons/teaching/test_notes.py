@@ -1,4 +1,4 @@
-"""The teacher's text of every lesson: steps with minutes, slips, a way without machines; wrong answers with their hints."""
+"""The teacher's text of every lesson: steps with minutes, slips, a way on paper; wrong answers with their hints."""
 
 from __future__ import annotations
 

@@ -31,4 +31,6 @@ def test_what_was_built_is_linked_and_nothing_else() -> None:
 def test_no_place_is_open_and_no_index_of_packages_is_promised() -> None:
     text = first_steps(lessons(), BUILT)
     assert "{{" not in text
-    assert set(re.findall(r"pip install (\S+)", (folder() / "start.md").read_text(encoding="utf-8"))) == {"{{wheelname}}"}
+    assert set(re.findall(r"pip install (\S+)", (folder() / "start.md").read_text(encoding="utf-8"))) == {
+        "{{wheelname}}"
+    }

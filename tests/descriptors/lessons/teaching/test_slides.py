@@ -105,10 +105,8 @@ def test_without_a_script_the_slides_stand_below_one_another(chromium: Any, tmp_
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_is_written_can_be_read_in_both_colours(chromium: Any, tmp_path: Path, scheme: str) -> None:
     page = opened(chromium, tmp_path, parse(EXAMPLE), color_scheme=scheme)
-    colours = page.evaluate("""() => {
-      const style = getComputedStyle(document.documentElement);
-      return Object.fromEntries(["paper", "ink", "muted", "panel", "accent"].map(n => [n, style.getPropertyValue(`--${n}`).trim()]));
-    }""")
+    told = "getComputedStyle(document.documentElement).getPropertyValue('--{}').trim()"
+    colours = {name: page.evaluate(told.format(name)) for name in ("paper", "ink", "muted", "panel", "accent")}
     for ink in ("ink", "muted", "accent"):
         for paper in ("paper", "panel"):
             assert contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)

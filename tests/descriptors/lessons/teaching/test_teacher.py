@@ -25,7 +25,9 @@ def test_the_sessions_hold_every_lesson_once_and_their_minutes_add_up() -> None:
     held = [one for _, found in by_session(lessons()) for one in found]
     assert held == list(lessons())
     told = [int(one) for one in re.findall(r"(\d+) left of", sessions(lessons()))]
-    sums = [sum(one.minutes for one in found) for name, found in by_session(lessons()) if not name.startswith("At home")]
+    sums = [
+        sum(one.minutes for one in found) for name, found in by_session(lessons()) if not name.startswith("At home")
+    ]
     assert told == [SESSION - minutes for minutes in sums if minutes <= SESSION]
 
 
