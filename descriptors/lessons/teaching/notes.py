@@ -15,6 +15,7 @@ import re
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import Lesson
 
+_EXERCISES = re.compile(r"(\d+) min: (?:in pairs|exercises?)\b")
 _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 
 
@@ -29,6 +30,16 @@ def script(lesson: Lesson) -> tuple[list[str], str, str]:
     text, _, paper = text.partition(_WITHOUT)
     text, _, slips = text.partition(_SLIPS)
     return re.split(r"(?<=\.) (?=\d+ min:)", text.strip()), slips.strip(), paper.strip()
+
+
+def exercise_minutes(lesson: Lesson) -> int:
+    """How many of the minutes of a lesson are for exercises, as its steps say.
+
+    >>> from descriptors.lessons.source import lessons
+    >>> exercise_minutes(lessons()[0])
+    12
+    """
+    return sum(int(count) for count in _EXERCISES.findall(" ".join(lesson.teacher.split())))
 
 
 def slips(lesson: Lesson) -> list[tuple[str, str, str, str]]:

@@ -31,6 +31,8 @@ from descriptors.lessons.source import FIGURES, Lesson, Part, Vote
 from descriptors.lessons.teaching.notes import script
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`(])")
+_PARAGRAPH = re.compile(r"\n\n|(?:^|\n)(?:- |\d+\. )")
+_HEADING = re.compile(r"^#+ (.+)\n?", re.M)
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 
 
@@ -80,12 +82,13 @@ def votes(lesson: Lesson) -> tuple[Vote, ...]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a paragraph.
+    """The sentences of a text; an item of a list begins a new one, and headings are none.
 
-    >>> sentences("It is so. `a:b` is *this*: A stride.")
-    ['It is so.', '`a:b` is *this*:', 'A stride.']
+    >>> sentences("It is so. `a:b` is *this*: A stride." + chr(10) + "- One." + chr(10) + "- Two.")
+    ['It is so.', '`a:b` is *this*:', 'A stride.', 'One.', 'Two.']
     """
-    return _SENTENCE.split(" ".join(text.split()))
+    whole = (" ".join(piece.split()) for piece in _PARAGRAPH.split(_HEADING.sub("\n\n", text)))
+    return [one for piece in whole if piece for one in _SENTENCE.split(piece)]
 
 
 def _ideas(lesson: Lesson) -> Iterator[Sheet]:
@@ -120,16 +123,21 @@ def _stretches(text: str) -> list[tuple[str, str]]:
 
 
 def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Sheet:
-    defined = [(word, meaning) for word, meaning in lesson.words if re.search(rf"(?<!\*)\*{word}s?\*(?!\*)", text)]
+    defined = [(word, meaning) for word, meaning in lesson.words if _italic(word).search(text)]
     said = sentences(text)
     lines = [f"*{word}*: {meaning}" for word, meaning in defined] + [one for one in said if _BOLD.search(one)]
-    heading = ", ".join(word for word, _ in defined).capitalize()
+    named = ", ".join(word for word, _ in defined) or next(iter(_HEADING.findall(text)), "")
+    heading = named[:1].upper() + named[1:]
     if slide:
         lines = slide.splitlines()
         heading = lines.pop(0).lstrip("# ") if lines[0].startswith("#") else heading
     elif not lines:
         lines = [one for one in said[:1] if one]
     return Sheet("idea", heading or lesson.title, tuple(lines), code, figure, notes=tuple(text.split("\n\n")))
+
+
+def _italic(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\*)\*{re.escape(word)}s?\*(?!\*)", re.I)
 
 
 def _exercise(lesson: Lesson, number: int) -> Sheet:

@@ -12,22 +12,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from descriptors.lessons.markup import inline, markdown
 from descriptors.lessons.source import Lesson, folder
 from descriptors.lessons.teaching.documents import document
 from descriptors.lessons.teaching.names import table
-from descriptors.lessons.teaching.notes import script, slips
+from descriptors.lessons.teaching.notes import exercise_minutes, script, slips
 
 #: How long a session is, in minutes, and how many students a course is made for.
 SESSION, SEATS = 90, 60
-#: The sessions: what each is about, and its first lesson.
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session: what it is about, the number of its first lesson, and whether it is held in class."""
+
+    name: str
+    first: int
+    in_class: bool = True
+
+
+#: The sessions, in order.
 SESSIONS = (
-    ("Layouts are functions", 1),
-    ("The algebra", 4),
-    ("Memory and swizzles", 8),
-    ("What the tensor core reads", 11),
+    Session("Before, at home", 0, in_class=False),
+    Session("1. Layouts are functions", 1),
+    Session("2. The algebra", 4),
+    Session("3. Memory and swizzles", 8),
+    Session("4. What the tensor core reads", 11),
+    Session("Optional, or homework", 14, in_class=False),
 )
 
 
@@ -67,35 +81,46 @@ def megabytes(count: int) -> str:
     return f"{tenths // 10}.{tenths % 10} MB"
 
 
-def by_session(course: Sequence[Lesson]) -> list[tuple[str, list[Lesson]]]:
-    """The sessions that have lessons yet, each with its lessons; what comes before the first is done at home.
+def by_session(course: Sequence[Lesson]) -> list[tuple[Session, list[Lesson]]]:
+    """The sessions that have lessons yet, each with its lessons.
 
     >>> from descriptors.lessons.source import lessons
-    >>> [(name, len(found)) for name, found in by_session(lessons()[:4])][-1]
-    ('The algebra', 1)
+    >>> [(session.name, len(held)) for session, held in by_session(lessons()) if session.first == 1]
+    [('1. Layouts are functions', 3)]
     """
-    bounds = [*(first for _, first in SESSIONS), 1000]
-    found = [("At home, before", [one for one in course if one.number < bounds[0]])]
-    for (name, first), end in zip(SESSIONS, bounds[1:], strict=True):
-        found.append((name, [one for one in course if first <= one.number < end]))
-    return [(name, held) for name, held in found if held]
+    ends = [*(session.first for session in SESSIONS[1:]), 1000]
+    found = [(one, [x for x in course if one.first <= x.number < end]) for one, end in zip(SESSIONS, ends, strict=True)]
+    return [(session, held) for session, held in found if held]
 
 
 def sessions(course: Sequence[Lesson]) -> str:
-    """The table of sessions as HTML: each lesson with its aim and minutes, and what is left of the session."""
+    """The table of sessions as HTML: each lesson with its aim and minutes, and how they go into the session."""
     lines = []
-    for name, held in by_session(course):
+    for session, held in by_session(course):
         for one in held:
             title = f'<a href="#lesson-{one.number}">{one.number}. {escape(one.title)}</a>'
-            cells = f'<td>{title}</td><td>{inline(one.aim)}</td><td class="number">{one.minutes}</td>'
-            lines.append(f"<tr><td>{escape(name)}</td>{cells}</tr>")
-            name = ""
-        left = SESSION - sum(one.minutes for one in held)
-        if held[0].number >= SESSIONS[0][1]:
-            told = f"{left} left of {SESSION}" if left >= 0 else f"{-left} more than {SESSION}: leave one for home"
-            lines.append(f'<tr class="sum"><td></td><td colspan="3">{told}</td></tr>')
-    head = "".join(f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes"))
+            cells = f"<td>{title}</td><td>{inline(one.aim)}</td>" + "".join(
+                f'<td class="number">{count}</td>' for count in (one.minutes, exercise_minutes(one))
+            )
+            lines.append(f"<tr><td>{escape(session.name) if one is held[0] else ''}</td>{cells}</tr>")
+        if session.in_class:
+            lines.append(f'<tr class="sum"><td></td><td colspan="4">{fitting(held)}</td></tr>')
+    head = "".join(f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes", "of these exercises"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def fitting(held: Sequence[Lesson]) -> str:
+    """How lessons go into one session: what is left of it, or for how long exercises are done in class.
+
+    >>> from descriptors.lessons.source import lessons
+    >>> fitting([one for one in lessons() if 1 <= one.number <= 3])
+    '75 of 90 minutes'
+    """
+    whole, exercises = sum(one.minutes for one in held), sum(map(exercise_minutes, held))
+    if whole <= SESSION:
+        return f"{whole} of {SESSION} minutes"
+    left = SESSION - (whole - exercises)
+    return f"{whole} minutes; in {SESSION} there are {left} for exercises, of {exercises}: the later ones are done at home"
 
 
 def _lesson(lesson: Lesson) -> str:
