@@ -15,7 +15,7 @@ import re
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import Lesson
 
-_EXERCISES = re.compile(r"(\d+) min: (?:in pairs|exercises?)\b")
+_EXERCISES = re.compile(r"(\d+) min: (?:in pairs|everybody|exercises?)\b")
 _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 
 

@@ -3,8 +3,8 @@
 - The title with the aim; in the speaker's notes, the teacher's.
 - An idea for each *stretch* of the text: down to the example or the figure that ends it. It says the words that the
   stretch defines (in italics) as the glossary does, and its sentences with bold words; or else its first sentence. A
-  block `slide` says something else instead, a line each, the first as the heading if it begins with ``#``. The whole
-  text is in the notes.
+  block `slide` says something else instead, a line each, the first as the heading if it begins with ``#``. What is too
+  long to stand beside its figure or example has a slide before it. The whole text is in the notes.
 - Every exercise, to be done by hand first; in the notes, what is right and what wrong answers are told.
 - The votes; a lesson without any votes on its first exercise.
 - The misconception that the lesson cures, and its new words.
@@ -25,15 +25,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from descriptors.lessons.examples import pieces
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import FIGURES, Lesson, Part, Vote
 from descriptors.lessons.teaching.notes import script
 
+_FENCED = re.compile(r"^```\w*\n(.*?)^```$\n?", re.M | re.S)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`(])")
 _PARAGRAPH = re.compile(r"\n\n|(?:^|\n)(?:- |\d+\. )")
 _HEADING = re.compile(r"^#+ (.+)\n?", re.M)
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
+#: How many words may stand beside a figure, and beside an example.
+BESIDE = (30, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,45 +97,48 @@ def _ideas(lesson: Lesson) -> Iterator[Sheet]:
     waiting = Part("text", "")
     for part in lesson.parts:
         if part.kind == "text":
-            if waiting.text:
-                yield _idea(lesson, waiting.text, waiting.slide)
+            yield from _idea(lesson, waiting.text, waiting.slide)
             *whole, last = _stretches(part.text)
-            yield from (_idea(lesson, text, "", code) for text, code in whole)
+            for text, code in whole:
+                yield from _idea(lesson, text, "", code)
             if last[1]:
-                yield _idea(lesson, last[0], part.slide, last[1])
+                yield from _idea(lesson, last[0], part.slide, last[1])
             waiting = Part("text", "" if last[1] else last[0], part.slide)
         elif part.kind in FIGURES:
-            yield _idea(lesson, waiting.text, waiting.slide, figure=part)
+            yield from _idea(lesson, waiting.text, waiting.slide, figure=part)
             waiting = Part("text", "")
-    if waiting.text:
-        yield _idea(lesson, waiting.text, waiting.slide)
+    yield from _idea(lesson, waiting.text, waiting.slide)
 
 
 def _stretches(text: str) -> list[tuple[str, str]]:
     """The text before each example, and the example; what follows the last one has none."""
     found: list[tuple[str, str]] = []
     said = ""
-    for piece in pieces(text):
-        if isinstance(piece, str):
-            said = piece
-        else:
-            found.append((said, piece.shown))
-            said = ""
+    for k, piece in enumerate(_FENCED.split(text)):
+        if k % 2:
+            found.append((said, piece.strip()))
+        said = "" if k % 2 else piece.strip()
     return [*found, (said, "")] if said else found
 
 
-def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Sheet:
+def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Iterator[Sheet]:
+    """What a stretch says and shows: on one slide, or on two; nothing if it is a heading alone."""
     defined = [(word, meaning) for word, meaning in lesson.words if _italic(word).search(text)]
     said = sentences(text)
     lines = [f"*{word}*: {meaning}" for word, meaning in defined] + [one for one in said if _BOLD.search(one)]
     named = ", ".join(word for word, _ in defined) or next(iter(_HEADING.findall(text)), "")
-    heading = named[:1].upper() + named[1:]
     if slide:
         lines = slide.splitlines()
-        heading = lines.pop(0).lstrip("# ") if lines[0].startswith("#") else heading
+        named = lines.pop(0).lstrip("# ") if lines[0].startswith("#") else named
     elif not lines:
-        lines = [one for one in said[:1] if one]
-    return Sheet("idea", heading or lesson.title, tuple(lines), code, figure, notes=tuple(text.split("\n\n")))
+        lines = said[:1]
+    heading = named[:1].upper() + named[1:] or lesson.title
+    notes = tuple(text.split("\n\n"))
+    if len(" ".join(lines).split()) > BESIDE[code != ""] and (code or figure):
+        yield Sheet("idea", heading, tuple(lines), notes=notes)
+        lines = []
+    if lines or code or figure:
+        yield Sheet("idea", heading, tuple(lines), code, figure, notes=notes)
 
 
 def _italic(word: str) -> re.Pattern[str]:

@@ -38,11 +38,17 @@ def _section(name: str, sheet: Sheet, number: int, count: int) -> str:
     heading = f'<{level} id="h{number}" tabindex="-1">{inline(sheet.heading)}</{level}>'
     notes = "".join(f"<p>{inline(note)}</p>" for note in sheet.notes) or "<p>No notes.</p>"
     return (
-        f'<section class="sheet {sheet.kind}" id="s{number}" aria-labelledby="h{number}">{running}{heading}'
+        f'<section class="sheet {sheet.kind}{_length(sheet)}" id="s{number}" aria-labelledby="h{number}">{running}{heading}'
         f'<div class="body">{_BODIES[sheet.kind](sheet)}</div>'
         f'<aside class="notes" aria-label="Notes of slide {number}">{notes}</aside>'
         f'<p class="number" aria-hidden="true">{number} / {count}</p></section>\n'
     )
+
+
+def _length(sheet: Sheet) -> str:
+    """The class of a slide with much on it, whose letters are smaller."""
+    much = sum(map(len, (*sheet.lines, *sheet.choices))) + 60 * sheet.code.count("\n")
+    return " longer" if much > 750 else " long" if much > 380 else ""
 
 
 def _lines(sheet: Sheet) -> str:

@@ -8,7 +8,8 @@ import pytest
 from places import ROOT
 
 from descriptors.lessons.source import Lesson, lessons
-from descriptors.lessons.teaching.teacher import SESSION, by_session, sessions, teacher_page
+from descriptors.lessons.teaching.notes import exercise_minutes
+from descriptors.lessons.teaching.teacher import SESSION, by_session, fitting, sessions, teacher_page
 
 pytest.importorskip("markdown_it")
 
@@ -24,11 +25,16 @@ def test_every_lesson_has_its_card(lesson: Lesson) -> None:
 def test_the_sessions_hold_every_lesson_once_and_their_minutes_add_up() -> None:
     held = [one for _, found in by_session(lessons()) for one in found]
     assert held == list(lessons())
-    told = [int(one) for one in re.findall(r"(\d+) left of", sessions(lessons()))]
-    sums = [
-        sum(one.minutes for one in found) for name, found in by_session(lessons()) if not name.startswith("At home")
-    ]
-    assert told == [SESSION - minutes for minutes in sums if minutes <= SESSION]
+    told = [int(one) for one in re.findall(r'colspan="4">(\d+) ', sessions(lessons()))]
+    assert told == [sum(one.minutes for one in found) for session, found in by_session(lessons()) if session.in_class]
+
+
+def test_what_is_told_in_a_session_fits_into_it_and_leaves_time_for_exercises() -> None:
+    for session, found in by_session(lessons()):
+        told = sum(one.minutes - exercise_minutes(one) for one in found)
+        if session.in_class:
+            assert told <= SESSION - 25, session.name
+            assert (f"{SESSION - told} for exercises" in fitting(found)) == (sum(one.minutes for one in found) > SESSION)
 
 
 def test_the_sizes_are_those_of_the_files() -> None:
