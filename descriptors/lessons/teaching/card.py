@@ -59,7 +59,10 @@ def sections() -> list[Section]:
     made += [Section("fields", f"Descriptor word, {arch}", tuple(fields(arch))) for arch in WORDS]
     made.append(Section("units", "Units", tuple(units())))
     words = (Row(word, str(lesson.number), meaning) for lesson in lessons() for word, meaning in lesson.words)
-    return [*made, Section("words", "Words, with their lesson", tuple(sorted(words, key=lambda one: one.written.lower())))]
+    return [
+        *made,
+        Section("words", "Words, with their lesson", tuple(sorted(words, key=lambda one: one.written.lower()))),
+    ]
 
 
 def rows(text: str) -> Iterator[Row]:

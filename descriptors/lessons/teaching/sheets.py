@@ -4,7 +4,7 @@
 - An idea for each *stretch* of the text: down to the example or the figure that ends it. It says the words that the
   stretch defines (in italics) as the glossary does, and its sentences with bold words; or else its first sentence. A
   block `slide` says something else instead, a line each, the first as the heading if it begins with ``#``. What is too
-  long to stand beside its figure or example has a slide before it. The whole text is in the notes.
+  long to stand beside its figure or example, or has a table, has a slide before it. The whole text is in the notes.
 - Every exercise, to be done by hand first; in the notes, what is right and what wrong answers are told.
 - The votes; a lesson without any votes on its first exercise.
 - The misconception that the lesson cures, and its new words.
@@ -31,7 +31,8 @@ from descriptors.lessons.teaching.notes import script
 
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$\n?", re.M | re.S)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`(])")
-_PARAGRAPH = re.compile(r"\n\n|(?:^|\n)(?:- |\d+\. )")
+_PARAGRAPH = re.compile(r"\n\n(?:- |\d{1,2}\. )?|(?:^|\n)(?:- |\d{1,2}\. )")
+_TABLE = re.compile(r"^\|.*\n?", re.M)
 _HEADING = re.compile(r"^#+ (.+)\n?", re.M)
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 #: How many words may stand beside a figure, and beside an example.
@@ -50,6 +51,7 @@ class Sheet:
     heading: str
     lines: tuple[str, ...] = ()
     code: str = ""
+    table: str = ""
     figure: Part | None = None
     choices: tuple[str, ...] = ()
     right: int = 0
@@ -116,7 +118,7 @@ def _stretches(text: str) -> list[tuple[str, str]]:
     said = ""
     for k, piece in enumerate(_FENCED.split(text)):
         if k % 2:
-            found.append((said, piece.strip()))
+            found.append((said, piece.strip("\n")))
         said = "" if k % 2 else piece.strip()
     return [*found, (said, "")] if said else found
 
@@ -124,7 +126,7 @@ def _stretches(text: str) -> list[tuple[str, str]]:
 def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Iterator[Sheet]:
     """What a stretch says and shows: on one slide, or on two; nothing if it is a heading alone."""
     defined = [(word, meaning) for word, meaning in lesson.words if _italic(word).search(text)]
-    said = sentences(text)
+    said, table = sentences(_TABLE.sub("", text)), "".join(_TABLE.findall(text))
     lines = [f"*{word}*: {meaning}" for word, meaning in defined] + [one for one in said if _BOLD.search(one)]
     named = ", ".join(word for word, _ in defined) or next(iter(_HEADING.findall(text)), "")
     if slide:
@@ -134,11 +136,11 @@ def _idea(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | 
         lines = said[:1]
     heading = named[:1].upper() + named[1:] or lesson.title
     notes = tuple(text.split("\n\n"))
-    if len(" ".join(lines).split()) > BESIDE[code != ""] and (code or figure):
-        yield Sheet("idea", heading, tuple(lines), notes=notes)
-        lines = []
-    if lines or code or figure:
-        yield Sheet("idea", heading, tuple(lines), code, figure, notes=notes)
+    if (table or len(" ".join(lines).split()) > BESIDE[code != ""]) and (code or figure):
+        yield Sheet("idea", heading, tuple(lines), table=table, notes=notes)
+        lines, table = [], ""
+    if lines or table or code or figure:
+        yield Sheet("idea", heading, tuple(lines), code, table, figure, notes=notes)
 
 
 def _italic(word: str) -> re.Pattern[str]:

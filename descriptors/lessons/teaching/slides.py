@@ -15,7 +15,7 @@ from collections.abc import Callable
 from html import escape
 
 from descriptors.lessons.figures import figure
-from descriptors.lessons.markup import inline, part
+from descriptors.lessons.markup import inline, markdown, part
 from descriptors.lessons.source import Lesson
 from descriptors.lessons.teaching.documents import document
 from descriptors.lessons.teaching.sheets import Sheet, sheets
@@ -47,7 +47,7 @@ def _section(name: str, sheet: Sheet, number: int, count: int) -> str:
 
 def _length(sheet: Sheet) -> str:
     """The class of a slide with much on it, whose letters are smaller."""
-    much = sum(map(len, (*sheet.lines, *sheet.choices))) + 60 * sheet.code.count("\n")
+    much = sum(map(len, (*sheet.lines, *sheet.choices, sheet.table))) + 60 * sheet.code.count("\n")
     return " longer" if much > 750 else " long" if much > 380 else ""
 
 
@@ -72,7 +72,7 @@ def _idea(sheet: Sheet) -> str:
     shown = f'<pre tabindex="0">{escape(sheet.code)}</pre>' if sheet.code else ""
     if sheet.figure:
         shown = f"<figure>{figure(sheet.figure.kind, sheet.figure.text).svg()}</figure>"
-    return _terms(sheet) + shown
+    return _terms(sheet) + (markdown(sheet.table) if sheet.table else "") + shown
 
 
 def _exercise(sheet: Sheet) -> str:

@@ -105,7 +105,9 @@ def sessions(course: Sequence[Lesson]) -> str:
             lines.append(f"<tr><td>{escape(session.name) if one is held[0] else ''}</td>{cells}</tr>")
         if session.in_class:
             lines.append(f'<tr class="sum"><td></td><td colspan="4">{fitting(held)}</td></tr>')
-    head = "".join(f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes", "of these exercises"))
+    head = "".join(
+        f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes", "of these exercises")
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
@@ -120,7 +122,9 @@ def fitting(held: Sequence[Lesson]) -> str:
     if whole <= SESSION:
         return f"{whole} of {SESSION} minutes"
     left = SESSION - (whole - exercises)
-    return f"{whole} minutes; in {SESSION} there are {left} for exercises, of {exercises}: the later ones are done at home"
+    return (
+        f"{whole} minutes; in {SESSION} there are {left} for exercises, of {exercises}: the later ones are done at home"
+    )
 
 
 def _lesson(lesson: Lesson) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import EXAMPLE, FIGURES, Lesson, lessons, parse
-from descriptors.lessons.teaching.sheets import Sheet, sheets, votes
+from descriptors.lessons.teaching.sheets import Sheet, sentences, sheets, votes
 
 LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 
@@ -56,6 +56,25 @@ def test_a_slide_says_something_else_where_the_lesson_says_so() -> None:
     assert (changed.heading, changed.lines) == ("A step", ("One more, *then* another.",))
     assert changed.notes == ("A *step* is how far the next element lies.",)
     assert changed.figure is not None
+
+
+def test_a_list_is_taken_apart_and_a_number_at_the_end_of_a_sentence_is_no_item() -> None:
+    assert sentences("Take one:\n\n- **this**\n- that. Or\nnot\n\n13 is written\n1101. So.") == [
+        "Take one:",
+        "**this**",
+        "that.",
+        "Or not",
+        "13 is written 1101.",
+        "So.",
+    ]
+
+
+def test_a_table_stands_on_a_slide() -> None:
+    table = "| a | b |\n| --- | --- |\n| c | d |\n"
+    one, other = sheets(parse(EXAMPLE.replace("next element lies.\n", f"next element lies.\n\n{table}\n")))[1:3]
+    assert (one.table, one.figure) == (table.strip(), None)
+    assert (other.table, other.lines) == ("", ())
+    assert other.figure is not None
 
 
 def test_text_without_a_new_word_is_told_by_its_first_sentence() -> None:

@@ -34,7 +34,9 @@ def test_what_is_told_in_a_session_fits_into_it_and_leaves_time_for_exercises() 
         told = sum(one.minutes - exercise_minutes(one) for one in found)
         if session.in_class:
             assert told <= SESSION - 25, session.name
-            assert (f"{SESSION - told} for exercises" in fitting(found)) == (sum(one.minutes for one in found) > SESSION)
+            assert (f"{SESSION - told} for exercises" in fitting(found)) == (
+                sum(one.minutes for one in found) > SESSION
+            )
 
 
 def test_the_sizes_are_those_of_the_files() -> None:
