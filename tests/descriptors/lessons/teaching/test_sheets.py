@@ -32,7 +32,7 @@ def test_a_slide_is_short(lesson: Lesson) -> None:
     for sheet in of(lesson, "idea"):
         assert len(" ".join(sheet.lines).split()) <= (30 if sheet.figure else 60 if sheet.code else 85), sheet.heading
         assert sheet.code.count("\n") <= 14, sheet.heading
-        assert sheet.lines or sheet.code or sheet.figure, sheet.heading
+        assert sheet.lines or sheet.table or sheet.code or sheet.figure, sheet.heading
 
 
 @LESSONS
