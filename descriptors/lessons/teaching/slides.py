@@ -37,8 +37,9 @@ def _section(name: str, sheet: Sheet, number: int, count: int) -> str:
     running = "" if sheet.kind == "title" else f'<p class="running">{escape(name)}</p>'
     heading = f'<{level} id="h{number}" tabindex="-1">{inline(sheet.heading)}</{level}>'
     notes = "".join(f"<p>{inline(note)}</p>" for note in sheet.notes) or "<p>No notes.</p>"
+    kind = f"sheet {sheet.kind}{_length(sheet)}"
     return (
-        f'<section class="sheet {sheet.kind}{_length(sheet)}" id="s{number}" aria-labelledby="h{number}">{running}{heading}'
+        f'<section class="{kind}" id="s{number}" aria-labelledby="h{number}">{running}{heading}'
         f'<div class="body">{_BODIES[sheet.kind](sheet)}</div>'
         f'<aside class="notes" aria-label="Notes of slide {number}">{notes}</aside>'
         f'<p class="number" aria-hidden="true">{number} / {count}</p></section>\n'
