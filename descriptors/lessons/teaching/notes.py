@@ -3,7 +3,7 @@
 Law: the text is its steps, the slips and the way on paper, in this order.
 
 >>> from descriptors.lessons.source import lessons
->>> steps, expected, paper = script(lessons()[0])
+>>> steps, expected, paper = script(lessons()[1])
 >>> steps[1].partition(",")[0], paper
 ('3 min: before anyone computes it', 'print the figure, the exercises are one line each.')
 """
@@ -23,7 +23,7 @@ def script(lesson: Lesson) -> tuple[list[str], str, str]:
     """The teacher's text of a lesson taken apart: the steps of its minutes, the expected slips, the way on paper.
 
     >>> from descriptors.lessons.source import lessons
-    >>> len(script(lessons()[0])[0])
+    >>> len(script(lessons()[1])[0])
     4
     """
     text = " ".join(lesson.teacher.split())
@@ -36,7 +36,7 @@ def exercise_minutes(lesson: Lesson) -> int:
     """How many of the minutes of a lesson are for exercises, as its steps say.
 
     >>> from descriptors.lessons.source import lessons
-    >>> exercise_minutes(lessons()[0])
+    >>> exercise_minutes(lessons()[1])
     12
     """
     return sum(int(count) for count in _EXERCISES.findall(" ".join(lesson.teacher.split())))
@@ -48,7 +48,7 @@ def slips(lesson: Lesson) -> list[tuple[str, str, str, str]]:
     What is wrong is what the judge says; what to ask is the first hint.
 
     >>> from descriptors.lessons.source import lessons
-    >>> slips(lessons()[4])[0][:2]
+    >>> slips(lessons()[5])[0][:2]
     ('5.1', '6:1')
     """
     return [
