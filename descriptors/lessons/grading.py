@@ -16,8 +16,9 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges import accesses, advance, layouts, protocol, shift, words
 from descriptors.lessons.judges.by_hand import arithmetic, swizzles, threads
+from descriptors.lessons.judges.claims import cells, instructions, offsets, places
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise, Vote
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
@@ -30,6 +31,13 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     **arithmetic.JUDGES,
     **threads.JUDGES,
     **swizzles.JUDGES,
+    **advance.JUDGES,
+    **protocol.JUDGES,
+    **shift.JUDGES,
+    **places.JUDGES,
+    **offsets.JUDGES,
+    **instructions.JUDGES,
+    **cells.JUDGES,
 }
 
 

@@ -50,7 +50,9 @@ ROOMS = {
     "descriptors.instructions": "rows tables rules checks operands instruction idesc selection uses",
     "descriptors.requests": "arguments request",
     "descriptors.derivation.parts": "table advance crossing places derivation",
-    "descriptors.derivation": ("compared verify symbolic_tile symbolic basis family proved derive"),
+    "descriptors.derivation": (
+        "compared verify symbolic_tile symbolic cut_tile one_by_one basis columns_for_all family proved derive"
+    ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
     "descriptors.tmem": ("evidence geometry fragment datapaths accumulator operand metadata scale_cells plan planner"),
@@ -88,8 +90,9 @@ ROOMS = {
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
-    "descriptors.lessons.judges": "reading typed layouts accesses words",
+    "descriptors.lessons.judges": "reading typed layouts accesses words advance protocol shift",
     "descriptors.lessons.judges.by_hand": "arithmetic threads swizzles",
+    "descriptors.lessons.judges.claims": "places offsets instructions cells",
     "descriptors.lessons": "source examples figures grading progress handed telling markup pages handout notebooks",
     "descriptors.lessons.teaching": "documents notes sheets slides card names teacher routes",
     "descriptors.lessons.live": "cells answer site",

@@ -55,7 +55,10 @@ def one_line(error: BaseException) -> str:
     """
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
-    return " ".join("".join(format_exception_only(error)).split())
+    told = "".join(format_exception_only(error)).strip()
+    if isinstance(error, ImportError):  # what follows the first line says how another page could load it
+        told = told.partition("\n")[0]
+    return " ".join(told.split())
 
 
 def _show(value: object) -> None:

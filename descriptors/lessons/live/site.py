@@ -2,11 +2,11 @@
 engine too, and all of it offline.
 
 Files that never change under their name have a hash in it: a folder of the engine, one of Pyodide. A service worker
-keeps every file after the first visit, each checked against its hash. Law: every file that a page names is written.
+keeps every file after the first visit, each checked against its hash. Law: what has changed has another name.
 
->>> names = set(site(lessons()[:1]))
->>> sorted(names)
-['01-slides.html', '01.html', '01.ipynb', 'card.html', 'handout.html', 'index.html', 'solutions.html', 'teacher.html']
+>>> one, other = pinned("engine", {"course.js": b"1"}), pinned("engine", {"course.js": b"2"})
+>>> sorted(one), set(one) & set(other)
+(['engine-4fde2493cc34/course.js'], set())
 """
 
 from __future__ import annotations
@@ -96,10 +96,11 @@ def _assets(pyodide: Path) -> dict[str, bytes]:
         "worker.js": source("descriptors.browser", "worker.js").encode(),
         "packages.zip": archive(texts),
     }
-    return _pinned("engine", ours) | _pinned("pyodide", runtime(pyodide))
+    return pinned("engine", ours) | pinned("pyodide", runtime(pyodide))
 
 
-def _pinned(name: str, contents: Mapping[str, bytes]) -> dict[str, bytes]:
+def pinned(name: str, contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Files in a folder whose name ends in the hash of them all."""
     told = sha256()
     for one, data in sorted(contents.items()):
         told.update(f"{one}\n{sha256(data).hexdigest()}\n".encode())

@@ -35,5 +35,6 @@ async function answer(request) {
   // A new response: it has the address that was asked for, with what stands behind the question mark.
   const copy = new Response(kept.body, { status: kept.status, headers: kept.headers });
   if (address.pathname.slice(new URL(home).pathname.length).includes("/")) return copy;
-  try { return await fetch(request, { signal: AbortSignal.timeout(PATIENCE) }); } catch { return copy; }
+  const late = new Promise((done) => setTimeout(done, PATIENCE, copy));
+  return Promise.race([fetch(request).catch(() => copy), late]);
 }

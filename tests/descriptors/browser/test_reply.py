@@ -32,6 +32,16 @@ def test_what_is_no_json_is_refused(text: str) -> None:
     assert found["ok"] is False and found["error"]["message"].startswith("page: a question must be JSON")
 
 
+def test_an_error_that_nobody_foresaw_is_told_in_one_line() -> None:
+    def missing(asked: object) -> dict[str, object]:
+        raise ModuleNotFoundError("No module named 'numpy'\nSee elsewhere.")
+
+    found = json.loads(reply({"ask": missing}, "ask", "{}"))["error"]
+    message = "page: a question must have an answer, found ModuleNotFoundError: No module named 'numpy'"
+    assert found == {"type": "ModuleNotFoundError", "message": message}
+    assert json.loads(reply({"ask": lambda asked: {"set": {1}}}, "ask", "{}"))["error"]["type"] == "TypeError"
+
+
 @given(st.text().filter(lambda path: path not in ANSWERS))
 def test_a_path_that_leads_nowhere_is_refused(path: str) -> None:
     assert "questions go to answer or page" in json.loads(reply(ANSWERS, path, "{}"))["error"]["message"]

@@ -31,6 +31,7 @@ def test_the_examples_of_a_lesson_print_what_its_text_says(lesson: Lesson) -> No
         ("import sys\nprint('out', file=sys.stderr)", Ran("out\n", None)),
         ("1\n1 / 0\n2", Ran("1\n", "ZeroDivisionError: division by zero")),
         ("raise ValueError('a\\nb')", Ran("", "ValueError: a b")),
+        ("raise ModuleNotFoundError('none\\n\\nsee there')", Ran("", "ModuleNotFoundError: none")),
         ("exit(3)", Ran("", "SystemExit: 3")),
         ("x = (", Ran("", "SyntaxError: '(' was never closed (line 1)")),
         ("", Ran("", None)),

@@ -212,14 +212,22 @@ def test_progress_survives_a_reload_and_makes_a_line(home: Any, address: str) ->
     assert home.text_content(f"[data-lesson='{LESSON.number}']") == f"0 of {count} solved"
 
 
-def test_what_never_ends_is_stopped_and_the_engine_starts_again(home: Any) -> None:
+def test_what_never_ends_is_stopped_and_what_ends_the_engine_is_said(chromium: Any, address: str) -> None:
+    """After either the next question starts another engine; Python's own end is an error of the console too."""
+    home = chromium.new_page()
+    home.set_default_timeout(60_000)
+    home.goto(f"{address}{PAGE}")
+    home.wait_for_selector("html[data-ready=yes]", state="attached", timeout=120_000)
     home.fill(".example textarea >> nth=0", "while True: pass")
     home.click(".example .run >> nth=0")
     home.locator("#busy", has_text="Working").wait_for()
     counted(home, ".example >> nth=0", "ran", lambda: home.click("#stop"))
     assert "stopped" in home.text_content(".out >> nth=0")
+    home.fill(".example textarea >> nth=0", "import json\njson.loads('[' * 100_000)")
+    assert "the engine ended: " in (told := printed(home, 0)) and "Maximum call stack" in told
     home.click(".example .back >> nth=0")
     assert printed(home, 0).split() == home.text_content(".out >> nth=0").split() != []
+    home.close()
 
 
 def test_an_error_is_the_engines_own_sentence_in_one_line(home: Any) -> None:
@@ -231,12 +239,17 @@ def test_an_error_is_the_engines_own_sentence_in_one_line(home: Any) -> None:
 
 
 def test_it_works_offline_after_the_first_visit(chromium: Any, folder: Path) -> None:
-    """The server is gone, and no name is found: only what the browser has kept is left."""
+    """The server is gone, and no name is found: only what the browser has kept is left; until then pages are fresh."""
     context = chromium.new_context()
     page = context.new_page()
     with browsers.served(folder) as url:
         page.goto(url)
         page.wait_for_selector("html[data-offline=yes]", state="attached", timeout=120_000)
+        held = (folder / "lines.html").read_bytes()
+        (folder / "lines.html").write_bytes(held.replace(b"<h1>Lines", b"<h1>New lines"))
+        page.goto(f"{url}lines.html")
+        assert page.text_content("h1") == "New lines that were handed in"
+        (folder / "lines.html").write_bytes(held)
     page.set_default_timeout(90_000)
     page.goto(f"{url}{PAGE}")
     page.wait_for_selector("html[data-ready=yes]", state="attached")
