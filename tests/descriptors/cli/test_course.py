@@ -71,7 +71,7 @@ def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
 ) -> None:
     for where in ("1.2", "1.1", "5.1"):
         number, _, k = where.partition(".")
-        assert say(capsys, where, lessons()[int(number) - 1].exercises[int(k) - 1].solution) == (0, "right")
+        assert say(capsys, where, lessons()[int(number)].exercises[int(k) - 1].solution) == (0, "right")
     status, line = say(capsys, "--hand-in", "Ada 4711")
     total = sum(len(one.exercises) for one in lessons())
     told = f"Ada 4711: 3 of {total} solved: 1.1-2 5.1"
