@@ -15,12 +15,12 @@ from typing import Any
 
 from descriptors.emitters.emit import LANGUAGES, emit
 from descriptors.errors import DescriptorError, LayoutError, brief
-from descriptors.explorer import asked as given
-from descriptors.explorer.edited import compared
-from descriptors.explorer.inspector import inspect
-from descriptors.explorer.pasted import pasted
-from descriptors.explorer.question import Question, question, wanted
-from descriptors.explorer.told import told
+from descriptors.explorer.parts import asked as given
+from descriptors.explorer.parts.edited import compared
+from descriptors.explorer.parts.inspector import inspect
+from descriptors.explorer.parts.pasted import pasted
+from descriptors.explorer.parts.question import Question, question, wanted
+from descriptors.explorer.parts.told import told
 from descriptors.output.tiles import derivation, proof
 from descriptors.stages.accumulators import registers, tensor_memory
 from descriptors.stages.atom import atom

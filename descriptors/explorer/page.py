@@ -21,9 +21,10 @@ from typing import Any
 
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
-from descriptors.explorer.asked import view
+from descriptors.explorer.controls import boxes, filled, numbered, options
+from descriptors.explorer.parts.asked import view
+from descriptors.explorer.parts.question import TABS, question
 from descriptors.explorer.presets import PRESETS, choices, first_state
-from descriptors.explorer.question import TABS, question
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
 ENGINES = ("none", "server", "worker")
@@ -51,25 +52,40 @@ def page(asked: object = None, engine: str = "none") -> str:
         raise DescriptorError(found["error"]["message"])
     tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
     first = first_state()
-    held = {
-        "answer": found, "question": _as_state(found["question"], first), "first": first, "choices": choices(),
-        "presets": PRESETS, "engine": engine, "tabs": tabs,
-    }  # fmt: skip
-    script, told, drawn = source("page.js"), found["told"], found["stage"]
-    parts = {
-        "policy": _policy(script, engine),
-        "style": source("page.css"),
-        "word": escape(told["word"]),
+    state = _as_state(found["question"], first)
+    held = {"answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs}
+    script = source("page.js")
+    parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
+    parts |= {"style": source("page.css"), "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")}
+    head, *rest = source("page.html").split("{{")
+    # What stands between two parts is filled alone: a value may hold whatever marks a part.
+    pieces = [
+        (parts[name], filled(text, first | state, choices())) for name, _, text in (one.partition("}}") for one in rest)
+    ]
+    return head + "".join(part + text for part, text in pieces)
+
+
+def _first_paint(found: Mapping[str, Any]) -> dict[str, str]:
+    """What a page shows before its script has run."""
+    drawn = found["stage"]
+    return {
+        "word": escape(found["told"]["word"]),
         "proof": escape(found["proof"].get("headline", "")),
         "title": escape(drawn.get("title", "")),
         "svg": drawn.get("svg", ""),
+        "across": f"max-width:{1.6 * drawn['width']:.0f}px" if "width" in drawn else "",
         "said": escape(drawn.get("said", "")),
-        "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c"),
-        "script": script,
     }
-    document = source("page.html")
-    head, *rest = document.split("{{")
-    return head + "".join(parts[name] + text for name, _, text in (one.partition("}}") for one in rest))
+
+
+def _lists(state: Mapping[str, Any]) -> dict[str, str]:
+    """The lists of the page that are no keys of a question."""
+    offered = choices()
+    return {
+        "presets": numbered([one["name"] for one in PRESETS]),
+        "languages": options(offered["language"]),
+        "levels": boxes(offered["levels"], str(state["levels"]).split(",")),
+    }
 
 
 def frozen(asked: object) -> dict[str, Any]:

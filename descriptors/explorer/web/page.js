@@ -13,7 +13,7 @@
     node.append(...children);
     return node;
   };
-  const TABS = { tile: "Tile", atom: "Atom", banks: "Banks", memory: "Memory", tensor: "Tensor memory", registers: "Registers" };
+  const TABS = Object.fromEntries([...$("tabs").children].map((tab) => [tab.id.slice(4), tab.textContent]));
   const OPERAND = ["tile", "dtype", "major", "swizzle", "mma", "order", "operand", "arch", "layout", "unit"];
   const first = baked.first;
   let state = structuredClone({ ...first, ...baked.question });
@@ -156,6 +156,12 @@
     table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the word; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
     if (focused) table.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus();
   }
+  /** A list shows a value, be it one that it does not offer. */
+  const listed = (list, value) => {
+    list.querySelector(".odd")?.remove();
+    if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value, textContent: value, className: "odd" }));
+    list.value = value;
+  };
   const choice = (names, value) => {
     const all = names.includes(value) ? names : [...names, value];
     return all.map((name) => make("option", { value: name, textContent: name || "either", selected: name === value }));
@@ -242,7 +248,7 @@
     for (const control of named()) {
       const value = state[control.name];
       if (control.type === "checkbox" && control.name === "swizzled") control.checked = Boolean(value);
-      else if (control.tagName === "SELECT") { if (control.name !== "load") control.replaceChildren(...choice(baked.choices[control.name] ?? [], String(value))); control.value = String(value); }
+      else if (control.tagName === "SELECT") listed(control, String(value));
       else if (control.type !== "checkbox" && control !== typing) control.value = String(value);
     }
     for (const box of $("levels").querySelectorAll("input")) box.checked = state.levels.split(",").includes(box.value);
@@ -263,7 +269,10 @@
     soon(OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look");
   }
   function tabs() {
-    $("tabs").replaceChildren(...Object.entries(TABS).map(([name, words]) => make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "panel", tabIndex: state.tab === name ? 0 : -1, textContent: words, on: { click: () => choose(name), keydown: turn } })));
+    for (const name of Object.keys(TABS)) {
+      $(`tab-${name}`).setAttribute("aria-selected", String(state.tab === name));
+      $(`tab-${name}`).tabIndex = state.tab === name ? 0 : -1;
+    }
     $("panel").setAttribute("aria-labelledby", `tab-${state.tab}`);
     for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
   }
@@ -274,6 +283,10 @@
     tabs(); refresh("all");
   }
   function choose(name) { state.tab = name; tabs(); refresh("look"); }
+  for (const name of Object.keys(TABS)) {
+    $(`tab-${name}`).addEventListener("click", () => choose(name));
+    $(`tab-${name}`).addEventListener("keydown", turn);
+  }
   function turn(event) {
     const names = Object.keys(TABS), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
@@ -329,14 +342,12 @@
     document.body.append(link); link.click(); link.remove();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
-  for (const level of baked.choices.levels) $("levels").append(make("label", {}, make("input", { type: "checkbox", value: level, on: { change: () => { state.levels = baked.choices.levels.filter((one) => $("levels").querySelector(`[value=${one}]`).checked).join(","); refresh("look"); } } }), level));
-  $("preset").append(make("option", { value: "", textContent: "choose…" }), ...baked.presets.map(({ name }, i) => make("option", { value: String(i), textContent: name })));
+  $("levels").addEventListener("change", () => { state.levels = [...$("levels").querySelectorAll("input:checked")].map((box) => box.value).join(","); refresh("look"); });
   $("preset").addEventListener("change", (event) => {
     if (event.target.value === "") return;
     become(baked.presets[Number(event.target.value)].question);
     event.target.value = "";
   });
-  $("language").append(...baked.choices.language.map((name) => make("option", { textContent: name })));
   $("language").addEventListener("change", code);
   $("copycode").addEventListener("click", () => copy($("code").textContent));
   $("copyword").addEventListener("click", () => copy($("headword").textContent));
@@ -369,11 +380,14 @@
   }
   window.addEventListener("hashchange", () => become(readHash()));
 
-  // ---- the first paint needs no engine ----
-  const asked = readHash();
-  tabs(); fill();
-  show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story"]);
-  document.documentElement.dataset.painted = String(Math.round(performance.now()));
-  if (Object.keys(asked).length && baked.engine !== "none") become(asked);
-  else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
+  // ---- the first paint needs neither engine nor script: word, proof and picture stand in the page; the rest follows ----
+  function begin() {
+    const asked = readHash();
+    tabs(); fill();
+    show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story"]);
+    document.documentElement.dataset.painted = String(Math.round(performance.now()));
+    if (Object.keys(asked).length && baked.engine !== "none") become(asked);
+    else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
+  }
+  if (document.hidden) begin(); else requestAnimationFrame(() => setTimeout(begin));
 })();

@@ -15,7 +15,7 @@ from descriptors import DescriptorError
 from descriptors.cli import main
 from descriptors.explorer.answer import answer
 from descriptors.explorer.page import ENGINES, frozen, page, source
-from descriptors.explorer.question import TABS
+from descriptors.explorer.parts.question import TABS
 
 AXE = "axe-core"
 
@@ -86,6 +86,24 @@ def test_its_tabs_turn_and_a_click_says_that_it_is_frozen(disk: Any) -> None:
     disk.locator("#stagetitle", has_text="in the order of memory").wait_for()
     click(disk, grid, 0, 0)
     disk.locator("#status", has_text="This page is frozen").wait_for()
+
+
+def test_the_first_paint_needs_no_script_and_nothing_moves_after_it(chromium: Any, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    target.write_text(page({"swizzle": "64B", "cell": "3,20"}))
+    for script in (False, True):
+        context = chromium.new_context(java_script_enabled=script, viewport={"width": 1400, "height": 1000})
+        opened = context.new_page()
+        opened.goto(target.as_uri())
+        assert text(opened, "#headword").startswith("0x") and "proved" in text(opened, "#proof")
+        assert opened.locator("#svg svg").count() == 1
+        assert opened.locator("[name=swizzle] option:checked").text_content() == "64B"
+        assert opened.locator("[name=tile]").input_value() == "128x128"
+        if script:
+            moved = "new Promise(done => new PerformanceObserver(list => done(list.getEntries().map(one => one.value)))"
+            moved += ".observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done([]), 300))"
+            assert sum(opened.evaluate(moved)) < 0.02
+        context.close()
 
 
 SIZES = {"wide": (1400, 1000), "phone": (360, 740), "400 %": (350, 262)}

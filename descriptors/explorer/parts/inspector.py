@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.explorer.edited import own_word
+from descriptors.explorer.parts.edited import own_word
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import ranks
 from descriptors.pictures.parts.panels import atom_name, chunk_name

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from descriptors import derive
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.explorer.inspector import inspect
+from descriptors.explorer.parts.inspector import inspect
 from descriptors.stages.view import View
 
 
