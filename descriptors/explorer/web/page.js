@@ -389,5 +389,8 @@
     if (Object.keys(asked).length && baked.engine !== "none") become(asked);
     else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
   }
-  if (document.hidden) begin(); else requestAnimationFrame(() => setTimeout(begin));
+  let begun = false;
+  const once = () => { if (!begun) { begun = true; begin(); } };
+  new PerformanceObserver((seen) => { if (seen.getEntriesByName("first-contentful-paint").length) once(); }).observe({ type: "paint", buffered: true });
+  setTimeout(once, document.hidden ? 0 : 700);  // a page that nobody looks at is not painted
 })();

@@ -60,6 +60,15 @@ def test_a_question_without_an_answer_makes_no_page() -> None:
     assert "tile extent 0" in frozen({"tile": "7x7"})["error"]["message"]
 
 
+def test_a_minus_writes_the_page_to_standard_output(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["explore", "--html", "-", "--cell", "11,21"]) == 0
+    assert capsys.readouterr() == (page({"cell": "11,21"}), "")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def disk(page: Any, tmp_path: Path) -> Any:
     """The page from a file that the command wrote."""
