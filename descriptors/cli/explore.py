@@ -41,7 +41,10 @@ _PARAMETERS: list[click.Parameter] = [
 @click.command("explore", params=_PARAMETERS)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen.  [default: a free port]")
 @click.option("--no-browser", is_flag=True, help="Open no browser: only say where the page is.")
-@click.option("--html", help="Serve nothing: write one page of this state, which opens from disk, into a file; - is standard output.")
+@click.option(
+    "--html",
+    help="Serve nothing: write one page of this state, which opens from disk, into a file; - is standard output.",
+)
 @click.option("--site", help="Serve nothing: write a folder of files that runs the engine in the reader's browser.")
 @click.option("--pyodide", help="Of --site: the folder of the npm package pyodide, node_modules/pyodide.")
 def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, **given: Any) -> None:

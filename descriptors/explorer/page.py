@@ -28,8 +28,10 @@ from descriptors.explorer.presets import PRESETS, choices, first_state
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
 ENGINES = ("none", "server", "worker")
+#: The scripts of a page, one after the other.
+SCRIPTS = ("linked.js", "page.js")
 #: All that a page shows at once.
-WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted")
+WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
 def page(asked: object = None, engine: str = "none") -> str:
@@ -54,7 +56,7 @@ def page(asked: object = None, engine: str = "none") -> str:
     first = first_state()
     state = _as_state(found["question"], first)
     held = {"answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs}
-    script = source("page.js")
+    script = "".join(map(source, SCRIPTS))
     parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
     parts |= {"style": source("page.css"), "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")}
     head, *rest = source("page.html").split("{{")

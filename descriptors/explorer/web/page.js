@@ -82,7 +82,7 @@
   };
 
   // ---- asking: words first, then the picture, then the proof; what is late is dropped ----
-  const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
+  const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"], ["links"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
   async function refresh(kind = "all") {
     const mine = ++latest;
     const began = performance.now();
@@ -99,6 +99,7 @@
       Object.assign(shown, found);
       show(want);
       document.documentElement.dataset[want.includes("stage") ? "drawn" : want[0]] = String(Math.round(performance.now() - began));
+      if (kind === "cell" && shown.told.word !== shown.links?.word && !steps.some(([one]) => one === "links")) steps.push(["links"]);
     }
     document.documentElement.dataset.settled = String(mine);
   }
@@ -108,7 +109,7 @@
 
   // ---- showing ----
   function show(parts) {
-    for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted })[part]?.();
+    for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
   }
   function badge() {
     const found = shown.proof, at = $("proof");
@@ -129,8 +130,9 @@
     $("evidence").textContent = `Read model: ${told.evidence}.`;
     fields(edited ? edited.fields : told.fields, told.fields);
     subtiles(told);
+    queueMicrotask(links);
     $("stagelabel").hidden = told.stages < 2;
-    $("steps").replaceChildren(...told.steps.map((step) => make("li", {}, step.title, make("pre", { tabIndex: 0, textContent: step.lines.map((line) => line.replace(/^ {3}/, "")).join("\n"), "aria-label": step.title }))));
+    $("steps").replaceChildren(...told.steps.map((step, number) => make("li", {}, step.title, make("pre", { tabIndex: 0, textContent: step.lines.map((line) => line.replace(/^ {3}/, "")).join("\n"), "aria-label": step.title }), make("p", { className: "modes", "data-step": String(number) }))));
     $("commands").replaceChildren(...told.commands.map(({ what, line }) => make("div", {}, make("p", { className: "quiet", textContent: what }), make("div", { className: "command" }, make("pre", { textContent: line, tabIndex: 0, "aria-label": what }), copier(() => line, `copy the command: ${what}`)))));
   }
   const copier = (text, label) => make("button", { type: "button", textContent: "copy", "aria-label": label, on: { click: () => copy(text()) } });
@@ -151,7 +153,7 @@
       input.setAttribute("aria-label", `${field.name}, bits ${field.span}`);
       input.addEventListener("change", () => { state.edit = { ...state.edit, [field.name]: input.value }; refresh("cell"); });
       const changed = String(field.value) !== String(own[index]?.value);
-      return make("tr", { className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", { textContent: field.meaning }));
+      return make("tr", { "data-row": field.name, className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", {}, make("b", { className: "count" }), ` ${field.meaning}`));
     });
     table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the word; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
     if (focused) table.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus();
@@ -168,7 +170,7 @@
   };
   function subtiles(told) {
     const { starts, chosen } = told.subtiles, [mn, k] = told.mma;
-    $("subtiles").replaceChildren(make("caption", { className: "hide", textContent: `Rows: subtiles along ${told.names[0]}; columns: along ${told.names[1]}` }), make("tbody", {}, ...starts.map((row, i) => make("tr", {}, ...row.map((start, j) => make("td", {}, make("button", { type: "button", textContent: String(start), "aria-pressed": String(i === chosen[0] && j === chosen[1]), "aria-label": `subtile (${i},${j}) starts at ${start}`, on: { click: () => { state.cell = `${i * mn},${j * k}`; refresh("cell"); } } })))))));
+    $("subtiles").replaceChildren(make("caption", { className: "hide", textContent: `Rows: subtiles along ${told.names[0]}; columns: along ${told.names[1]}` }), make("tbody", {}, ...starts.map((row, i) => make("tr", {}, ...row.map((start, j) => make("td", {}, make("button", { type: "button", textContent: String(start), "aria-pressed": String(i === chosen[0] && j === chosen[1]), "data-subtile": `${i},${j}`, "aria-label": `subtile (${i},${j}) starts at ${start}`, on: { click: () => { state.cell = `${i * mn},${j * k}`; refresh("cell"); } } })))))));
     if (!starts.length) $("subtiles").replaceChildren(make("caption", { textContent: "too many to list" }));
   }
   function stage() {
@@ -193,11 +195,92 @@
     const found = shown.stage, at = $("marks");
     if (!found?.svg) return;
     at.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
-    const boxes = found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]);
+    const boxes = [...lights(), ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)])];
     if (hover) boxes.push(frame(hover, "hover"));
     at.replaceChildren(...boxes);
     $("canvas").style.width = `${Math.round(100 * zoom)}%`;
     $("canvas").style.maxWidth = `${Math.round(zoom * 1.6 * found.width)}px`;
+  }
+
+  // ---- what is pointed at is lit on the stage, and the other way round ----
+  let pointed = null, focused = null, hovered = null;
+  const chosen = () => shown.inspector?.cell ?? null;
+  const corner = () => shown.told.subtiles.chosen.map((one, i) => one * shown.told.mma[i]);
+  /** What a part of the page concerns: blocks of elements, the first of them where an arrow ends, and a sentence. */
+  function meant(node) {
+    const links = shown.links, told = shown.told;
+    if (!links?.fields || !told || !chosen()) return null;
+    if (node.dataset.mode) {
+      const mode = links.steps[Number(node.dataset.step)]?.[Number(node.dataset.mode)];
+      return mode && { blocks: walkOf(mode, chosen()), said: `${mode.said}; from element (${chosen().join(",")})` };
+    }
+    if (node.dataset.subtile) {
+      const at = node.dataset.subtile.split(",").map((one, i) => Number(one) * told.mma[i]);
+      return { blocks: [[...at, ...told.mma]], said: node.getAttribute("aria-label") };
+    }
+    const field = links.fields[node.dataset.row], at = corner();
+    if (!field || links.word !== told.word) return null;
+    const blocks = field.boxes.map(([, row, column, ...size]) => [at[0] + row, at[1] + column, ...size]);
+    const first = field.boxes.findIndex(([count, row, column]) => count === 1 && row + column > 0);
+    return { blocks, said: field.said, from: [...at, 1, 1], to: first < 0 ? null : [...blocks[first].slice(0, 2), 1, 1] };
+  }
+  function lights() {
+    const node = pointed?.isConnected ? pointed : focused?.isConnected ? focused : null, found = node && meant(node);
+    if (!found) return [];
+    const piece = shown.links.piece, boxes = placesOf(shown.stage, found.blocks, piece).map((box) => frame(box, "lit"));
+    const ends = found.to ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
+    if (ends.length && ends.every(Boolean) && shown.stage.grids.length === 1) boxes.push(...arrow(...ends));
+    return boxes;
+  }
+  function arrow(from, to) {
+    const middle = (box) => [box.x + box.width / 2, box.y + box.height / 2], [a, b] = [middle(from), middle(to)];
+    const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [dx, dy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long], head = Math.min(9, long / 2);
+    const line = (...points) => { const node = document.createElementNS(SVG, "polyline"); node.setAttribute("points", points.map((one) => one.join(",")).join(" ")); node.setAttribute("class", "arrow"); return node; };
+    const barb = (side) => [b[0] - head * (dx + side * dy * 0.6), b[1] - head * (dy - side * dx * 0.6)];
+    return [line(a, b), line(barb(1), b, barb(-1))];
+  }
+  /** Say what is lit, and light it. */
+  function point() {
+    const node = pointed ?? focused, found = node && meant(node);
+    if (found) $("lit").textContent = found.said;
+    marks();
+  }
+  const PARTS = "[data-row],[data-mode],[data-subtile]";
+  $("side").addEventListener("pointerover", (event) => { const node = event.pointerType === "mouse" ? event.target.closest(PARTS) : null; if (node !== pointed) { pointed = node; point(); } });
+  $("side").addEventListener("pointerleave", () => { pointed = null; marks(); });
+  $("side").addEventListener("focusin", (event) => { focused = event.target.closest(PARTS); point(); });
+  $("side").addEventListener("focusout", () => { focused = null; marks(); });
+  /** What concerns the element under the pointer, else the chosen one: its digits, its fields, its subtile. */
+  function concern() {
+    const links = shown.links, told = shown.told, cell = hovered ?? chosen();
+    if (!links?.fields || !told || !cell) return;
+    for (const node of $("steps").querySelectorAll("[data-mode]")) {
+      const mode = links.steps[Number(node.dataset.step)]?.[Number(node.dataset.mode)];
+      if (!mode) continue;
+      const digit = digitOf(mode, cell);
+      node.lastChild.textContent = String(digit);
+      node.classList.toggle("on", digit > 0);
+      node.setAttribute("aria-label", `${mode.said}; element (${cell.join(",")}) is at place ${digit}`);
+    }
+    const at = corner();
+    for (const node of $("fields").querySelectorAll("[data-row]")) {
+      const field = links.fields[node.dataset.row], count = field && links.word === told.word ? countOf(field, at, told.mma, cell) : 0;
+      node.classList.toggle("on", count > 0);
+      node.querySelector(".count").textContent = count > 1 ? `×${count}` : "";
+    }
+    for (const node of $("subtiles").querySelectorAll("[data-subtile]")) {
+      node.classList.toggle("on", node.dataset.subtile === cell.map((one, i) => Math.floor(one / told.mma[i])).join(","));
+    }
+  }
+  function links() {
+    const steps = shown.links?.steps;
+    if (!steps) return;
+    for (const row of $("steps").querySelectorAll(".modes")) {
+      const modes = steps[Number(row.dataset.step)] ?? [], kept = document.activeElement?.dataset ?? {};
+      row.replaceChildren(...modes.map((mode, number) => make("button", { type: "button", "data-mode": String(number), "data-step": row.dataset.step }, `${mode.name} ${mode.text} `, make("b", {}))));
+      if (kept.mode && kept.step === row.dataset.step) row.children[Number(kept.mode)]?.focus();
+    }
+    concern();
   }
   function inspector() {
     const found = shown.inspector;
@@ -214,6 +297,7 @@
     $("formula").textContent = found.formula;
     $("general").textContent = found.general;
     $("facts").replaceChildren(...found.facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })]));
+    concern();
     $("picked").textContent = `element (${found.cell.join(",")}): byte ${found.after} (0x${found.after.toString(16)}), line ${found.line}, bank ${found.bank}, subtile (${found.subtile.join(",")})`;
   }
   function edited() {
@@ -315,8 +399,9 @@
     const found = place(event);
     if (found) { state.cell = found.at.join(","); refresh("cell"); }
   });
-  $("scroll").addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") marks(place(event)); });
-  $("scroll").addEventListener("pointerleave", () => marks());
+  const hover = (found) => { const before = String(hovered); hovered = found?.at ?? null; marks(found); if (String(hovered) !== before) concern(); };
+  $("scroll").addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") hover(place(event)); });
+  $("scroll").addEventListener("pointerleave", () => hover(null));
   $("scroll").addEventListener("keydown", (event) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (event.key === "+" || event.key === "=") { enlarge(1.25); event.preventDefault(); return; }
@@ -384,7 +469,7 @@
   function begin() {
     const asked = readHash();
     tabs(); fill();
-    show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story"]);
+    show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
     document.documentElement.dataset.painted = String(Math.round(performance.now()));
     if (Object.keys(asked).length && baked.engine !== "none") become(asked);
     else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
