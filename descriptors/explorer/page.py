@@ -23,13 +23,14 @@ from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
 from descriptors.explorer.controls import boxes, filled, numbered, options
 from descriptors.explorer.parts.asked import view
+from descriptors.explorer.parts.kept import kept
 from descriptors.explorer.parts.question import TABS, question
 from descriptors.explorer.presets import PRESETS, choices, first_state
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
 ENGINES = ("none", "server", "worker")
 #: The scripts of a page, one after the other.
-SCRIPTS = ("linked.js", "page.js")
+SCRIPTS = ("linked.js", "kept.js", "page.js")
 #: All that a page shows at once.
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
@@ -56,6 +57,7 @@ def page(asked: object = None, engine: str = "none") -> str:
     first = first_state()
     state = _as_state(found["question"], first)
     held = {"answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs}
+    held["kept"] = "" if engine != "none" else _kept(given)
     script = "".join(map(source, SCRIPTS))
     parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
     parts |= {"style": source("page.css"), "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")}
@@ -65,6 +67,12 @@ def page(asked: object = None, engine: str = "none") -> str:
         (parts[name], filled(text, first | state, choices())) for name, _, text in (one.partition("}}") for one in rest)
     ]
     return head + "".join(part + text for part, text in pieces)
+
+
+def _kept(given: Mapping[str, Any]) -> str:
+    """Every element of the state, for a page that nobody answers."""
+    asked = question(given | {"want": []})
+    return kept(asked, view(asked))
 
 
 def _first_paint(found: Mapping[str, Any]) -> dict[str, str]:

@@ -83,7 +83,7 @@ ROOMS = {
     "descriptors.pictures.conflicts": "accesses bank_panel banks swizzle_panels swizzles",
     "descriptors.pictures": "boxes proofs shifted main_loops gallery kinds",
     "descriptors.stages": "view drawn pieces tile atom lines reads banks memory accumulators",
-    "descriptors.explorer.parts": "question edited asked inspector commands pasted told concerned walks",
+    "descriptors.explorer.parts": "question edited asked numbers inspector commands pasted told concerned walks kept",
     "descriptors.explorer": "presets controls answer page server site",
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",

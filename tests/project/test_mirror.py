@@ -124,6 +124,12 @@ SHARED = [
         "what every answer is made of",
         "asked told",
     ),
+    (
+        "descriptors.explorer.parts",
+        "descriptors/explorer/parts/test_kept.py",
+        "what is kept are these numbers, held against the inspector's sentences",
+        "numbers",
+    ),
     ("descriptors.cli", "descriptors/explorer/test_server.py", COMMAND, "explore"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_expressions.py", WORKER, "expressions"),

@@ -1,6 +1,8 @@
 """One element's address, taken apart: its bits before the swizzle and after it, bank, line, and the parts it is in.
 
-Law: the formula with its numbers is the address that the tile's layout gives.
+What is said is sentences with places for numbers, so that a page which nobody answers can fill them in. A place is
+``{name}``, ``{name:x}`` in hexadecimal, or ``{name:no|yes}``, words for 0 and 1. Law: the formula with its numbers is
+the address that the tile's layout gives.
 
 >>> from descriptors import derive
 >>> found = inspect(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(11, 21)))
@@ -12,16 +14,17 @@ Law: the formula with its numbers is the address that the tile's layout gives.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from descriptors.explorer.parts.edited import own_word
+from descriptors.explorer.parts.numbers import addresses
 from descriptors.output.tiles.explanation import names
-from descriptors.pictures.parts.anatomy import ranks
 from descriptors.pictures.parts.panels import atom_name, chunk_name
 from descriptors.proof.addresses import address_bits, fetched_rows
-from descriptors.stages.pieces import element_address
-from descriptors.stages.view import PIECE, View
-from descriptors.text import tuple_text, word_text
+from descriptors.stages.view import View
+from descriptors.text import word_text
 from layoutalg import Swizzle
 
 #: Bits of an address of shared memory.
@@ -35,72 +38,68 @@ def inspect(view: View) -> dict[str, Any]:
         view: the tile and the element.
 
     Returns:
-        Plain data: ``facts`` are pairs of names and values in words, ``bits`` the two addresses with what each bit is.
+        Plain data: ``facts`` are pairs of names and values in words; ``kinds`` says what each of the address's bits is
+        for, the highest first: Y selects, Z is changed, b counts bytes within what is moved, . is the rest.
     """
-    d, a = view.derivation, view.anatomy
-    unit = address_bits(d.element)
-    before, after = (one * unit // 8 for one in element_address(view))
-    swizzle = d.swizzle.swizzle or Swizzle(0, 4, 3)
-    address = view.base + after
-    bank, line = address // view.bank_bytes % view.banks, address // view.line_bytes
-    formula = _formula(swizzle, before)
-    subtile, word = view.subtile, own_word(view)
-    mn, k = names(d)
-    found = {
+    word, found = own_word(view), addresses(view).numbers(view.cell)
+    told, values = sentences(view), {**found, "word": word_text(word)}
+    return {
         "cell": list(view.cell),
-        "before": before,
-        "after": after,
-        "address": address,
-        "bank": bank,
-        "line": line,
-        "formula": formula,
-        "general": _general(swizzle),
-        "subtile": list(subtile),
+        **{key: found[key] for key in ("before", "after", "address", "bank", "line")},
+        "subtile": list(view.subtile),
         "word": word_text(word),
-        "bits": _bits(swizzle, before, after),
+        "formula": fill(told["formula"], values),
+        "general": told["general"],
+        "kinds": told["kinds"],
+        "facts": [[name, fill(value, values)] for name, value in told["facts"]],
         "reads": _read_from(view, word),
     }
+
+
+def sentences(view: View) -> dict[str, Any]:
+    """What is said of every element, with places for its numbers.
+
+    >>> from descriptors import derive
+    >>> dict(sentences(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))["facts"])["line and bank"]
+    'line {line}, bank {bank} of 32'
+    """
+    d, (mn, k) = view.derivation, names(view.derivation)
+    swizzle = d.swizzle.swizzle or Swizzle(0, 4, 3)
+    stage = f", stage {view.stage}" if len(d.tile) > 2 else ""
+    halves = [f", {{{when}_half:low half|high half}}" if address_bits(d.element) == 1 else "" for when in _WHEN]
     facts = [
-        ("element", f"{mn} {view.cell[0]}, {k} {view.cell[1]}" + (f", stage {view.stage}" if len(d.tile) > 2 else "")),
-        ("before the swizzle", f"byte {before} = {before:#x}" + _nibble(view, 0)),
-        ("after it", f"byte {after} = {after:#x}" + _nibble(view, 1)),
-        *([("address", f"{address:#x}, of a tile at {view.base:#x}")] if view.base else []),
-        ("line and bank", f"line {line}, bank {bank} of {view.banks}"),
-        (
-            "16 bytes",
-            f"number {after // PIECE} in memory, place {after // PIECE % (view.line_bytes // PIECE)} of its line",
-        ),
-        *_parts(view),
-        ("subtile", f"{tuple_text(subtile)}, element {tuple_text(view.inside)} of it, starts at byte {_start(view)}"),
-        ("its word", word_text(word)),
+        ("element", f"{mn} {{mn}}, {k} {{k}}{stage}"),
+        ("before the swizzle", "byte {before} = {before:x}" + halves[0]),
+        ("after it", "byte {after} = {after:x}" + halves[1]),
+        *([("address", f"{{address:x}}, of a tile at {view.base:#x}")] if view.base else []),
+        ("line and bank", f"line {{line}}, bank {{bank}} of {view.banks}"),
+        ("16 bytes", "number {piece} in memory, place {place} of its line"),
+        *([(atom_name(d), "({atom_mn},{atom_k}), number {number} in memory")] if view.anatomy.atom_grid[0] else []),
+        *([("chunk", "({chunk_mn},{chunk_k}) of the subtile")] if chunk_name(d) != "atom" else []),
+        ("subtile", "({subtile_mn},{subtile_k}), element ({inside_mn},{inside_k}) of it, starts at byte {start}"),
+        ("its word", "{word}"),
     ]
-    return found | {"facts": [list(fact) for fact in facts], "atoms": list(a.atom_grid)}
+    formula, general = _formulas(swizzle)
+    return {"facts": facts, "formula": formula, "general": general, "kinds": _kinds(swizzle)}
 
 
-def _parts(view: View) -> list[tuple[str, str]]:
-    """The atom and the chunk of the element."""
-    a, (i, k), d = view.anatomy, view.cell, view.derivation
-    found = []
-    if a.atom_grid[0]:
-        (high, wide), order = a.atom_extents, ranks(a.atom_places())
-        where = i // high, k // wide
-        number = order[where[0]][where[1]]
-        found.append((atom_name(d), f"{tuple_text(where)}, number {number} in memory"))
-    if chunk_name(d) != "atom":
-        (high, wide), inside = a.chunk_extents, view.inside
-        found.append(("chunk", f"{tuple_text((inside[0] // high, inside[1] // wide))} of the subtile"))
-    return found
+_WHEN = ("before", "after")
 
 
-def _start(view: View) -> int:
-    return view.derivation.descriptor_at(view.base).start_address + view.derivation.offset_of(*view.subtile, view.stage)
+def fill(sentence: str, values: Mapping[str, Any]) -> str:
+    """A sentence with its numbers.
 
+    >>> fill("byte {at} = {at:x}, {half:low|high}", {"at": 26, "half": 1})
+    'byte 26 = 0x1a, high'
+    """
 
-def _nibble(view: View, which: int) -> str:
-    """Which half of its byte an element of 4 bits is."""
-    if address_bits(view.derivation.element) == 8:
-        return ""
-    return ", high half" if element_address(view)[which] % 8 else ", low half"
+    def one(found: re.Match[str]) -> str:
+        value, form = values[found[1]], found[2]
+        if not form:
+            return str(value)
+        return f"{value:#x}" if form == "x" else form.split("|")[value]
+
+    return re.sub(r"\{(\w+):?([^}]*)\}", one, sentence)
 
 
 def _read_from(view: View, word: int) -> int:
@@ -110,31 +109,19 @@ def _read_from(view: View, word: int) -> int:
     return read[i][k] * address_bits(d.element) // 8
 
 
-def _formula(swizzle: Swizzle, before: int) -> str:
-    """The swizzle with this element's numbers."""
+def _formulas(swizzle: Swizzle) -> tuple[str, str]:
+    """The swizzle with an element's numbers; as a formula of a byte's place, and of a piece's: its slot in the line."""
     if not swizzle.bits:
-        return f"{before:#x}: no swizzle"
+        return "{before:x}: no swizzle", "slot = column"
     mask, low, at = (1 << swizzle.bits) - 1, swizzle.base + swizzle.shift, swizzle.base
-    return f"{before:#x} ^ (({before:#x} >> {low} & {mask}) << {at}) = {swizzle(before):#x}"
+    general = f"address ^ ((address >> {low} & {mask}) << {at}); slot = column ^ (line & {mask})"
+    return f"{{before:x}} ^ (({{before:x}} >> {low} & {mask}) << {at}) = {{after:x}}", general
 
 
-def _general(swizzle: Swizzle) -> str:
-    """The swizzle as a formula of a byte's place, and of a piece's: its slot in the line."""
-    if not swizzle.bits:
-        return "slot = column"
-    mask, low, at = (1 << swizzle.bits) - 1, swizzle.base + swizzle.shift, swizzle.base
-    return f"address ^ ((address >> {low} & {mask}) << {at}); slot = column ^ (line & {mask})"
-
-
-def _bits(swizzle: Swizzle, before: int, after: int) -> list[dict[str, Any]]:
-    """Every bit, highest first: its number, what it is for, and its value before and after.
-
-    Y selects, Z is changed, b counts bytes within what is moved, . is the rest.
-    """
-    found = []
+def _kinds(swizzle: Swizzle) -> str:
+    """What each bit is for, the highest first."""
+    found = ""
     for n in reversed(range(BITS)):
         kind = "Y" if swizzle.source_mask >> n & 1 else "Z" if swizzle.target_mask >> n & 1 else "."
-        if kind == "." and n < swizzle.base:
-            kind = "b"
-        found.append({"bit": n, "kind": kind, "before": before >> n & 1, "after": after >> n & 1})
+        found += "b" if kind == "." and n < swizzle.base else kind
     return found

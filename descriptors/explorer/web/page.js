@@ -17,7 +17,7 @@
   const OPERAND = ["tile", "dtype", "major", "swizzle", "mma", "order", "operand", "arch", "layout", "unit"];
   const first = baked.first;
   let state = structuredClone({ ...first, ...baked.question });
-  let shown = { ...baked.answer };
+  let shown = { ...baked.answer }, good = structuredClone(state);
   let latest = 0, zoom = 1, lastSvg = null, typing = null;
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
@@ -43,14 +43,16 @@
       };
     })(),
     async none(question) {
-      const kept = baked.tabs?.[question.tab ?? first.tab];
-      if (JSON.stringify(of({ ...first, ...question })) !== JSON.stringify(of({ ...first, ...baked.question }))) {
-        return { frozen: true };
-      }
-      return { ...baked.answer, ...(kept ? { stage: kept } : {}) };
+      const asked = { ...first, ...question }, base = { ...first, ...baked.question }, picture = baked.tabs[asked.tab];
+      if (JSON.stringify(of(asked)) !== JSON.stringify(of(base))) return { frozen: "it shows one state" };
+      if (asked.cell === base.cell) return { ...baked.answer, stage: picture };
+      const cell = /^\s*(\d{1,9})[x, ]+(\d{1,9})\s*$/.exec(asked.cell)?.slice(1).map(Number);
+      const found = cell && await kept(cell, asked.tab, baked.answer, picture);
+      return found ?? { frozen: cell && !baked.kept ? "its tile has too many elements to keep" : "it has no such element" };
     },
   };
-  const of = ({ want, tab, ...rest }) => rest;
+  const kept = keptIn(baked.kept);
+  const of = ({ want, tab, cell, ...rest }) => rest;
   const ask = (question, path) => engines[baked.engine](question, path);
 
   const status = (text) => { $("status").textContent = text; };
@@ -93,9 +95,11 @@
     for (const want of steps) {
       const found = await ask({ ...small(), want }, "answer").catch((error) => ({ ok: false, error: { message: `the engine does not answer: ${error.message}` } }));
       if (mine !== latest) return;
-      if (found.frozen) { status("This page is frozen: it shows one state. Run descriptors explore to ask for others."); return; }
+      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash(); return; }
       if (!found.ok) { problem(found.error.message); shown = { ...shown, proof: null }; badge(); return; }
       problem("");
+      if (baked.engine === "none") status("");
+      good = structuredClone(state);
       Object.assign(shown, found);
       show(want);
       document.documentElement.dataset[want.includes("stage") ? "drawn" : want[0]] = String(Math.round(performance.now() - began));
@@ -222,13 +226,13 @@
     if (!field || links.word !== told.word) return null;
     const blocks = field.boxes.map(([, row, column, ...size]) => [at[0] + row, at[1] + column, ...size]);
     const first = field.boxes.findIndex(([count, row, column]) => count === 1 && row + column > 0);
-    return { blocks, said: field.said, from: [...at, 1, 1], to: first < 0 ? null : [...blocks[first].slice(0, 2), 1, 1] };
+    return { blocks, said: field.said, from: first < 0 ? null : [...at, ...blocks[first].slice(2)], to: blocks[first] };
   }
   function lights() {
     const node = pointed?.isConnected ? pointed : focused?.isConnected ? focused : null, found = node && meant(node);
     if (!found) return [];
     const piece = shown.links.piece, boxes = placesOf(shown.stage, found.blocks, piece).map((box) => frame(box, "lit"));
-    const ends = found.to ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
+    const ends = found.from ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
     if (ends.length && ends.every(Boolean) && shown.stage.grids.length === 1) boxes.push(...arrow(...ends));
     return boxes;
   }
@@ -260,7 +264,7 @@
       const digit = digitOf(mode, cell);
       node.lastChild.textContent = String(digit);
       node.classList.toggle("on", digit > 0);
-      node.setAttribute("aria-label", `${mode.said}; element (${cell.join(",")}) is at place ${digit}`);
+      node.title = `${mode.said}; element (${cell.join(",")}) is at place ${digit}`;
     }
     const at = corner();
     for (const node of $("fields").querySelectorAll("[data-row]")) {
@@ -287,13 +291,14 @@
     if (!found || found.error) { $("facts").replaceChildren(); if (found?.error) problem(found.error.message); return; }
     $("cell").value = found.cell.join(",");
     const row = (label, cells) => make("tr", {}, make("th", { scope: "row", textContent: label }), ...cells);
+    const bits = [...found.kinds].map((kind, i, all) => { const bit = all.length - 1 - i; return { bit, kind, before: found.before >> bit & 1, after: found.after >> bit & 1 }; });
     const bit = (one, when) => make("td", { textContent: String(one[when]), className: `${one.kind} ${when === "after" && one.before !== one.after ? "turned" : ""}` });
     const caption = $("bits").querySelector("caption");
     $("bits").replaceChildren(caption, make("tbody", {},
-      row("bit", found.bits.map((one) => make("th", { scope: "col", textContent: String(one.bit) }))),
-      row("is", found.bits.map((one) => make("td", { textContent: { Y: "Y", Z: "Z", b: "b", ".": "·" }[one.kind], className: one.kind }))),
-      row("before", found.bits.map((one) => bit(one, "before"))),
-      row("after", found.bits.map((one) => bit(one, "after")))));
+      row("bit", bits.map((one) => make("th", { scope: "col", textContent: String(one.bit) }))),
+      row("is", bits.map((one) => make("td", { textContent: { Y: "Y", Z: "Z", b: "b", ".": "·" }[one.kind], className: one.kind }))),
+      row("before", bits.map((one) => bit(one, "before"))),
+      row("after", bits.map((one) => bit(one, "after")))));
     $("formula").textContent = found.formula;
     $("general").textContent = found.general;
     $("facts").replaceChildren(...found.facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })]));
@@ -450,7 +455,7 @@
   async function tell() {
     state.paste = $("paste").value;
     const found = await ask({ ...small(), want: ["pasted"] }, "answer");
-    if (found.frozen) { status("This page is frozen: run descriptors explore to ask."); return; }
+    if (found.frozen) { state.paste = good.paste; status("This page is frozen: run descriptors explore to ask."); return; }
     shown.pasted = found.ok ? found.pasted : found.pasted ?? { error: found.error };
     pasted();
   }
@@ -471,7 +476,7 @@
     tabs(); fill();
     show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
     document.documentElement.dataset.painted = String(Math.round(performance.now()));
-    if (Object.keys(asked).length && baked.engine !== "none") become(asked);
+    if (Object.keys(asked).length) become(asked);
     else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
   }
   let begun = false;
