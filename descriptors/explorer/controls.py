@@ -30,14 +30,16 @@ def filled(template: str, state: Mapping[str, Any], choices: Mapping[str, Sequen
     return re.sub(r'<input ([^>]*?)name="(\w+)"([^>]*)>', lambda found: _input(found, state), template)
 
 
-def options(names: Sequence[str], chosen: str = "") -> str:
-    """What a list offers; a value that is none of the names stands at its end.
+def options(names: Sequence[str], chosen: str) -> str:
+    """What a list offers; a value that is none of the names stands at its end, and none is a layout's own.
 
     >>> options(["", "A"], "B")
     '<option value="">either</option><option>A</option><option selected>B</option>'
+    >>> options(["K", "MN"], "")
+    '<option>K</option><option>MN</option><option value="" selected>its own</option>'
     """
-    shown = names if chosen in names or not chosen else [*names, chosen]
-    return "".join(_option(name, selected=name == chosen) for name in shown)
+    shown, nothing = names if chosen in names else [*names, chosen], "either" if "" in names else "its own"
+    return "".join(_option(name, nothing, selected=name == chosen) for name in shown)
 
 
 def numbered(names: Sequence[str]) -> str:
@@ -60,9 +62,9 @@ def boxes(names: Sequence[str], chosen: Sequence[str]) -> str:
     return "".join(f'<label><input type="checkbox" value="{name}"{tick}>{name}</label>' for name, tick in told)
 
 
-def _option(name: str, *, selected: bool) -> str:
+def _option(name: str, nothing: str, *, selected: bool) -> str:
     value = "" if name else ' value=""'
-    return f"<option{value}{' selected' if selected else ''}>{escape(name) or 'either'}</option>"
+    return f"<option{value}{' selected' if selected else ''}>{escape(name) or nothing}</option>"
 
 
 def _input(found: re.Match[str], state: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def page(asked: object = None, engine: str = "none") -> str:
 
 def _kept(given: Mapping[str, Any]) -> str:
     """Every element of the state, for a page that nobody answers."""
-    asked = question(given | {"want": []})
+    asked = question({**given, "want": []})
     return kept(asked, view(asked))
 
 
@@ -93,7 +93,7 @@ def _lists(state: Mapping[str, Any]) -> dict[str, str]:
     offered = choices()
     return {
         "presets": numbered([one["name"] for one in PRESETS]),
-        "languages": options(offered["language"]),
+        "languages": options(offered["language"], offered["language"][0]),
         "levels": boxes(offered["levels"], str(state["levels"]).split(",")),
     }
 

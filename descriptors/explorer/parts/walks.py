@@ -44,17 +44,24 @@ def walks(d: Derivation) -> list[list[dict[str, Any]]]:
 def _walks(d: Derivation) -> tuple[tuple[dict[str, Any], ...], ...]:
     bits, many = d.element.storage_bits, d.element.per_16_bytes
     unit: Pair = (1, many) if d.major.contiguous_mode else (many, 1)
+    mn, k, *_ = plain(d.smem_tile)
+    tile = tuple(_step(d, ((mn,), (k,)), ("",), (1, 1), bits))
     if d.crossing is not None:  # whose columns of 16 bytes are no parts of one operand
-        return (tuple(_step(d, [(plain(d.smem_tile)[i],) for i in (0, 1)], ("",), (1, 1), bits)), (), (), (), ())
-    halves = ("operand ", "subtiles ")
-    whole, units = plain(d.partitioned), plain(d.recast)
+        return (tile, (), (), (), ())
+    halves, canonical, (rows, columns, *_) = ("operand ", "subtiles "), d.canonical, plain(d.advance)
     return (
-        tuple(_step(d, [(plain(d.smem_tile)[i],) for i in (0, 1)], ("",), (1, 1), bits)),
-        tuple(_step(d, [(whole[0][i], whole[1][i]) for i in (0, 1)], halves, (1, 1), bits)),
-        tuple(_step(d, [(units[0][i], units[1][i]) for i in (0, 1)], halves, unit, 128)),
-        tuple(_step(d, [tuple(d.canonical[i]) for i in (0, 1)], ("chunk ", "rest "), unit, 128)),
-        tuple(_step(d, [(d.advance[i],) for i in (0, 1)], ("subtiles ",), d.mma, 128)),
+        tile,
+        tuple(_step(d, _halves(plain(d.partitioned)), halves, (1, 1), bits)),
+        tuple(_step(d, _halves(plain(d.recast)), halves, unit, 128)),
+        tuple(_step(d, [tuple(canonical[i]) for i in (0, 1)], ("chunk ", "rest "), unit, 128)),
+        tuple(_step(d, [(rows,), (columns,)], ("subtiles ",), d.mma, 128)),
     )
+
+
+def _halves(layout: Layout) -> list[tuple[Layout, ...]]:
+    """What one instruction reads along each axis, and which of them it is."""
+    operand, rest = layout
+    return [(inside, part) for inside, part in zip(operand, rest, strict=False)]
 
 
 def _step(

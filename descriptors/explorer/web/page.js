@@ -109,7 +109,7 @@
   }
   let timer = 0;
   const soon = (kind) => { clearTimeout(timer); timer = setTimeout(() => refresh(kind), 60); };
-  const problem = (text) => { $("problem").hidden = !text; $("problem").textContent = text; document.querySelector("main").classList.toggle("stale", Boolean(text)); };
+  const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " What stands below is the last that could be answered." : ""); document.body.classList.toggle("stale", Boolean(text)); };
 
   // ---- showing ----
   function show(parts) {
@@ -136,7 +136,7 @@
     subtiles(told);
     queueMicrotask(links);
     $("stagelabel").hidden = told.stages < 2;
-    $("steps").replaceChildren(...told.steps.map((step, number) => make("li", {}, step.title, make("pre", { tabIndex: 0, textContent: step.lines.map((line) => line.replace(/^ {3}/, "")).join("\n"), "aria-label": step.title }), make("p", { className: "modes", "data-step": String(number) }))));
+    $("steps").replaceChildren(...told.steps.map((step, number) => make("li", {}, step.title, make("pre", { tabIndex: 0, "aria-label": step.title }, ...step.lines.map((line) => make("span", { textContent: `${line.replace(/^ {3}/, "")}\n` }))), make("p", { className: "modes", "data-step": String(number) }))));
     $("commands").replaceChildren(...told.commands.map(({ what, line }) => make("div", {}, make("p", { className: "quiet", textContent: what }), make("div", { className: "command" }, make("pre", { textContent: line, tabIndex: 0, "aria-label": what }), copier(() => line, `copy the command: ${what}`)))));
   }
   const copier = (text, label) => make("button", { type: "button", textContent: "copy", "aria-label": label, on: { click: () => copy(text()) } });
@@ -165,7 +165,7 @@
   /** A list shows a value, be it one that it does not offer. */
   const listed = (list, value) => {
     list.querySelector(".odd")?.remove();
-    if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value, textContent: value, className: "odd" }));
+    if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value, textContent: value || "its own", className: "odd" }));
     list.value = value;
   };
   const choice = (names, value) => {
@@ -180,7 +180,7 @@
   function stage() {
     const found = shown.stage;
     if (!found) return;
-    if (found.error) { $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
+    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
     if (found.svg !== lastSvg) { $("svg").innerHTML = found.svg; lastSvg = found.svg; }
     $("stagetitle").textContent = found.title;
     $("said").textContent = found.said;
@@ -207,6 +207,7 @@
   }
 
   // ---- what is pointed at is lit on the stage, and the other way round ----
+  const hint = $("lit").textContent;
   let pointed = null, focused = null, hovered = null;
   const chosen = () => shown.inspector?.cell ?? null;
   const corner = () => shown.told.subtiles.chosen.map((one, i) => one * shown.told.mma[i]);
@@ -246,14 +247,14 @@
   /** Say what is lit, and light it. */
   function point() {
     const node = pointed ?? focused, found = node && meant(node);
-    if (found) $("lit").textContent = found.said;
+    $("lit").textContent = found ? found.said : hint;
     marks();
   }
   const PARTS = "[data-row],[data-mode],[data-subtile]";
   $("side").addEventListener("pointerover", (event) => { const node = event.pointerType === "mouse" ? event.target.closest(PARTS) : null; if (node !== pointed) { pointed = node; point(); } });
-  $("side").addEventListener("pointerleave", () => { pointed = null; marks(); });
+  $("side").addEventListener("pointerleave", () => { pointed = null; point(); });
   $("side").addEventListener("focusin", (event) => { focused = event.target.closest(PARTS); point(); });
-  $("side").addEventListener("focusout", () => { focused = null; marks(); });
+  $("side").addEventListener("focusout", () => { focused = null; point(); });
   /** What concerns the element under the pointer, else the chosen one: its digits, its fields, its subtile. */
   function concern() {
     const links = shown.links, told = shown.told, cell = hovered ?? chosen();

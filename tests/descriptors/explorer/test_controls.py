@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from descriptors.explorer.controls import filled, options
 from descriptors.explorer.page import page, source
-from descriptors.explorer.presets import choices, first_state
+from descriptors.explorer.presets import PRESETS, choices, first_state
 
 
 class Controls(HTMLParser):
@@ -56,3 +56,5 @@ def test_what_a_state_holds_is_no_markup_and_no_part_of_the_template() -> None:
 
 def test_a_value_that_a_list_does_not_offer_is_shown_all_the_same() -> None:
     assert "<option selected>f64</option>" in options(["bf16"], "f64")
+    printed = next(one["question"] for one in PRESETS if "printed" in one["name"])
+    assert page(printed).count("selected>its own</option>") == 2

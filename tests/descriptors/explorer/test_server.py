@@ -233,6 +233,7 @@ def test_what_cute_printed_can_be_shown_on_the_stage(home: Any) -> None:
     home.click("#tell")
     settled(home, lambda: home.click("#use"))
     assert text(home, "#headword") == "0x4000404000010040"
+    assert home.input_value("#controls [name=major]") == "K"
     assert "proved" in text(home, "#proof")
     settled(home, lambda: home.click("#nolayout"))
     assert text(home, "#headword") == "0x4000404000010000"
@@ -250,8 +251,16 @@ def test_an_impossible_choice_is_answered_in_the_engines_sentence(home: Any) -> 
     home.select_option("#controls [name=swizzle]", "128B_BASE32B")
     home.locator("#problem", has_text="legality: swizzle must be none, 32B, 64B, 128B").wait_for()
     assert text(home, "#proof") == "", "what was proved before is no longer said"
+    assert text(home, "#problem").endswith("What stands below is the last that could be answered.")
     put(home, "swizzle", "64B")
     assert home.is_hidden("#problem")
+
+
+def test_a_tab_that_cannot_show_a_tile_says_why(home: Any) -> None:
+    put(home, "arch", "sm90")
+    settled(home, lambda: home.click("#tab-tensor"))
+    assert "tensor memory must be that of sm100, found sm90" in text(home, "#svg")
+    assert text(home, "#stagetitle") == "Tensor memory"
 
 
 def test_a_script_in_a_layout_is_text(home: Any) -> None:
