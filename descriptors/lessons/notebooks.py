@@ -70,6 +70,8 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
     for part in lesson.parts:
         if part.kind == "figure":
             cells.append(("code", f'draw(evaluate("{part.text}"))'))
+        elif part.kind == "picture":
+            cells.append(("code", part.text))
         elif part.kind == "exercise":
             exercise = lesson.exercises[int(part.text) - 1]
             name = f"{lesson.number}.{part.text}"

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from html import escape
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.source import Exercise, Lesson
-from layoutalg import draw, evaluate
+from descriptors.lessons.figures import figure
+from descriptors.lessons.source import FIGURES, Exercise, Lesson
 
 _STYLE = """
 body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
@@ -118,10 +118,9 @@ def _body(lesson: Lesson, exercises: list[str]) -> str:
     for part in lesson.parts:
         if part.kind == "text":
             pieces.append(write.render(part.text))
-        elif part.kind == "figure":
-            pieces.append(
-                f"<figure>{draw(evaluate(part.text)).svg()}<figcaption><code>{escape(part.text)}</code></figcaption></figure>"
-            )
+        elif part.kind in FIGURES:
+            caption = f"<figcaption><code>{escape(part.text)}</code></figcaption>"
+            pieces.append(f"<figure>{figure(part.kind, part.text).svg()}{caption}</figure>")
         else:
             pieces.append(exercises[int(part.text) - 1])
     return f"<article>{''.join(pieces)}</article>"

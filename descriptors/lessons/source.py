@@ -1,8 +1,9 @@
 """A lesson as it is written: Markdown with fenced blocks, one file a lesson, `NN-name.md`.
 
 The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
-`figure` is an expression whose layout is drawn. An `exercise`, in TOML, is followed by three `hint` blocks, a
-`solution` (the answer, a line of three dashes, why) and a `wrong` block: a line ``answer -> words of its hint`` each.
+`figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
+followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
+``answer -> words of its hint`` each.
 
 Law: the parts of a lesson, in order, are its text.
 
@@ -62,7 +63,10 @@ The second lies at 4.
 ```
 """
 
-_FENCE = re.compile(r"^```(lesson|figure|exercise|hint|solution|wrong)\n(.*?)^```$\n?", re.M | re.S)
+#: The blocks that are shown.
+FIGURES = ("figure", "picture")
+
+_FENCE = re.compile(r"^```(lesson|figure|picture|exercise|hint|solution|wrong)\n(.*?)^```$\n?", re.M | re.S)
 _EXERCISE = {"name", "ask", "judge", "operands", "starter"}
 _LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
 
@@ -85,7 +89,7 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a lesson: ``text`` in Markdown, the expression of a ``figure``, or the number of an ``exercise``."""
+    """A piece of a lesson: ``text``, a ``figure`` or a ``picture`` (see ``figures``), the number of an ``exercise``."""
 
     kind: str
     text: str
@@ -130,7 +134,7 @@ def parse(text: str, number: int = 1) -> Lesson:
             belonging, rest = _until_text(rest)
             exercises.append(_exercise(body, belonging, where))
             body = str(len(exercises))
-        elif kind not in ("text", "figure"):
+        elif kind not in ("text", *FIGURES):
             raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
         parts.append(Part(kind, body.strip()))
     words = tuple(head.pop("words").items())
@@ -147,7 +151,7 @@ def _blocks(text: str) -> list[tuple[str, str]]:
 
 
 def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    end = next((k for k, (kind, _) in enumerate(blocks) if kind in ("text", "figure", "exercise")), len(blocks))
+    end = next((k for k, (kind, _) in enumerate(blocks) if kind in ("text", "exercise", *FIGURES)), len(blocks))
     return blocks[:end], blocks[end:]
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from descriptors.lessons.source import Lesson
-from layoutalg import draw, evaluate
+from descriptors.lessons.figures import figure
+from descriptors.lessons.source import FIGURES, Lesson
 
 Counts = Callable[[str], Mapping[str, int]]
 
@@ -43,8 +43,8 @@ def tell_lesson(lesson: Lesson) -> str:
     """
     pieces = [f"{lesson.number}. {lesson.title}\n\nAim: {lesson.aim}."]
     for part in lesson.parts:
-        if part.kind == "figure":
-            pieces.append(draw(evaluate(part.text)).text(width=110))
+        if part.kind in FIGURES:
+            pieces.append(figure(part.kind, part.text).text(width=110))
         elif part.kind == "exercise":
             pieces.append(tell_exercise(lesson, int(part.text)))
         else:

@@ -81,6 +81,8 @@ SHARED = [
         "tcgen05_mma_forms",
     ),
     ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
+    ("descriptors.lessons", "descriptors/lessons/test_source.py", "draws every figure", "figures"),
+    ("descriptors.lessons.judges", "descriptors/lessons/test_grading.py", "reads every answer", "reading"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",

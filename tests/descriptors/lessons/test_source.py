@@ -9,9 +9,9 @@ import pytest
 from places import ROOT
 
 from descriptors.errors import DescriptorError
+from descriptors.lessons.figures import figure
 from descriptors.lessons.grading import grade
-from descriptors.lessons.source import EXAMPLE, Exercise, Lesson, folder, lessons, parse
-from layoutalg import draw, evaluate
+from descriptors.lessons.source import EXAMPLE, FIGURES, Exercise, Lesson, folder, lessons, parse
 
 LESSONS = lessons()
 EXERCISES = [
@@ -35,7 +35,7 @@ def test_the_lessons_are_numbered_from_1_without_a_gap() -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
 def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert len(lesson.exercises) >= 4
-    assert [part.kind for part in lesson.parts].count("figure") >= 1
+    assert [part for part in lesson.parts if part.kind in FIGURES]
     assert 10 <= lesson.minutes <= 45
     assert lesson.aim and lesson.misconception and "min:" in lesson.teacher and "Without machines" in lesson.teacher
     assert len({exercise.name for exercise in lesson.exercises}) == len(lesson.exercises)
@@ -44,8 +44,8 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
 def test_every_figure_is_drawn(lesson: Lesson) -> None:
     for part in lesson.parts:
-        if part.kind == "figure":
-            assert draw(evaluate(part.text)).svg().startswith("<svg")
+        if part.kind in FIGURES:
+            assert figure(part.kind, part.text).svg().startswith("<svg")
 
 
 @pytest.mark.parametrize("path", sorted(folder().glob("*.md")), ids=lambda path: path.name)

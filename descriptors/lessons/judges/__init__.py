@@ -1,0 +1,1 @@
+"""Who says what of an answer is wrong? Each judge works by the definition, by enumeration or by the read model."""
