@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from acts import click, settled, text
+from acts import click, settled, text, visit
 
 from descriptors.explorer.answer import answer
 from descriptors.explorer.server import Server
@@ -13,8 +13,7 @@ from descriptors.explorer.server import Server
 
 @pytest.fixture
 def home(page: Any, server: Server) -> Any:
-    page.goto(server.url)
-    page.wait_for_selector("html[data-painted]", state="attached")
+    visit(page, server.url)
     return page
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import browsers
 import pytest
-from acts import click, settled, text
+from acts import click, settled, text, visit
 
 from descriptors import DescriptorError
 from descriptors.cli import main
@@ -74,7 +74,7 @@ def disk(page: Any, tmp_path: Path) -> Any:
     """The page from a file that the command wrote."""
     target = tmp_path / "explorer.html"
     assert main(["explore", "--html", str(target), "--cell", "11,21", "--tab", "atom"]) == 0
-    page.goto(target.as_uri())
+    visit(page, target.as_uri())
     return page
 
 
@@ -189,7 +189,7 @@ def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: str, tmp_pa
         color_scheme=scheme, viewport={"width": wide, "height": high}, bypass_csp=True, reduced_motion="reduce"
     )
     opened = context.new_page()
-    opened.goto(target.as_uri())
+    visit(opened, target.as_uri())
     opened.evaluate(script)
     for name in TABS:
         opened.click(f"#tab-{name}")

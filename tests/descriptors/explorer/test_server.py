@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acts import click, put, settled, text
+from acts import click, put, settled, text, visit
 from places import ROOT
 
 from descriptors import DescriptorError
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_it_quietly() -> None:
 
 @pytest.fixture
 def home(page: Any, server: Server) -> Any:
-    page.goto(server.url)
+    visit(page, server.url)
     return page
 
 
