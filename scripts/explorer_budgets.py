@@ -3,8 +3,9 @@
 
 Usage: python scripts/explorer_budgets.py [--pyodide DIR] [--times N]    DIR: node_modules/pyodide, for the static site
 
-First paint is taken from the browser's own paint entries, and when all is shown from the page's clock; a click and a change of tile from the input event until the
-answer is on the page, by the page's own clock; the site's size is the sum of its files, each compressed by gzip.
+First paint is taken from the browser's own paint entries, and when all is shown from the page's clock; a click and a
+change of tile from the input event until the answer is on the page, by the page's own clock; the site's size is the sum
+of its files, each compressed by gzip. Another program that works at the same time makes all of them longer.
 """
 
 from __future__ import annotations

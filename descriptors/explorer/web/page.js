@@ -199,7 +199,8 @@
     const found = shown.stage, at = $("marks");
     if (!found?.svg) return;
     at.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
-    const boxes = [...lights(), ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)])];
+    const lit = lights(), arrows = lit.filter((one) => one.localName === "polyline");
+    const boxes = [...lit, ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]), ...arrows];
     if (hover) boxes.push(frame(hover, "hover"));
     at.replaceChildren(...boxes);
     $("canvas").style.width = `${Math.round(100 * zoom)}%`;
