@@ -2,7 +2,7 @@
 
 Law: every control of a template has the value that the state gives it, as text and not as markup.
 
->>> filled('<select name="major"></select> <input name="tile">', {"major": "MN", "tile": '"<'}, {"major": ["K", "MN"]})
+>>> valued('<select name="major"></select> <input name="tile">', {"major": "MN", "tile": '"<'}, {"major": ["K", "MN"]})
 '<select name="major"><option>K</option><option selected>MN</option></select> <input name="tile" value="&quot;&lt;">'
 """
 
@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 
-def filled(template: str, state: Mapping[str, Any], choices: Mapping[str, Sequence[str]]) -> str:
+def valued(template: str, state: Mapping[str, Any], choices: Mapping[str, Sequence[str]]) -> str:
     """A template whose lists, fields and boxes have the values of a state.
 
     Args:

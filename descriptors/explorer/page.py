@@ -21,10 +21,10 @@ from typing import Any
 
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
-from descriptors.explorer.controls import boxes, filled, numbered, options
+from descriptors.explorer.controls import boxes, numbered, options, valued
 from descriptors.explorer.parts.asked import view
 from descriptors.explorer.parts.kept import kept
-from descriptors.explorer.parts.question import TABS, question
+from descriptors.explorer.parts.question import LONGEST, TABS, question
 from descriptors.explorer.presets import PRESETS, choices, first_state
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
@@ -57,6 +57,7 @@ def page(asked: object = None, engine: str = "none") -> str:
     first = first_state()
     state = _as_state(found["question"], first)
     held = {"answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs}
+    held["longest"] = LONGEST
     held["kept"] = "" if engine != "none" else _kept(given)
     script = "".join(map(source, SCRIPTS))
     parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
@@ -64,7 +65,7 @@ def page(asked: object = None, engine: str = "none") -> str:
     head, *rest = source("page.html").split("{{")
     # What stands between two parts is filled alone: a value may hold whatever marks a part.
     pieces = [
-        (parts[name], filled(text, first | state, choices())) for name, _, text in (one.partition("}}") for one in rest)
+        (parts[name], valued(text, first | state, choices())) for name, _, text in (one.partition("}}") for one in rest)
     ]
     return head + "".join(part + text for part, text in pieces)
 

@@ -53,7 +53,10 @@
   };
   const kept = keptIn(baked.kept);
   const of = ({ want, tab, cell, ...rest }) => rest;
-  const ask = (question, path) => engines[baked.engine](question, path);
+  /** Ask; whatever happens, an answer comes. */
+  const ask = async (question, path) => {
+    try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
+  };
 
   const status = (text) => { $("status").textContent = text; };
   const small = () => {
@@ -93,7 +96,7 @@
     const steps = [...STEPS[kind]];
     if (kind === "all" && $("story").open) steps.push(["story"]);
     for (const want of steps) {
-      const found = await ask({ ...small(), want }, "answer").catch((error) => ({ ok: false, error: { message: `the engine does not answer: ${error.message}` } }));
+      const found = await ask({ ...small(), want }, "answer");
       if (mine !== latest) return;
       if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash(); return; }
       if (!found.ok) { problem(found.error.message); shown = { ...shown, proof: null }; badge(); return; }
@@ -454,7 +457,15 @@
   $("nolayout").addEventListener("click", () => become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }));
   $("word").addEventListener("change", (event) => { state.word = event.target.value.trim(); state.edit = {}; refresh("cell"); });
   $("cell").addEventListener("change", (event) => { state.cell = event.target.value; refresh("cell"); });
+  /** A text that is too long is not asked: a browser could not even show it. */
+  function tooLong(text) {
+    if (text.length <= baked.longest) return false;
+    shown.pasted = { error: { message: `explore: paste must have at most ${baked.longest} characters, found ${text.length}` } };
+    pasted();
+    return true;
+  }
   async function tell() {
+    if (tooLong($("paste").value)) return;
     state.paste = $("paste").value;
     const found = await ask({ ...small(), want: ["pasted"] }, "answer");
     if (found.frozen) { state.paste = good.paste; status("This page is frozen: run descriptors explore to ask."); return; }
@@ -462,7 +473,9 @@
     pasted();
   }
   $("tell").addEventListener("click", tell);
-  $("paste").addEventListener("paste", () => setTimeout(tell, 0));
+  $("paste").addEventListener("paste", (event) => {
+    if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(tell, 0);
+  });
   $("use").addEventListener("click", () => { become({ ...state, ...shown.pasted.use }); $("stage").scrollIntoView({ block: "nearest" }); });
   $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
   $("controls").addEventListener("submit", (event) => event.preventDefault());

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from descriptors.explorer.controls import filled, options
+from descriptors.explorer.controls import options, valued
 from descriptors.explorer.page import page, source
 from descriptors.explorer.presets import PRESETS, choices, first_state
 
@@ -37,7 +37,7 @@ class Controls(HTMLParser):
 
 def test_every_control_has_the_value_of_its_state() -> None:
     state = first_state() | {"dtype": "tf32", "swizzled": False, "base": 1024, "major": ""}
-    found = Controls(filled(source("page.html"), state, choices()))
+    found = Controls(valued(source("page.html"), state, choices()))
     for name, value in found.values.items():
         if name not in ("load", "major", "operand", "viewport"):
             assert value == (value if isinstance(value, bool) else str(state[name])), name
@@ -50,7 +50,7 @@ def test_what_a_state_holds_is_no_markup_and_no_part_of_the_template() -> None:
     made = page({"lanes": "", "cell": "3,4", "paste": hostile})
     assert made.count("<script>") == 1
     template = '<input name="layout"><select name="unit"></select>'
-    found = Controls(filled(template, {"layout": hostile, "unit": hostile}, {"unit": ["elements"]}))
+    found = Controls(valued(template, {"layout": hostile, "unit": hostile}, {"unit": ["elements"]}))
     assert found.values == {"layout": hostile, "unit": hostile}
 
 

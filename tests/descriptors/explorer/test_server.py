@@ -228,6 +228,37 @@ def test_anything_can_be_pasted(home: Any, pasted: str, said: str) -> None:
     assert home.locator("#pasted img").count() == 0
 
 
+def test_ten_megabytes_in_the_box_are_refused_without_being_shown(home: Any) -> None:
+    home.evaluate("""() => {
+        const data = new DataTransfer();
+        data.setData("text/plain", "(" + "1,".repeat(5000000));
+        const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+        document.getElementById("paste").dispatchEvent(event);
+    }""")
+    assert text(home, "#pasted") == "explore: paste must have at most 20000 characters, found 10000001"
+    home.fill("#paste", "(64,16):(64,1)")
+    home.click("#tell")
+    home.locator("#pasted pre", has_text="K-major none").wait_for()
+
+
+def test_a_server_that_is_gone_is_said(chromium: Any, server: Server) -> None:
+    context = chromium.new_context()
+    opened, errors = context.new_page(), []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    visit(opened, server.url)
+    for path in ("answer", "page"):
+        opened.route(f"**/{path}", lambda route: route.abort())
+    opened.click("#tab-atom")
+    opened.locator("#problem", has_text="the engine does not answer: ").wait_for()
+    opened.fill("#paste", "0x1")
+    opened.click("#tell")
+    opened.locator("#pasted", has_text="the engine does not answer: ").wait_for()
+    opened.click("#savepage")
+    opened.wait_for_timeout(100)
+    context.close()
+    assert errors == []
+
+
 def test_what_cute_printed_can_be_shown_on_the_stage(home: Any) -> None:
     home.fill("#paste", "Sw<3,4,3> o smem_ptr[16b](0x7f2a00000400) o (64,64):(64,1)")
     home.click("#tell")
