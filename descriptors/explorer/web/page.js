@@ -176,8 +176,9 @@
     return all.map((name) => make("option", { value: name, textContent: name || "either", selected: name === value }));
   };
   function subtiles(told) {
-    const { starts, chosen } = told.subtiles, [mn, k] = told.mma;
+    const { starts, chosen } = told.subtiles, [mn, k] = told.mma, focused = document.activeElement?.dataset?.subtile;
     $("subtiles").replaceChildren(make("caption", { className: "hide", textContent: `Rows: subtiles along ${told.names[0]}; columns: along ${told.names[1]}` }), make("tbody", {}, ...starts.map((row, i) => make("tr", {}, ...row.map((start, j) => make("td", {}, make("button", { type: "button", textContent: String(start), "aria-pressed": String(i === chosen[0] && j === chosen[1]), "data-subtile": `${i},${j}`, "aria-label": `subtile (${i},${j}) starts at ${start}`, on: { click: () => { state.cell = `${i * mn},${j * k}`; refresh("cell"); } } })))))));
+    if (focused) $("subtiles").querySelector(`[data-subtile="${CSS.escape(focused)}"]`)?.focus();
     if (!starts.length) $("subtiles").replaceChildren(make("caption", { textContent: "too many to list" }));
   }
   function stage() {
@@ -316,7 +317,7 @@
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
     const told = [make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.headline }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "the comparison" })];
-    if (!found.ok && state.colour !== "wrong") told.push(make("button", { type: "button", textContent: "show the wrong cells", on: { click: () => { state.colour = "wrong"; state.tab = "tile"; refresh("look"); tabs(); } } }));
+    if (!found.ok && state.colour !== "wrong") told.push(make("button", { type: "button", textContent: "show the wrong cells", on: { click: () => { state.colour = "wrong"; state.tab = "tile"; refresh("look"); tabs(); $("scroll").focus(); } } }));
     at.replaceChildren(...told);
     if (shown.told?.fields) { $("word").value = found.word; fields(found.fields, shown.told.fields); }
   }
@@ -453,8 +454,8 @@
     const found = await ask(small(), "page");
     if (found.html) download("explorer.html", "text/html", found.html); else problem(found.error?.message ?? "no page");
   });
-  $("reset").addEventListener("click", () => { state.word = ""; state.edit = {}; refresh("cell"); });
-  $("nolayout").addEventListener("click", () => become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }));
+  $("reset").addEventListener("click", () => { state.word = ""; state.edit = {}; refresh("cell"); $("word").focus(); });
+  $("nolayout").addEventListener("click", () => { become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }); document.querySelector("[name=tile]").focus(); });
   $("word").addEventListener("change", (event) => { state.word = event.target.value.trim(); state.edit = {}; refresh("cell"); });
   $("cell").addEventListener("change", (event) => { state.cell = event.target.value; refresh("cell"); });
   /** A text that is too long is not asked: a browser could not even show it. */

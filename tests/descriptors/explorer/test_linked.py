@@ -103,6 +103,23 @@ def test_an_element_that_is_pointed_at_says_what_concerns_it(home: Any) -> None:
     assert mode(home, "MN 16:512").locator("b").text_content() == "0", "the chosen element's again"
 
 
+def test_who_works_with_keys_stays_where_they_are(home: Any) -> None:
+    focused = "document.activeElement.dataset.subtile ?? document.activeElement.id"
+    home.focus("[data-subtile='1,2']")
+    settled(home, lambda: home.keyboard.press("Enter"))
+    assert text(home, "#picked").startswith("element (64,32)")
+    assert home.evaluate(focused) == "1,2"
+    home.focus("[data-field=stride_byte_offset]")
+    settled(home, lambda: home.fill("[data-field=stride_byte_offset]", "512") or home.keyboard.press("Enter"))
+    assert home.evaluate("document.activeElement.dataset.field") == "stride_byte_offset"
+    home.get_by_text("show the wrong cells").focus()
+    settled(home, lambda: home.keyboard.press("Enter"))
+    assert home.evaluate(focused) == "scroll", "what was asked to be shown"
+    home.focus("#reset")
+    settled(home, lambda: home.keyboard.press("Enter"))
+    assert home.evaluate(focused) == "word"
+
+
 def test_arrow_keys_change_the_digits(home: Any) -> None:
     home.focus("#scroll")
     settled(home, lambda: home.keyboard.press("Shift+ArrowDown"))
