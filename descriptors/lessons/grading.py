@@ -17,12 +17,20 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges.by_hand import arithmetic, swizzles, threads
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
-JUDGES: dict[str, Callable[..., str | None]] = {**layouts.JUDGES, **accesses.JUDGES, **words.JUDGES}
+JUDGES: dict[str, Callable[..., str | None]] = {
+    **layouts.JUDGES,
+    **accesses.JUDGES,
+    **words.JUDGES,
+    **arithmetic.JUDGES,
+    **threads.JUDGES,
+    **swizzles.JUDGES,
+}
 
 
 def grade(exercise: Exercise, answer: str) -> str | None:

@@ -27,9 +27,9 @@ WRONG = [
 ]
 
 
-def test_the_lessons_are_numbered_from_1_without_a_gap() -> None:
+def test_the_lessons_are_numbered_from_0_without_a_gap() -> None:
     assert folder() == ROOT / "course"
-    assert [lesson.number for lesson in LESSONS] == list(range(1, len(LESSONS) + 1))
+    assert [lesson.number for lesson in LESSONS] == list(range(len(LESSONS)))
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
