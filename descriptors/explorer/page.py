@@ -56,7 +56,14 @@ def page(asked: object = None, engine: str = "none") -> str:
     tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
     first = first_state()
     state = _as_state(found["question"], first)
-    held = {"answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs}
+    held: dict[str, Any] = {
+        "answer": found,
+        "question": state,
+        "first": first,
+        "presets": PRESETS,
+        "engine": engine,
+        "tabs": tabs,
+    }
     held["longest"] = LONGEST
     held["kept"] = "" if engine != "none" else _kept(given)
     script = "".join(map(source, SCRIPTS))
