@@ -48,7 +48,7 @@ def numbered(names: Sequence[str]) -> str:
     >>> numbered(["one"])
     '<option value="">choose…</option><option value="0">one</option>'
     """
-    rows = [f'<option value="{number}">{escape(name)}</option>' for number, name in enumerate(names)]
+    rows = [f'<option value="{number}">{_text(name)}</option>' for number, name in enumerate(names)]
     return "".join(['<option value="">choose…</option>', *rows])
 
 
@@ -58,13 +58,18 @@ def boxes(names: Sequence[str], chosen: Sequence[str]) -> str:
     >>> boxes(["tile"], ["tile"])
     '<label><input type="checkbox" value="tile" checked>tile</label>'
     """
-    told = [(escape(name), " checked" if name in chosen else "") for name in names]
+    told = [(_text(name), " checked" if name in chosen else "") for name in names]
     return "".join(f'<label><input type="checkbox" value="{name}"{tick}>{name}</label>' for name, tick in told)
+
+
+def _text(value: str) -> str:
+    """A value as text: no markup, and no place of a template that is filled in later."""
+    return escape(value).replace("{", "&#123;")
 
 
 def _option(name: str, nothing: str, *, selected: bool) -> str:
     value = "" if name else ' value=""'
-    return f"<option{value}{' selected' if selected else ''}>{escape(name) or nothing}</option>"
+    return f"<option{value}{' selected' if selected else ''}>{_text(name) or nothing}</option>"
 
 
 def _input(found: re.Match[str], state: Mapping[str, Any]) -> str:
@@ -72,5 +77,5 @@ def _input(found: re.Match[str], state: Mapping[str, Any]) -> str:
     if 'type="checkbox"' in before:
         given = " checked" if state[name] else ""
     else:
-        given = f' value="{escape(str(state[name]))}"'
+        given = f' value="{_text(str(state[name]))}"'
     return f'<input {before}name="{name}"{given}{after}>'

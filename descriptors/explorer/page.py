@@ -16,9 +16,11 @@ from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from typing import Any
 
+from descriptors.browser.folder import source as shared
+from descriptors.browser.reply import Answers
+from descriptors.browser.template import filled
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
 from descriptors.explorer.controls import boxes, numbered, options, valued
@@ -56,25 +58,15 @@ def page(asked: object = None, engine: str = "none") -> str:
     tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
     first = first_state()
     state = _as_state(found["question"], first)
-    held: dict[str, Any] = {
-        "answer": found,
-        "question": state,
-        "first": first,
-        "presets": PRESETS,
-        "engine": engine,
-        "tabs": tabs,
-    }
-    held["longest"] = LONGEST
-    held["kept"] = "" if engine != "none" else _kept(given)
-    script = "".join(map(source, SCRIPTS))
+    held = {
+        "answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs,
+        "kept": "" if engine != "none" else _kept(given), "longest": LONGEST,
+    }  # fmt: skip
+    script = "\n".join([shared("descriptors.browser", "asking.js"), *map(source, SCRIPTS)])
     parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
-    parts |= {"style": source("page.css"), "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")}
-    head, *rest = source("page.html").split("{{")
-    # What stands between two parts is filled alone: a value may hold whatever marks a part.
-    pieces = [
-        (parts[name], valued(text, first | state, choices())) for name, _, text in (one.partition("}}") for one in rest)
-    ]
-    return head + "".join(part + text for part, text in pieces)
+    parts["style"] = shared("descriptors.browser", "colours.css") + source("page.css")
+    parts["baked"] = json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")
+    return filled(valued(source("page.html"), first | state, choices()), parts)
 
 
 def _kept(given: Mapping[str, Any]) -> str:
@@ -118,9 +110,13 @@ def frozen(asked: object) -> dict[str, Any]:
         return {"ok": False, "error": {"type": type(error).__name__, "message": str(error)}}
 
 
+#: What a page may ask, of a server or of a worker.
+ANSWERS: Answers = {"answer": answer, "page": frozen}
+
+
 def source(name: str) -> str:
     """A file of the page."""
-    return (files("descriptors.explorer") / "web" / name).read_text(encoding="utf-8")
+    return shared("descriptors.explorer", name)
 
 
 def _as_state(found: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
