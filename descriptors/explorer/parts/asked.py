@@ -2,7 +2,7 @@
 
 Law: questions about one operand get one derivation.
 
->>> from descriptors.explorer.question import question
+>>> from descriptors.explorer.parts.question import question
 >>> one, other = question({"cell": "3,4"}), question({"colour": "bank"})
 >>> derivation(one) is derivation(other)
 True
@@ -19,8 +19,8 @@ from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.report import Report
 from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError
-from descriptors.explorer.edited import edited_word
-from descriptors.explorer.question import Question
+from descriptors.explorer.parts.edited import edited_word
+from descriptors.explorer.parts.question import Question
 from descriptors.operands.operand import major_of
 from descriptors.operands.pasted import base_of
 from descriptors.stages.view import View

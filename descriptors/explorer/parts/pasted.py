@@ -3,7 +3,7 @@
 Two things stand on two lines. Law: what is recognised is told by the engine's own function for it: a word by
 ``decode``, a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
 
->>> from descriptors.explorer.question import question
+>>> from descriptors.explorer.parts.question import question
 >>> asked = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
 >>> pasted(question(asked))["kind"], pasted(question({"paste": "0x4000404000010000"}))["kind"]
 ('a word and a layout', 'a word')
@@ -19,7 +19,7 @@ from descriptors.debug.candidates import candidates
 from descriptors.debug.decode import decode
 from descriptors.debug.diff import diff
 from descriptors.errors import DescriptorError
-from descriptors.explorer.question import Question
+from descriptors.explorer.parts.question import Question
 from descriptors.operands.explicit import as_unit, explicit_tile
 from descriptors.operands.operand import as_element_type
 from descriptors.operands.swizzled import parts, plain

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from descriptors.explorer.answer import answer
-from descriptors.explorer.pasted import pasted
-from descriptors.explorer.question import question
+from descriptors.explorer.parts.pasted import pasted
+from descriptors.explorer.parts.question import question
 
 PRINTED = "Sw<3,4,3> o smem_ptr[16b](0x7f2a00000400) o (64,64):(64,1)"
 

@@ -21,7 +21,7 @@ from descriptors.errors import ChoiceError, DescriptorError, brief
 from descriptors.frozen import frozen
 
 #: What can be asked for, in the order in which a page shows it.
-PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted")
+PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 #: What is answered where nothing is asked for by name.
 FIRST = ("told", "proof", "stage", "inspector")
 TABS = ("tile", "atom", "banks", "memory", "tensor", "registers")

@@ -2,7 +2,7 @@
 
 Law: the command of a question derives the word that the question's answer has.
 
->>> from descriptors.explorer.question import question
+>>> from descriptors.explorer.parts.question import question
 >>> print(derive_command(question({"tile": "128x64", "cell": "3,20"})))
 descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x64 --mma 64x16
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from shlex import join
 
-from descriptors.explorer.question import Question
+from descriptors.explorer.parts.question import Question
 from descriptors.stages.view import View
 from descriptors.text import extents_text, word_text
 

@@ -2,8 +2,8 @@
 
 Law: the word that is told is that of the chosen subtile, and the table of subtiles has its start.
 
->>> from descriptors.explorer.asked import view
->>> from descriptors.explorer.question import question
+>>> from descriptors.explorer.parts.asked import view
+>>> from descriptors.explorer.parts.question import question
 >>> q = question({"cell": "70,21"})
 >>> found = told(q, view(q))
 >>> found["word"], found["subtiles"]["starts"][1][1]
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.explorer.commands import commands
-from descriptors.explorer.edited import fields, own_word
-from descriptors.explorer.question import Question
+from descriptors.explorer.parts.commands import commands
+from descriptors.explorer.parts.edited import fields, own_word
+from descriptors.explorer.parts.question import Question
 from descriptors.output.tiles.explanation import explain, names
 from descriptors.output.tiles.layout_steps import layout_steps
 from descriptors.proof import read_model

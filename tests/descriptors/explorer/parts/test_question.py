@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from records import JSON
 
 from descriptors import DescriptorError
-from descriptors.explorer.question import LONGEST, Question, question, wanted
+from descriptors.explorer.parts.question import LONGEST, Question, question, wanted
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 Law: a word that nobody changed is none to compare; a changed one is compared with the tile, element by element.
 
 >>> from descriptors import derive
->>> from descriptors.explorer.question import question
+>>> from descriptors.explorer.parts.question import question
 >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
 >>> edited_word(looked, question({})), hex(edited_word(looked, question({"edit": {"stride_byte_offset": "512"}})))
 (None, '0x4000402000010202')
@@ -17,7 +17,7 @@ from typing import Any
 from descriptors.debug.decode import decode
 from descriptors.debug.diff import Diff, diff
 from descriptors.errors import DescriptorError, brief
-from descriptors.explorer.question import Question
+from descriptors.explorer.parts.question import Question
 from descriptors.output.words.decoded import record as decoded_record
 from descriptors.output.words.diff import record, tell
 from descriptors.stages.pieces import misread

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive, diff
-from descriptors.explorer.edited import compared, edited_word, fields, own_word
-from descriptors.explorer.question import question
+from descriptors.explorer.parts.edited import compared, edited_word, fields, own_word
+from descriptors.explorer.parts.question import question
 from descriptors.stages.view import View
 from descriptors.words.descriptor import WORDS
 
