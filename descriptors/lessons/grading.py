@@ -16,13 +16,19 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges import accesses, layouts, ownership, unanswerable, words
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
-JUDGES: dict[str, Callable[..., str | None]] = {**layouts.JUDGES, **accesses.JUDGES, **words.JUDGES}
+JUDGES: dict[str, Callable[..., str | None]] = {
+    **layouts.JUDGES,
+    **accesses.JUDGES,
+    **words.JUDGES,
+    **unanswerable.JUDGES,
+    **ownership.JUDGES,
+}
 
 
 def grade(exercise: Exercise, answer: str) -> str | None:
