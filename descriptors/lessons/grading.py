@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, layouts, ownership, unanswerable, words
+from descriptors.lessons.judges import accesses, layouts, ownership, recoded, stages, traces, unanswerable, words
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
@@ -28,6 +28,9 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     **words.JUDGES,
     **unanswerable.JUDGES,
     **ownership.JUDGES,
+    **traces.JUDGES,
+    **recoded.JUDGES,
+    **stages.JUDGES,
 }
 
 

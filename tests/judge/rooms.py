@@ -87,7 +87,9 @@ ROOMS = {
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
-    "descriptors.lessons.judges": "reading layouts accesses words",
+    "descriptors.lessons.judges": (
+        "reading layouts accesses words unanswerable ownership traces recoded stages"
+    ),
     "descriptors.lessons": "source figures grading progress telling pages notebooks",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",

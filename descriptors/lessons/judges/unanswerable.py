@@ -3,7 +3,7 @@
 Law: `none` is right where every layout is wrong, and wrong where one is right.
 
 >>> [lawful(mine, "composition", "(6,2):(1,7)", "(3,2):(2,3)") for mine in ("none", "(3,2):(2,3)")]
-[None, 'is a layout, but there is none: it is 3 at index 3, must be 4']
+[None, 'is a layout, but there is none: it is 7 at index 5, must be 8']
 >>> [lawful(mine, "complement", "4:2", 24) for mine in ("none", "(3,2):(8,1)")]
 ['says that there is none, but there is one', None]
 """
@@ -31,7 +31,8 @@ def lawful(answer: str, operation: str, *operands: Any) -> str | None:
     wrong = broken_law(operation, layout_of(answer), *given)
     if there_is:
         return wrong
-    return f"is a layout, but there is none: it {wrong or 'breaks the definition'}"
+    more = f": it {wrong}" if wrong and "there is none" not in wrong else ""
+    return f"is a layout, but there is none{more}"
 
 
 def answerable(operation: str, *operands: Any) -> bool:

@@ -147,7 +147,7 @@ def proved(kind: Kind, draft: Draft, marks: int = 1) -> Item | None:
         told = grade(bare, answer)
         if told is None and number == 0:
             return None
-        if told is not None and not told.startswith("cannot be read"):
+        if told is not None and not told.startswith("cannot be read") and "?" not in answer:
             kept.setdefault(_bare(answer), (answer, told, slip))
     if len(kept) < FEWEST:
         return None

@@ -1,0 +1,136 @@
+"""Judges of accesses by many lanes: how many turns they take, the smallest swizzle that frees them, a whole trace.
+
+Addresses are bytes. An access is a layout from the lane to an index of the tile, whose layout gives the byte.
+
+Law: a swizzle is the smallest if it frees the access and none with fewer bits does.
+
+>>> tile = ("(8,64):(64,1)", "8:1", 16)
+>>> [smallest_free(mine, *tile) for mine in ("S<2,4,3>", "S<3,4,3>", "S<1,4,3>")]
+[None, 'frees the access, but a swizzle with fewer bits does too', 'takes 2 turns, must take 1']
+>>> turns("32", "(32,128):(128,1)", "32:1", 4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from descriptors.errors import DescriptorError
+from descriptors.lessons.judges.accesses import conflict_free
+from descriptors.lessons.judges.reading import layout_of
+from layoutalg import Swizzle, evaluate, parse_int_tuple, size, wavefronts
+
+#: One access: lanes to indices of the tile, and bytes a lane moves.
+Step = tuple[str, int]
+
+
+def turns(answer: str, layout: str, access: str, access_bytes: int) -> str | None:
+    """The number of turns that an access takes."""
+    tile, lanes = layout_of(layout), layout_of(access)
+    took = wavefronts([tile(lanes(lane)) for lane in range(size(lanes))], access_bytes)
+    if parse_int_tuple(answer.strip()) == took:
+        return None
+    most = size(lanes)
+    return f"says {answer}, which is not the number of turns: count the words that one bank must serve, of 1 to {most}"
+
+
+def smallest_free(answer: str, layout: str, access: str, access_bytes: int) -> str | None:
+    """A swizzle that frees an access, with as few bits as there can be."""
+    wrong = conflict_free(answer, layout, access, access_bytes)
+    mine = evaluate(answer)
+    if wrong is None and isinstance(mine, Swizzle) and mine.bits > fewest_bits(layout, access, access_bytes):
+        return "frees the access, but a swizzle with fewer bits does too"
+    return wrong
+
+
+@lru_cache(maxsize=256)
+def fewest_bits(layout: str, access: str, access_bytes: int) -> int:
+    """The bits of the smallest swizzle that frees an access.
+
+    Raises:
+        DescriptorError: if no swizzle of up to five bits does.
+    """
+    for bits in range(6):
+        for base in range(8):
+            for shift in range(max(bits, 1), 8):
+                if conflict_free(f"S<{bits},{base},{shift}>", layout, access, access_bytes) is None:
+                    return bits
+    raise DescriptorError(f"course: a swizzle must free the access, found none; layout = {layout}, access = {access}")
+
+
+def pitch(answer: str, lanes: int, width: int, access_bytes: int) -> str | None:
+    """The fewest bytes from row to row with which a column takes no more turns than its bytes need.
+
+    >>> [pitch(mine, 32, 128, 4) for mine in ("132", "128", "140", "130")]
+    [None, 'takes 32 turns, must take 1', 'takes 1, but so do fewer bytes', 'must be a multiple of 4, found 130']
+    """
+    mine = parse_int_tuple(answer.strip())
+    if not isinstance(mine, int) or mine % access_bytes:
+        return f"must be a multiple of {access_bytes}, found {answer}"
+    if mine < width:
+        return f"must hold a row of {width} bytes, found {mine}"
+    took, need = _column(lanes, mine, access_bytes), -(-lanes * access_bytes // 128)
+    if took != need:
+        return f"takes {took} turns, must take {need}"
+    return f"takes {need}, but so do fewer bytes" if mine > least_pitch(lanes, width, access_bytes) else None
+
+
+def least_pitch(lanes: int, width: int, access_bytes: int) -> int:
+    """The fewest bytes from row to row that free a column: an odd number of pieces always does, so that it is found."""
+    need = -(-lanes * access_bytes // 128)
+    tried = range(width, width + 128 + access_bytes, access_bytes)
+    return next(pitch for pitch in tried if _column(lanes, pitch, access_bytes) == need)
+
+
+def _column(lanes: int, pitch: int, access_bytes: int) -> int:
+    return wavefronts([lane * pitch for lane in range(lanes)], access_bytes)
+
+
+def counted(answer: str, tile: tuple[int, int], room: int, steps: Sequence[Step]) -> int | str:
+    """The turns that a student's layout of a tile takes for all steps; or what is wrong with the layout.
+
+    Args:
+        answer: a layout from (row, byte) to the byte address, with a swizzle or without.
+        tile: rows, and bytes of a row.
+        room: bytes of memory that there are.
+        steps: the accesses.
+
+    >>> steps = (("8:1", 16), ("8:128", 16))
+    >>> [counted(mine, (8, 128), 1024, steps) for mine in ("(8,128):(128,1)", "S<3,4,3> o 0 o (8,128):(128,1)")]
+    [9, 2]
+    """
+    mine = layout_of(answer)
+    rows, width = tile
+    if size(mine) != rows * width or not isinstance(mine.shape, tuple) or size(mine.shape[0]) != rows:
+        return f"must have the modes ({rows},{width}), found {mine.shape}"
+    places = [mine(index) for index in range(rows * width)]
+    if len(set(places)) != len(places):
+        return "puts two bytes at one place"
+    if min(places) < 0 or max(places) >= room:
+        return f"needs bytes {min(places)} to {max(places)}, must stay in 0 to {room - 1}"
+    total = 0
+    for access, count in steps:
+        lanes = layout_of(access)
+        first = [lanes(lane) for lane in range(size(lanes))]
+        for index in first:
+            if places[index] % count or any(places[index + rows * k] != places[index] + k for k in range(count)):
+                return f"tears the {count} bytes of an access apart, or does not start them at a multiple of {count}"
+        total += wavefronts([places[index] for index in first], count)
+    return total
+
+
+def trace(answer: str, tile: tuple[int, int], room: int, par: int, *steps: Step) -> str | None:
+    """A layout of a tile with which all accesses together take no more turns than the best that is known."""
+    found = counted(answer, tile, room, steps)
+    if isinstance(found, str):
+        return found
+    return None if found <= par else f"takes {found} turns; {par} are possible"
+
+
+#: The judges, by the name that an exercise gives.
+JUDGES: dict[str, Callable[..., str | None]] = {
+    "turns": turns,
+    "smallest free": smallest_free,
+    "pitch": pitch,
+    "trace": trace,
+}
