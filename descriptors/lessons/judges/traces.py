@@ -18,10 +18,10 @@ from functools import lru_cache
 from descriptors.errors import DescriptorError
 from descriptors.lessons.judges.accesses import conflict_free
 from descriptors.lessons.judges.reading import layout_of
-from layoutalg import Swizzle, evaluate, parse_int_tuple, size, wavefronts
+from layoutalg import Swizzle, evaluate, offset_table, parse_int_tuple, size, wavefronts
 
-#: One access: lanes to indices of the tile, and bytes a lane moves.
-Step = tuple[str, int]
+#: One access: lanes to indices of the tile, bytes that a lane moves, and the index of the first.
+Step = tuple[str, int, int]
 
 
 def turns(answer: str, layout: str, access: str, access_bytes: int) -> str | None:
@@ -95,27 +95,30 @@ def counted(answer: str, tile: tuple[int, int], room: int, steps: Sequence[Step]
         room: bytes of memory that there are.
         steps: the accesses.
 
-    >>> steps = (("8:1", 16), ("8:128", 16))
+    >>> steps = (("8:1", 16, 0), ("8:128", 16, 0))
     >>> [counted(mine, (8, 128), 1024, steps) for mine in ("(8,128):(128,1)", "S<3,4,3> o 0 o (8,128):(128,1)")]
     [9, 2]
     """
     mine = layout_of(answer)
     rows, width = tile
-    if size(mine) != rows * width or not isinstance(mine.shape, tuple) or size(mine.shape[0]) != rows:
-        return f"must have the modes ({rows},{width}), found {mine.shape}"
-    places = [mine(index) for index in range(rows * width)]
-    if len(set(places)) != len(places):
+    sizes = [size(mode) for mode in mine.shape] if isinstance(mine.shape, tuple) else [size(mine)]
+    if sizes != [rows, width]:
+        return f"has modes of {sizes} elements, must have {[rows, width]}"
+    places = offset_table(mine)  # one list a row, whatever is nested within the modes
+    flat = [place for row in places for place in row]
+    if len(set(flat)) != len(flat):
         return "puts two bytes at one place"
-    if min(places) < 0 or max(places) >= room:
-        return f"needs bytes {min(places)} to {max(places)}, must stay in 0 to {room - 1}"
+    if min(flat) < 0 or max(flat) >= room:
+        return f"needs bytes {min(flat)} to {max(flat)}, must stay in 0 to {room - 1}"
     total = 0
-    for access, count in steps:
+    for access, count, first in steps:
         lanes = layout_of(access)
-        first = [lanes(lane) for lane in range(size(lanes))]
-        for index in first:
-            if places[index] % count or any(places[index + rows * k] != places[index] + k for k in range(count)):
+        starts = [divmod(first + lanes(lane), rows)[::-1] for lane in range(size(lanes))]
+        for row, byte in starts:
+            held = places[row][byte : byte + count]
+            if held[0] % count or held != list(range(held[0], held[0] + count)):
                 return f"tears the {count} bytes of an access apart, or does not start them at a multiple of {count}"
-        total += wavefronts([places[index] for index in first], count)
+        total += wavefronts([places[row][byte] for row, byte in starts], count)
     return total
 
 
