@@ -50,10 +50,16 @@ def fewest_bits(layout: str, access: str, access_bytes: int) -> int:
     Raises:
         DescriptorError: if no swizzle of up to five bits does.
     """
+    tile, lanes = layout_of(layout), layout_of(access)
+    places = [tile(lanes(lane)) for lane in range(size(lanes))]
+    need = -(-len(places) * access_bytes // 128)
     for bits in range(6):
         for base in range(8):
             for shift in range(max(bits, 1), 8):
-                if conflict_free(f"S<{bits},{base},{shift}>", layout, access, access_bytes) is None:
+                mine = Swizzle(bits, base, shift)  # its lanes are looked at first: the whole tile takes longer
+                moved = [mine(place) for place in places]
+                frees = not any(to % access_bytes for to in moved) and wavefronts(moved, access_bytes) == need
+                if frees and conflict_free(str(mine), layout, access, access_bytes) is None:
                     return bits
     raise DescriptorError(f"course: a swizzle must free the access, found none; layout = {layout}, access = {access}")
 

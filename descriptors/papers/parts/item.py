@@ -26,8 +26,8 @@ from descriptors.errors import DescriptorError
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import Exercise
 
-#: Draws after which a kind has no item to give, and the mistakes that an item must have.
-DRAWS, FEWEST = 400, 3
+#: Draws after which a kind has no item to give, and the mistakes that an item must and may have.
+DRAWS, FEWEST, MOST = 400, 3, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,8 @@ def proved(kind: Kind, draft: Draft, marks: int = 1) -> Item | None:
             return None
         if told is not None and not told.startswith("cannot be read") and "?" not in answer:
             kept.setdefault(_bare(answer), (answer, told, slip))
+        if len(kept) == MOST:
+            break
     if len(kept) < FEWEST:
         return None
     exercise = _exercise(kind, draft, tuple((answer, told) for answer, told, _ in kept.values()))
