@@ -17,13 +17,13 @@ from collections.abc import Iterator, Sequence
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm import cluster
+from descriptors.gemm.parts.held import row_and_column
 from descriptors.operands.operand import Major
 from descriptors.plans.parts.accumulators import Registers
 from descriptors.plans.parts.budget import BARRIER_BYTES
 from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.plan import Plan
 from descriptors.text import word_text
-from layoutalg import flatten
 
 #: Element types in C++; those of A and B can be made of a float, and turned back into one.
 CPP_TYPES = {
@@ -123,24 +123,5 @@ def _words(side: StagedOperand) -> Iterator[str]:
 def _positions(held: Registers) -> Iterator[str]:
     """Row and column of a thread's value, from the layout of the fragment: element m + M n."""
     yield f"// An accumulator: {held.fragment.layout} of (thread, value) is m + {held.fragment.shape[0]} n."
-    rows = held.fragment.shape[0]
-    terms: dict[str, list[str]] = {"row": [], "column": []}
-    for index, what in enumerate(("thread", "value")):
-        before, mode = 1, flatten(held.fragment.layout[index])
-        for extent, step in zip(listed(mode.shape), listed(mode.stride), strict=True):
-            at = f"{what} / {before} % {extent}" if before > 1 else f"{what} % {extent}"
-            kind, times = ("row", step) if step < rows else ("column", step // rows)
-            terms[kind].append(at if times == 1 else f"{at} * {times}")
-            before *= extent
-    for kind, some in terms.items():
-        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {' + '.join(some)};\n}}"
-
-
-def listed(value: object) -> tuple[int, ...]:
-    """The shape or stride of a flat layout, which is a number where there is one mode.
-
-    >>> listed(8), listed((8, 2))
-    ((8,), (8, 2))
-    """
-    found: tuple[int, ...] = value if isinstance(value, tuple) else (value,)
-    return found
+    for kind, some in zip(("row", "column"), row_and_column(held.fragment.layout, held.fragment.shape[0]), strict=True):
+        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {some};\n}}"

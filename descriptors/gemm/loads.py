@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.gemm.constants import listed
+from descriptors.gemm.parts.held import row_and_column
 from descriptors.gemm.parts.offsets import byte_offset
 from descriptors.plans.parts.fragments import ROWS, LoadedOperand
 from descriptors.plans.plan import Plan
-from layoutalg import flatten
 
 
 def place_of(one: Derivation) -> str:
@@ -87,23 +86,15 @@ def _bits(weights: list[int]) -> str:
 def _elements(loads: LoadedOperand) -> str:
     """One load an element, since no matrix load turns elements of these widths; from the low bits of a register up."""
     bits = 32 // loads.each
-    flat = {what: flatten(loads.fragment.layout[index]) for index, what in enumerate(("thread", "value"))}
-    rows, columns = list[str](), list[str]()
-    for what, mode in flat.items():
-        before = 1
-        for extent, step in zip(listed(mode.shape), listed(mode.stride), strict=True):
-            digit = f"{what} / {before} % {extent}"
-            times = step if step < ROWS else step // ROWS
-            (rows if step < ROWS else columns).append(f"{digit} * {times}" if times > 1 else digit)
-            before *= extent
+    row, column = row_and_column(loads.fragment.layout, ROWS)
     kind = {8: "u8", 16: "u16", 32: "u32"}[bits]
     return f"""\
 #pragma unroll
   for (int i = 0; i < 4; ++i) a[i] = 0;
 #pragma unroll
   for (int value = 0; value < {loads.fragment.values}; ++value) {{
-    const uint32_t from = tile + a_at(rows + {" + ".join(rows)},
-                                      columns + {" + ".join(columns)});
+    const uint32_t from = tile + a_at(rows + {row},
+                                      columns + {column});
     uint32_t bits;
     asm volatile("{{\\n.reg .{kind} one;\\nld.shared.{kind} one, [%1];\\ncvt.u32.{kind} %0, one;\\n}}"
                  : "=r"(bits)

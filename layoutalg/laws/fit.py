@@ -63,7 +63,7 @@ def misfit(result: Any, plan: Plan, offset: Any = 0, free_offset: bool = False) 
     With ``free_offset`` some constant may be missing everywhere, as in a slice without its offset.
     """
     if not _has_tree(result.shape, plan.tree):
-        return "has a shape that does not refine the pieces of the definition"
+        return f"has a shape that does not refine {_counts(plan.tree)}, found {_counts(result.shape)}"
     expected = wanted(plan)
     found = [plus(value, offset) for value in values(result)]
     if free_offset:
@@ -102,6 +102,15 @@ def _parts(tree: Any) -> Iterator[Part]:
     else:
         for item in tree.parts if isinstance(tree, Merged) else tree:
             yield from _parts(item)
+
+
+def _counts(tree: Any) -> str:
+    """How many elements each mode must have, or has: a shape if one is asked for, else what a part stands for."""
+    if isinstance(tree, Part):
+        return str(len(tree.points)) if tree.shape is None else _counts(tree.shape)
+    if isinstance(tree, Merged):
+        return str(prod(len(part.points) for part in _parts(tree)))
+    return f"({','.join(map(_counts, tree))})" if isinstance(tree, tuple | list) else str(tree)
 
 
 def _has_tree(shape: Any, tree: Any) -> bool:

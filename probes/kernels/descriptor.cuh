@@ -77,10 +77,10 @@ __device__ void probe(const uint64_t* words, int count, uint32_t* out, int share
       for (int r = 0; r < N / 2; ++r) d[r] = 0;
 #pragma unroll
       for (int r = 0; r < N / 2; ++r) fence_operand(d[r]);
+      [[maybe_unused]] uint32_t a[4];  // written before the fence, which orders registers
+      if constexpr (Instruction::a_in_registers) identity_registers<Element>(a);
       wgmma_arrive();
       if constexpr (Instruction::a_in_registers) {
-        uint32_t a[4];
-        identity_registers<Element>(a);
         Instruction::mma(d, a, words[w], 0);
       } else if constexpr (probed == Probed::A) {
         Instruction::mma(d, words[w], identity_word(base), 0);

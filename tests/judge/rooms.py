@@ -62,7 +62,7 @@ ROOMS = {
     ),
     "descriptors.plans": "memory product plan traffic order planner proposals",
     "descriptors.emitters": "recipe cuda header cutedsl ptx python emit",
-    "descriptors.gemm.parts": "offsets ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",
+    "descriptors.gemm.parts": "offsets held ptx_frame ptx_wgmma ptx_tcgen05 cutedsl codes",
     "descriptors.gemm": (
         "header cluster constants loads wgmma sm90 sm100_device sm100_readout sm100_host sm100_kernel emit"
     ),

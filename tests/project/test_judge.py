@@ -67,7 +67,7 @@ def test_every_module_is_known_and_short():
 
 SENTENCES = [
     ("composition", ("(6,2):(8,2)", "(4,3):(3,1)"), "((2,2),3):((24,2),2)", "is 2 at index 4, must be 8"),
-    ("composition", ("(6,2):(8,2)", "(4,3):(3,1)"), "(2,2,3):(24,2,8)", "has a shape that does not refine"),
+    ("composition", ("(6,2):(8,2)", "(4,3):(3,1)"), "(2,2,3):(24,2,8)", "does not refine (4,3), found (2,2,3)"),
     ("composition", ("(6,2):(1,7)", "(3,2):(2,3)"), "(3,2):(2,3)", "found (3,2):(2,3), but there is no answer"),
     ("logical_divide", ("12:1", 4), "(4,(3)):(1,(4))", "the form is (4,3):(1,4)"),
     ("logical_divide", ("(8,8):(8,1)", "4:2"), "(4,(2,8)):(16,(8,2))", "is 2 at index 8, must be 1"),

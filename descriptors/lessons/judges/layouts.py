@@ -61,6 +61,17 @@ def no_composition(answer: str, a: str) -> str | None:
     return f"has a composition: {found}"
 
 
+def counterexample(answer: str, claim: str, a: str, b: str) -> str | None:
+    """An index i at which a layout that is claimed to be a(b(i)) is something else."""
+    index = parse_int_tuple(answer)
+    claimed, first, then = layout_of(claim), layout_of(b), layout_of(a)
+    if not isinstance(index, int) or not 0 <= index < size(claimed):
+        return f"must be an index from 0 to {size(claimed) - 1}, found {answer}"
+    if claimed(index) == then(first(index)):
+        return f"is no counterexample: both are {claimed(index)} at index {index}"
+    return None
+
+
 def different(answer: str, layout: str, *others: str) -> str | None:
     """A layout of another shape than these, with the same offsets."""
     wrong = function(answer, layout)
@@ -75,5 +86,6 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     "shaped": shaped,
     "numbers": numbers,
     "no composition": no_composition,
+    "counterexample": counterexample,
     "different": different,
 }

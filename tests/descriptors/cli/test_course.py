@@ -51,7 +51,7 @@ def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureF
     assert say(capsys, "5.1", "6:1") == (1, wrong)
     assert say(capsys, "5.1", "--solution") == (0, f"{exercise.solution}\n{exercise.why}")
     assert say(capsys, "5.1", "(3,2):(8,1)") == (0, "right")
-    assert "1 of 4 solved" in say(capsys)[1]
+    assert f"1 of {len(lessons()[4].exercises)} solved" in say(capsys)[1]
 
 
 @pytest.mark.parametrize("where", ["99", "x", "5.9", "5.x", "5.1.1", "", "-1"])

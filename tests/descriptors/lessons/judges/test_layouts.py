@@ -6,7 +6,13 @@ import pytest
 
 from descriptors.lessons.judges.layouts import JUDGES
 
+CLAIM = ("(3,2):(2,3)", "(6,2):(1,7)", "(3,2):(2,3)")
+
 CASES = [
+    ("counterexample", CLAIM, "5", None),
+    ("counterexample", CLAIM, "4", "both are 5 at index 4"),
+    ("counterexample", CLAIM, "6", "must be an index from 0 to 5"),
+    ("counterexample", CLAIM, "(1,1)", "must be an index from 0 to 5"),
     ("function", ("8:1",), "(4,2):(1,4)", None),
     ("shaped", ("(4,2):(1,4)",), "8:1", "has modes of [8] elements, must have [4, 2]"),
     (
