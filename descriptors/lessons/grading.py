@@ -16,22 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, layouts, ownership, recoded, stages, traces, unanswerable, words
+from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges.drawn import every
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
-JUDGES: dict[str, Callable[..., str | None]] = {
-    **layouts.JUDGES,
-    **accesses.JUDGES,
-    **words.JUDGES,
-    **unanswerable.JUDGES,
-    **ownership.JUDGES,
-    **traces.JUDGES,
-    **recoded.JUDGES,
-    **stages.JUDGES,
-}
+JUDGES: dict[str, Callable[..., str | None]] = {**layouts.JUDGES, **accesses.JUDGES, **words.JUDGES, **every.JUDGES}
 
 
 def grade(exercise: Exercise, answer: str) -> str | None:

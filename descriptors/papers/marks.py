@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from descriptors.lessons.grading import grade
-from descriptors.lessons.judges.traces import counted
+from descriptors.lessons.judges.drawn.traces import counted
 from descriptors.papers.parts.item import Item
 from layoutalg import LayoutError, evaluate, parse_int_tuple
 

@@ -70,7 +70,7 @@ _QUESTIONS = (
     Question(
         "unit of a swizzle", 9,
         "`S<3,4,3>` swizzles byte addresses. The swizzle of offsets in bf16 elements (2 bytes) that moves each alike.",
-        "in elements", ("S<3,4,3>", 2), "S<3,3,3>", "Bit 4 of an address is bit 3 of an offset in elements of 2 bytes.",
+        "unit of elements", ("S<3,4,3>", 2), "S<3,3,3>", "Bit 4 of an address is bit 3 of an offset in elements of 2 bytes.",
         (("S<3,4,3>", "a swizzle has no unit"), ("S<3,5,3>", "the bits move up"), ("S<3,2,3>", "the bytes of an element are bits"),
          ("S<2,4,3>", "the number of bits changes")),
     ),

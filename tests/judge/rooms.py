@@ -87,15 +87,18 @@ ROOMS = {
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
-    "descriptors.lessons.judges": (
-        "reading layouts accesses words unanswerable ownership traces recoded stages"
-    ),
+    "descriptors.lessons.judges": "reading layouts accesses words",
+    "descriptors.lessons.judges.drawn": "unanswerable ownership traces recoded stages every",
     "descriptors.lessons": "source figures grading progress telling pages notebooks",
+    "descriptors.papers.parts": "draw item texts",
+    "descriptors.papers.algebra": "steps nested sizes compositions complements divides owners",
+    "descriptors.papers.memory": "turns addresses tiles words clinic derivations accesses",
+    "descriptors.papers": "pretest forms paper marks handed statistics telling records sheets",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",
     "descriptors.cli.operands": "derive emit match words debug tma draw",
     "descriptors.cli.tensor_cores": "instructions tmem_layouts tmem_data tmem_shift tmem",
-    "descriptors.cli": "plan explore search formulas atlas kernels course command",
+    "descriptors.cli": "plan explore search formulas atlas kernels papers course command",
     "descriptors.__main__": "",
 }
 

@@ -11,7 +11,6 @@ Law: the word that is derived is right, and with one bit more it is told which e
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from descriptors.debug.diff import diff
@@ -23,7 +22,7 @@ from layoutalg import parse_int_tuple, product
 
 def word(answer: str, *tile: Any) -> str | None:
     """A descriptor word that makes the tensor core read the first operand of a tile, element for element."""
-    derived = derived_tile(*tile)
+    derived = _derived(*tile)
     try:
         number = int(answer, 0)
     except ValueError:
@@ -45,16 +44,14 @@ def word(answer: str, *tile: Any) -> str | None:
 
 def field(answer: str, name: str, *tile: Any) -> str | None:
     """A field of that word, in bytes."""
-    right, mine = getattr(derived_tile(*tile).descriptor, name), parse_int_tuple(answer)
+    right, mine = getattr(_derived(*tile).descriptor, name), parse_int_tuple(answer)
     if mine == right:
         return None
     unit = " (that is the field in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
     return f"says {answer} bytes, which is not the {name.replace('_', ' ')}{unit}"
 
 
-@lru_cache(maxsize=512)
-def derived_tile(tile: tuple[int, int], dtype: str, major: MajorName, swizzle: str, mma: tuple[int, int]) -> Derivation:
-    """The derivation of a tile of the lessons, for sm90."""
+def _derived(tile: tuple[int, int], dtype: str, major: MajorName, swizzle: str, mma: tuple[int, int]) -> Derivation:
     return derive(tile, dtype, as_major(major), as_swizzle_mode(swizzle), mma, arch="sm90")
 
 

@@ -6,7 +6,7 @@ trace take together. The par is the least of many candidates, so that somebody m
 Law: the key takes no more turns than the tile as it is.
 
 >>> from random import Random
->>> from descriptors.lessons.judges.traces import counted
+>>> from descriptors.lessons.judges.drawn.traces import counted
 >>> from descriptors.papers.parts.item import make
 >>> for kind in KINDS:
 ...     exercise = make(kind, Random(1)).exercise
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from functools import partial
 from random import Random
 
-from descriptors.lessons.judges.traces import Step
+from descriptors.lessons.judges.drawn.traces import Step
 from descriptors.papers.parts.draw import below, pick
 from descriptors.papers.parts.item import Draft, Kind
 from layoutalg import Swizzle, evaluate, size, wavefronts

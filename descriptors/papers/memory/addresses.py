@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from random import Random
 
-from descriptors.lessons.judges.traces import fewest_bits
+from descriptors.lessons.judges.drawn.traces import fewest_bits
 from descriptors.papers.parts.draw import below, pick
 from descriptors.papers.parts.item import Draft, Kind
 from descriptors.papers.parts.texts import listed, spoken, unknown
@@ -91,7 +91,7 @@ def elements(rng: Random) -> Draft:
             f"`S<{b},{low},{shift}>` swizzles byte addresses. The swizzle of offsets counted in {name} elements, of {size} "
             "bytes each, that moves every element to the same bytes."
         ),
-        judge="in elements",
+        judge="unit of elements",
         operands=(f"S<{b},{low},{shift}>", size),
         starter="S<?,?,?>",
         hints=(

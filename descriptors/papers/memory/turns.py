@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from random import Random
 
-from descriptors.lessons.judges.traces import least_pitch
+from descriptors.lessons.judges.drawn.traces import least_pitch
 from descriptors.papers.parts.draw import below, pick
 from descriptors.papers.parts.item import Draft, Kind
 from layoutalg import wavefronts
@@ -36,7 +36,7 @@ def column(rng: Random) -> Draft | None:
             f"32 lanes load {count} bytes each from one column of a row-major tile: lane i starts at byte {pitch}*i. How many "
             "turns (wavefronts) does shared memory take?"
         ),
-        judge="turns",
+        judge="count of turns",
         operands=(f"(32,{count}):({pitch},1)", "32:1", count),
         starter="?",
         hints=(

@@ -50,4 +50,4 @@ def in_elements(answer: str, of_bytes: str, element_bytes: int) -> str | None:
 
 
 #: The judges, by the name that an exercise gives.
-JUDGES: dict[str, Callable[..., str | None]] = {"same swizzle": same_swizzle, "in elements": in_elements}
+JUDGES: dict[str, Callable[..., str | None]] = {"same swizzle": same_swizzle, "unit of elements": in_elements}

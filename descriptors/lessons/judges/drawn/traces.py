@@ -138,7 +138,7 @@ def trace(answer: str, tile: tuple[int, int], room: int, par: int, *steps: Step)
 
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {
-    "turns": turns,
+    "count of turns": turns,
     "smallest free": smallest_free,
     "pitch": pitch,
     "trace": trace,
