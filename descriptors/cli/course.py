@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from descriptors.cli.papers import exercise_of, is_paper, marked, shown
 from descriptors.errors import DescriptorError
 from descriptors.lessons.grading import grade
 from descriptors.lessons.progress import Progress
@@ -23,7 +24,18 @@ from layoutalg.cli.console import Status, say
 @click.argument("answer", required=False)
 @click.option("--hint", is_flag=True, help="The next of the exercise's three hints.")
 @click.option("--solution", is_flag=True, help="The solution, and why; after a first attempt.")
-def course(where: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
+@click.option("--seed", metavar="SEED", help="Of a paper: the number or word that it is drawn from.")
+@click.option("--grade", metavar="PATH", type=click.Path(path_type=Path), help="Mark a file of answers, or a folder.")
+@click.option("--json", "as_json", is_flag=True, help="Write a paper, or marks, as JSON.")
+def course(
+    where: str | None,
+    answer: str | None,
+    hint: bool,
+    solution: bool,
+    seed: str | None,
+    grade: Path | None,
+    as_json: bool,
+) -> Status:
     """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer.
 
     \b
@@ -32,34 +44,52 @@ def course(where: str | None, answer: str | None, hint: bool, solution: bool) ->
     descriptors course 5.1                 its first exercise
     descriptors course 5.1 "(3,2):(8,1)"   an answer to it
     descriptors course 5.1 --hint          the next hint
+    descriptors course papers              labs, quizzes, examinations
+    descriptors course lab1 --seed 17      one of them
+    descriptors course lab1.3 12 --seed 17 an answer to its third item
+    descriptors course --grade ada.txt     marks of a file of answers, a line each: lab1.3 12
 
     What you have done is kept in a file of your own; `descriptors course` says where.
     """
     try:
-        return _answered(where, answer, hint, solution)
+        if grade is not None:
+            return marked(grade, seed, as_json)
+        if where is not None and is_paper(where) and answer is None and not hint and not solution:
+            return shown(where, seed, as_json)
+        return _answered(where, answer, hint, solution, seed)
     except DescriptorError as error:  # both programs run this command, and refuse in the same words
         raise click.ClickException(str(error)) from error
 
 
-def _answered(where: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
+def _answered(where: str | None, answer: str | None, hint: bool, solution: bool, seed: str | None) -> Status:
     progress = Progress(Path(click.get_app_dir("layoutalg")) / "course.json")
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
         return Status.ANSWER
+    if is_paper(where):
+        exercise, where = exercise_of(where, seed)
+        return _worked(exercise, where, answer, hint, solution, progress)
     number, _, rest = where.partition(".")
     lesson = _lesson(number)
     if not rest:
         say(tell_lesson(lesson))
         return Status.ANSWER
     exercise = _exercise(lesson, rest)
+    if answer is None and not hint and not solution:
+        say(tell_exercise(lesson, int(rest)))
+        return Status.ANSWER
+    return _worked(exercise, where, answer, hint, solution, progress)
+
+
+def _worked(
+    exercise: Exercise, where: str, answer: str | None, hint: bool, solution: bool, progress: Progress
+) -> Status:
+    """A hint, the solution, or an answer judged."""
     if hint:
         return _hint(exercise, where, progress)
     if solution:
         return _solution(exercise, where, progress)
-    if answer is None:
-        say(tell_exercise(lesson, int(rest)))
-        return Status.ANSWER
-    return _try(exercise, where, answer, progress)
+    return _try(exercise, where, answer or "", progress)
 
 
 def _lesson(number: str) -> Lesson:

@@ -24,7 +24,7 @@ Law: a paper of which every key is handed in has all marks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -124,6 +124,25 @@ def read_file(path: Path, seed: str = "") -> Handed:
         return read(text, path.stem, seed)
     except DescriptorError as error:
         raise DescriptorError(f"{error}; file = {path}") from error
+
+
+def gathered(handed: Iterable[Handed]) -> list[Handed]:
+    """One value for each student, in the order of their first file: a pretest and a posttest come weeks apart.
+
+    Raises:
+        DescriptorError: if a student handed in a paper twice.
+
+    >>> [len(one.marks) for one in gathered([read("name A\\npretest.1 2"), read("name A\\nposttest.1 16")])]
+    [2]
+    """
+    found: dict[str, Handed] = {}
+    for one in handed:
+        before = found.get(one.name, Handed(one.name, ()))
+        for paper_, _ in one.marks:
+            if before.of(paper_.name):
+                raise DescriptorError(f"answers: a student must hand in a paper once, found two of {one.name}; paper = {paper_.name}")
+        found[one.name] = Handed(one.name, before.marks + one.marks)
+    return list(found.values())
 
 
 def _why(error: Exception) -> str:

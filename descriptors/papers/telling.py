@@ -24,10 +24,10 @@ def tell_forms() -> str:
     """A line for each paper.
 
     >>> print(tell_forms().splitlines()[0])
-    pretest   Pretest                   15 min
+    pretest   Pretest                     15 min
     """
     return "\n".join(
-        f"{name:<9} {form.title:<25} {f'{form.minutes} min' if form.minutes else ''}".rstrip()
+        f"{name:<9} {form.title:<27} {f'{form.minutes} min' if form.minutes else ''}".rstrip()
         for name, form in FORMS.items()
     )
 
