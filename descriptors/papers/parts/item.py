@@ -27,7 +27,7 @@ from descriptors.lessons.grading import grade
 from descriptors.lessons.source import Exercise
 
 #: Draws after which a kind has no item to give, and the mistakes that an item must and may have.
-DRAWS, FEWEST, MOST = 400, 3, 6
+DRAWS, FEWEST, MOST = 400, 3, 5
 
 
 @dataclass(frozen=True, slots=True)
