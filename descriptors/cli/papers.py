@@ -17,17 +17,17 @@ from layoutalg.cli.console import Status, say
 
 def is_paper(where: str) -> bool:
     """Whether a text names a paper, or an item of one."""
-    return where.partition(".")[0] in (*FORMS, "papers")
+    return where == "papers" or where.partition(".")[0] in FORMS
 
 
 def shown(where: str, seed: str | None, as_json: bool) -> Status:
     """A paper, one of its items, or the list of papers."""
-    name, _, number = where.partition(".")
+    name, dot, number = where.partition(".")
     if name == "papers":
         say(json.dumps({"papers": list(FORMS)}) if as_json else tell_forms())
         return Status.ANSWER
     one = paper(name, seed or "")
-    if not number:
+    if not dot:
         say(json.dumps(record_paper(one, keys=name == "cards"), indent=1) if as_json else tell_paper(one))
         return Status.ANSWER
     item = one.items[_number(one, number) - 1]

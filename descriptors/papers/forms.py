@@ -87,7 +87,9 @@ FORMS: dict[str, Form] = {
     "quiz1": Form("Quiz 1: the algebra", 20, 6, _slots(*_QUIZ_1), True, _NONE),
     "quiz2": Form("Quiz 2: memory and words", 30, 6, _slots(*_QUIZ_2), True, "All words are those of sm90."),
     "homework": Form("Homework A: a tile by hand", 120, 8, (), False, "One tile, five layouts and a word."),
-    "final": Form("Final", 45, 5, (*_slots(*_FINAL), *_slots("clinic", marks=2)), False, "Six items and a word to mend."),
+    "final": Form(
+        "Final", 45, 5, (*_slots(*_FINAL), *_slots("clinic", marks=2)), False, "Six items and a word to mend."
+    ),
     "cards": Form("Oral cards", 0, 0, (), False, "Twenty cards: ask, let reason, turn over."),
 }
 

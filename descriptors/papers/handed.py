@@ -9,9 +9,9 @@ The file is plain text in UTF-8, a line an answer:
     lab1.2 (4,8):(1,4)
     quiz1.3 none
 
-An item that a line begins with is its paper and its number; what follows is the answer. A line `seed` holds for the lines
-after it, so that the papers of one file may have several. The last answer to an item counts. Items of a paper that are
-not in the file count as missing.
+An item that a line begins with is its paper and its number; what follows is the answer. A line `seed` holds for the
+lines after it, so that the papers of one file may have several. The last answer to an item counts. Items of a paper
+that are not in the file count as missing.
 
 Law: a paper of which every key is handed in has all marks.
 
@@ -91,11 +91,14 @@ def read(text: str, name: str = "", seed: str = "") -> Handed:
             if where not in FORMS or where == "cards":
                 known = ", ".join(one for one in FORMS if one != "cards")
                 raise DescriptorError(
-                    f"answers: a line must begin with name, seed or an item of {known}, found {brief(first)} in line {number}"
+                    f"answers: a line must begin with name, seed or an item of {known}, found {brief(first)} "
+                    f"in line {number}"
                 )
             found = papers.setdefault(where, paper(where, seed))
             if found.seed != seed and where not in FIXED:
-                raise DescriptorError(f"answers: {where} must have one seed, found {found.seed} and {brief(seed)} in line {number}")
+                raise DescriptorError(
+                    f"answers: {where} must have one seed, found {found.seed} and {brief(seed)} in line {number}"
+                )
             if item not in {str(k + 1) for k in range(len(found.items))}:
                 raise DescriptorError(
                     f"answers: {where} has items 1 to {len(found.items)}, found {item[:20] or 'none'} in line {number}"
@@ -140,7 +143,9 @@ def gathered(handed: Iterable[Handed]) -> list[Handed]:
         before = found.get(one.name, Handed(one.name, ()))
         for paper_, _ in one.marks:
             if before.of(paper_.name):
-                raise DescriptorError(f"answers: a student must hand in a paper once, found two of {one.name}; paper = {paper_.name}")
+                raise DescriptorError(
+                    f"answers: a student must hand in a paper once, found two of {one.name}; paper = {paper_.name}"
+                )
         found[one.name] = Handed(one.name, before.marks + one.marks)
     return list(found.values())
 

@@ -1,7 +1,7 @@
 """What an answer of a paper is worth, in parts of the item's marks.
 
-A right answer has all marks. A list of numbers has those of the numbers that are right. A word that is wrong in one field
-has half. Everything else is right or wrong; a derivation is marked step by step as its steps are items.
+A right answer has all marks. A list of numbers has those of the numbers that are right. A word that is wrong in one
+field has half. Everything else is right or wrong; a derivation is marked step by step as its steps are items.
 
 Law: a right answer has all marks, an empty one none, and none has more than all.
 

@@ -32,7 +32,8 @@ Sheet = tuple[str, Paper]
 _STYLE = """
 body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
 code{overflow-wrap:anywhere}header{display:flex;justify-content:space-between;gap:1rem;border-bottom:1px solid #555}
-li{margin:1.2rem 0;break-inside:avoid}.lines{border-bottom:1px solid #555;height:2rem}.card{border:1px solid #555;padding:0 1rem}
+li{margin:1.2rem 0;break-inside:avoid}.lines{border-bottom:1px solid #555;height:2rem}
+.card{border:1px solid #555;padding:0 1rem}
 table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2rem .5rem;text-align:left;vertical-align:top}
 @media print{article{break-after:page}body{margin:0}}
 @media (prefers-color-scheme:dark){body{color:#eee;background:#161616}}
@@ -49,7 +50,7 @@ def sheets(papers: Iterable[Sheet]) -> str:
 
 
 def book(papers: Iterable[Sheet]) -> str:
-    """The teacher's book: of each paper the keys, why they are right, and which wrong answer comes from which mistake."""
+    """The teacher's book: of each paper the keys, why they are right, and the mistake behind each wrong answer."""
     pages = []
     for student, one in papers:
         items = "".join(f"<li>{_question(item)}{_key(item)}</li>" for item in one.items)
@@ -124,7 +125,9 @@ def students(given: str) -> list[tuple[str, str]]:
         parts = [line.partition(",") for line in lines]
         found = [(name.strip(), seed.strip() or str(k)) for k, (name, _, seed) in enumerate(parts, 1)]
     if not found or len({seed for _, seed in found}) < len(found):
-        raise DescriptorError(f"class: there must be students, each with a seed of their own, found {len(found)}; {given}")
+        raise DescriptorError(
+            f"class: there must be students, each with a seed of their own, found {len(found)}; {given}"
+        )
     return found
 
 

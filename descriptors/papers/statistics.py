@@ -1,13 +1,13 @@
-r"""What a class handed in, item by item: how many were right, which mistakes were made, who won, what was gained.
+r"""What a class handed in, by kinds of items: how many were right, which mistakes were made, what was gained.
 
-Items are counted by their kind, as every student has other numbers. The gain of a misconception is the share of those who
-had it before and have it no longer, among the students who handed in both tests.
+Items are counted by their kind, as every student has other numbers. The gain of a misconception is the share of those
+who had it before and have it no longer, among the students who handed in both tests.
 
 Law: what every student has right is right in all.
 
 >>> from descriptors.papers.handed import read
 >>> before, after = "pretest.1 2", "posttest.1 16"
->>> (row,) = [row for row in gains([read(f"name A\n{before}\n{after}"), read(f"name B\n{before}")]) if row.students == 1][:1]
+>>> row = gains([read(f"name A\n{before}\n{after}"), read(f"name B\n{before}")])[0]
 >>> row.misconception, row.before, row.after, str(row.gain)
 ('leftmost first', 0, 1, '1')
 """

@@ -92,10 +92,15 @@ def tell_class(handed: Sequence[Handed]) -> str:
     """A class: the marks of each student, the items, the gain, the leaderboard; what there is of them."""
     parts = [_students(handed), _items(handed)]
     if found := gains(handed):
-        lines = [f"  {one.misconception:<22} {one.before:>3} -> {one.after:>3} of {one.students}{_gain(one.gain)}" for one in found]
+        lines = [
+            f"  {one.misconception:<22} {one.before:>3} -> {one.after:>3} of {one.students}{_gain(one.gain)}"
+            for one in found
+        ]
         parts.append("\n".join(["right before and after, by misconception", *lines]))
     if traces := board(handed):
-        lines = [f"  {k:>3}. {name:<22} {count} of 4, {over:+d} turns" for k, (name, count, over) in enumerate(traces, 1)]
+        lines = [
+            f"  {k:>3}. {name:<22} {count} of 4, {over:+d} turns" for k, (name, count, over) in enumerate(traces, 1)
+        ]
         parts.append("\n".join(["lab 2: traces laid out, turns beyond the pars", *lines]))
     return "\n\n".join(parts)
 

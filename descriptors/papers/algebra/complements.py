@@ -105,7 +105,10 @@ def inverse(rng: Random) -> Draft:
             (str(a), "the layout itself is written"),
             (f"{total}:1", "every offset is taken for its own index"),
             (f"{total}:{one}", "the first step is taken for all of them"),
-            (two(*_extents(a)[:2], 1, _extents(a)[0]), "the strides are those of the offsets, not of the indices"),
+            (
+                two(_extents(a)[0], _extents(a)[1], 1, _extents(a)[0]),
+                "the strides are those of the offsets, not of the indices",
+            ),
             (str(Layout(tuple(reversed(_shape(a))), tuple(reversed(_stride(a))))), "the modes are only turned round"),
         ),
         size=total,
@@ -130,7 +133,9 @@ def lost(rng: Random) -> Draft | None:
             "An index counts the first mode first.",
         ),
         solution=str(index),
-        why=f"{offset} = {row}*{n} + {column}*1 is the coordinate ({row}, {column}); its index is {row} + {column}*{m}.",
+        why=(
+            f"{offset} = {row}*{n} + {column}*1 is the coordinate ({row}, {column}); its index is {row} + {column}*{m}."
+        ),
         slips=(
             (str(offset), "offset and index are taken for the same"),
             (str(a(offset)), "the layout is applied once more instead of undone"),
@@ -168,7 +173,9 @@ def _reason(a: Layout, target: int) -> str:
 
 
 def _ask(a: Layout, target: int) -> str:
-    return f"A complement of `{a}` in {target}: where copies of it start that together reach each offset once. {OR_NONE}"
+    return (
+        f"A complement of `{a}` in {target}: where copies of it start that together reach each offset once. {OR_NONE}"
+    )
 
 
 def _shape(a: Layout) -> tuple[int, ...]:

@@ -30,7 +30,10 @@ def cut(rng: Random) -> Draft | None:
         return None
     name = f"(({r},{c}),({down},{across}))"
     return Draft(
-        ask=f"The zipped divide of `{matrix}` by `({r},{c})`: the first mode is where in the tile, the second which tile.",
+        ask=(
+            f"The zipped divide of `{matrix}` by `({r},{c})`: the first mode is where in the tile, the second "
+            "which tile."
+        ),
         judge="zipped_divide",
         operands=(str(matrix), (r, c)),
         starter=f"(({r},{c}),(?,?)):((?,?),(?,?))",
@@ -73,7 +76,8 @@ def strided(rng: Random, *, exists: bool) -> Draft | None:
         slips.insert(0, (two(r, -(-n // r), d, 1), "the number of groups is rounded up"))
     return Draft(
         ask=(
-            f"The logical divide of `{target}` by `{tiler}`: the first mode takes {r} elements {d} apart, the second says "
+            f"The logical divide of `{target}` by `{tiler}`: the first mode takes {r} elements {d} apart, "
+            "the second says "
             f"where such groups start, so that each element is in one group. {OR_NONE}"
         ),
         judge="lawful",

@@ -61,7 +61,8 @@ def blocks(rng: Random) -> Draft | None:
     order = {True: "row after row", False: "column after column"}
     return Draft(
         ask=(
-            f"A matrix of {r * down} by {c * across} elements in blocks of {r} rows and {c} columns, without gaps. Inside "
+            f"A matrix of {r * down} by {c * across} elements in blocks of {r} rows and {c} columns, "
+            "without gaps. Inside "
             f"a block the elements go {order[inside_rows]}; the blocks go {order[blocks_rows]} of blocks."
         ),
         judge="shaped",
@@ -70,10 +71,14 @@ def blocks(rng: Random) -> Draft | None:
         hints=(
             "Start with one block: which element follows element (0,0) in memory?",
             f"A block has {r * c} elements: that is where the next block starts.",
-            f"A {'row' if blocks_rows else 'column'} of blocks has {r * c * (across if blocks_rows else down)} elements.",
+            f"A {'row' if blocks_rows else 'column'} of blocks has "
+            f"{r * c * (across if blocks_rows else down)} elements.",
         ),
         solution=right,
-        why=f"Each direction has a step inside a block, and a step from block to block of {r * c} or a whole line of it.",
+        why=(
+            f"Each direction has a step inside a block, and a step from block to block of {r * c} or a whole "
+            "line of it."
+        ),
         slips=(
             (
                 _blocks((r, c, down, across), r * c, rows=inside_rows, of_blocks=not blocks_rows),

@@ -29,7 +29,8 @@ def holder(rng: Random) -> Draft | None:
         return None
     return Draft(
         ask=(
-            f"A tile of {rows} by {columns} elements is counted column after column, so that element (i, j) has the number "
+            f"A tile of {rows} by {columns} elements is counted column after column, so that element (i, "
+            "j) has the number "
             f"i + {rows}*j. `{shared}` leads from (thread, value) to that number. Which thread holds element ({row}, "
             f"{column}), and as which of its values? Two numbers."
         ),
@@ -42,7 +43,10 @@ def holder(rng: Random) -> Draft | None:
             f"Down the rows there are {t0} threads; the next column belongs to thread {t0} and so on.",
         ),
         solution=f"{thread}, {value}",
-        why=f"({thread % t0},{thread // t0}) of the thread and ({value % v0},{value // v0}) of the value give {element}.",
+        why=(
+            f"({thread % t0},{thread // t0}) of the thread and ({value % v0},{value // v0}) of the value give "
+            f"{element}."
+        ),
         slips=(
             (f"{value}, {thread}", "thread and value are exchanged"),
             (f"{row // v0 * t1 + column % t1}, {value}", "the threads are counted across first"),
@@ -65,7 +69,8 @@ def shares(rng: Random) -> Draft | None:
     piece = f"`{run}` neighbours" if runs == 1 else f"{runs} pieces of `{run}` neighbours each"
     return Draft(
         ask=(
-            f"{threads} threads hold the elements 0 to {total - 1}, each once, {values} a thread, in {piece}; a piece starts "
+            f"{threads} threads hold the elements 0 to {total - 1}, each once, {values} a thread, in "
+            f"{piece}; a piece starts "
             f"at a multiple of {run}. A layout from (thread, value) to the element that does this."
         ),
         judge="holds",

@@ -89,7 +89,8 @@ def shortest(rng: Random) -> Draft | None:
 def _breaks(rng: Random) -> list[bool]:
     """Which of three borders between modes are none: one or two of them."""
     return pick(
-        rng, ([True, False, True], [False, True, False], [True, False, False], [False, False, True], [True, True, False])
+        rng,
+        ([True, False, True], [False, True, False], [True, False, False], [False, False, True], [True, True, False]),
     )
 
 

@@ -44,14 +44,16 @@ def trace(rng: Random, patterns: tuple[str, ...], *, padding: bool) -> Draft | N
     if par == next(turns for turns, name in found if name == plain):
         return None
     told = "; ".join(
-        f"{_SAID[name]} from row {first % rows}, byte {first // rows} on (lane to row + {rows}*byte: {first} + `{access}`)"
+        f"{_SAID[name]} from row {first % rows}, byte {first // rows} on (lane to row + {rows}*byte: "
+        f"{first} + `{access}`)"
         for name, (access, _, first) in zip(patterns, steps, strict=True)
     )
     more = f"{room - rows * width} bytes more than it needs" if padding else "no byte to spare"
     wrong = [name for turns, name in found if turns > par]
     return Draft(
         ask=(
-            f"A tile of {rows} rows of {width} bytes. A warp accesses it like this: {told}. A layout from (row, byte) to the "
+            f"A tile of {rows} rows of {width} bytes. A warp accesses it like this: {told}. A layout from "
+            "(row, byte) to the "
             f"byte address with which this takes the fewest turns together; there are {room} bytes, {more}."
         ),
         judge="trace",

@@ -1,4 +1,4 @@
-"""Items of lessons 9 and 10: where a swizzle leads an address, its three numbers, its unit, and the smallest that helps.
+"""Items of lessons 9 and 10: where a swizzle leads an address, its three numbers, its unit, the smallest that helps.
 
 Law: of a picture of bits the key is the swizzle that was drawn.
 
@@ -88,7 +88,8 @@ def elements(rng: Random) -> Draft:
     down = size.bit_length() - 1
     return Draft(
         ask=(
-            f"`S<{b},{low},{shift}>` swizzles byte addresses. The swizzle of offsets counted in {name} elements, of {size} "
+            f"`S<{b},{low},{shift}>` swizzles byte addresses. The swizzle of offsets counted in {name} "
+            f"elements, of {size} "
             "bytes each, that moves every element to the same bytes."
         ),
         judge="unit of elements",
@@ -96,7 +97,8 @@ def elements(rng: Random) -> Draft:
         starter="S<?,?,?>",
         hints=(
             f"The offset of element x in bytes is {size}*x: in binary its bits move up by {down}.",
-            "So bits of an offset in elements lie lower than those of the address. Which of the three numbers is a place?",
+            "So bits of an offset in elements lie lower than those of the address. Which of the three "
+            "numbers is a place?",
             "B is a count and S a distance: they stay.",
         ),
         solution=f"S<{b},{low - down},{shift}>",
@@ -128,21 +130,27 @@ def smallest(rng: Random) -> Draft | None:
     right = f"S<{bits},{low},{from_bit - low}>"
     return Draft(
         ask=(
-            f"A row-major tile of {rows} rows of {width} bytes. {lanes} lanes load {count} bytes each from its first column, "
-            f"{'one row after another' if every == 1 else f'every {every} rows'}. The swizzle of byte addresses with the "
+            f"A row-major tile of {rows} rows of {width} bytes. {lanes} lanes load {count} bytes each from "
+            "its first column, "
+            f"{'one row after another' if every == 1 else f'every {every} rows'}. The swizzle of byte "
+            "addresses with the "
             "fewest bits with which this takes one turn."
         ),
         judge="smallest free",
         operands=operands,
         starter="S<?,?,?>",
         hints=(
-            f"Lanes are {width * every} bytes apart; banks come again after 128 bytes. Which bits of the address differ "
+            f"Lanes are {width * every} bytes apart; banks come again after 128 bytes. Which bits of the "
+            "address differ "
             "between lanes that meet?",
             f"The {count} bytes of a lane must stay together: no bit below bit {low} may change.",
             f"{2**bits} lanes meet in a bank, which takes {bits} bit{'s' * (bits > 1)} to tell apart.",
         ),
         solution=right,
-        why=f"{bits} bits from bit {from_bit} up tell the lanes apart that meet; they are XORed onto those from {low} up.",
+        why=(
+            f"{bits} bits from bit {from_bit} up tell the lanes apart that meet; they are XORed onto those "
+            f"from {low} up."
+        ),
         slips=(
             (f"S<{bits},{low},{max(bits, from_bit - low - 1)}>", "the bits that are read lie one too low"),
             (f"S<{bits - 1},{low},{from_bit - low}>" if bits > 1 else f"S<0,{low},3>", "one bit is missing"),

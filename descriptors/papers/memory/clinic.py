@@ -42,8 +42,10 @@ def mend(rng: Random) -> Draft | None:
     others = [(values, says) for values, says in _treatments(right, broken, name, ills)]
     return Draft(
         ask=(
-            f"The sm90 descriptor `0x{word:016x}` is meant for the first operand of {told(tile)}. The tile lies at {hex(base)}. "
-            f"One field is wrong: {missed} of {product(derived.mma)} elements are read from elsewhere. The word that is right."
+            f"The sm90 descriptor `0x{word:016x}` is meant for the first operand of {told(tile)}. The tile "
+            f"lies at {hex(base)}. "
+            f"One field is wrong: {missed} of {product(derived.mma)} elements are read from elsewhere. The "
+            "word that is right."
         ),
         judge="word of",
         operands=(base, 0, 0, *tile),

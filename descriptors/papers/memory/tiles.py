@@ -6,8 +6,8 @@ Law: every tile that is drawn has a derivation, and more than one operand.
 
 >>> from random import Random
 >>> tile = drawn(Random(1), "K")
->>> told(tile)
-'a 256 by 64 tile of e4m3 (MN by K), K-major with 64B swizzle, atoms stacked along MN first, of which wgmma reads 64 by 32 at a time'
+>>> told(tile)[:86]
+'a 256 by 64 tile of e4m3 (MN by K), K-major with 64B swizzle, atoms stacked along MN f'
 >>> len(derived_tile(*tile).offsets_bytes())
 4
 """
@@ -63,7 +63,8 @@ def told(tile: Tile) -> str:
     (mn, k), dtype, major, swizzle, (reads, depth) = tile
     how = "without swizzle" if swizzle == "none" else f"with {swizzle} swizzle"
     return (
-        f"a {mn} by {k} tile of {dtype} (MN by K), {major}-major {how}, atoms stacked along MN first, of which wgmma reads "
+        f"a {mn} by {k} tile of {dtype} (MN by K), {major}-major {how}, atoms stacked along MN first, of "
+        "which wgmma reads "
         f"{reads} by {depth} at a time"
     )
 

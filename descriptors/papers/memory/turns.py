@@ -33,7 +33,8 @@ def column(rng: Random) -> Draft | None:
     words = count // 4
     return Draft(
         ask=(
-            f"32 lanes load {count} bytes each from one column of a row-major tile: lane i starts at byte {pitch}*i. How many "
+            f"32 lanes load {count} bytes each from one column of a row-major tile: lane i starts at byte "
+            f"{pitch}*i. How many "
             "turns (wavefronts) does shared memory take?"
         ),
         judge="count of turns",
@@ -42,7 +43,8 @@ def column(rng: Random) -> Draft | None:
         hints=(
             "There are 32 banks of 4 bytes. Which bank does lane 0 start in, which one lane 1?",
             f"128 bytes are served at a time: the lanes go in {phases} group{'s' * (phases > 1)} of {at_once}.",
-            f"Neighbours are {pitch // 4} banks apart, counted modulo 32: after how many lanes is it the same bank again?",
+            f"Neighbours are {pitch // 4} banks apart, counted modulo 32: after how many lanes is it the "
+            "same bank again?",
         ),
         solution=str(right),
         why=f"In each group of {at_once} lanes one bank has to serve {right // phases} words, one after another.",
@@ -68,7 +70,8 @@ def padded(rng: Random) -> Draft | None:
         return None
     return Draft(
         ask=(
-            f"A tile of 32 rows has {width} bytes a row. 32 lanes load {count} bytes each, lane i the first of row i. How many "
+            f"A tile of 32 rows has {width} bytes a row. 32 lanes load {count} bytes each, lane i the "
+            "first of row i. How many "
             f"bytes from row to row, a multiple of {count} and at least {width}, are the fewest with which this takes "
             f"{need} turn{'s' * (need > 1)}, as few as {LANES * count} bytes can?"
         ),
@@ -81,7 +84,10 @@ def padded(rng: Random) -> Draft | None:
             f"A pitch of an odd number of pieces meets all {LINE // count} pieces of the line before it comes back.",
         ),
         solution=str(right),
-        why=f"{right} = {right // count}*{count}, and {right // count} is odd: all banks take part before one is used again.",
+        why=(
+            f"{right} = {right // count}*{count}, and {right // count} is odd: all banks take part before one "
+            "is used again."
+        ),
         slips=(
             (str(width), "the rows are left as they are"),
             (str(right - width), "the padding is taken for the pitch"),

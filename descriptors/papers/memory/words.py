@@ -78,14 +78,16 @@ def word_draft(tile: Tile, base: int, i: int, k: int) -> Draft:
     fields = WORDS["sm90"]
     return Draft(
         ask=(
-            f"The 64-bit sm90 descriptor of operand ({i}, {k}), counted from 0 along MN and K, of {told(tile)}. The tile lies at "
+            f"The 64-bit sm90 descriptor of operand ({i}, {k}), counted from 0 along MN and K, of "
+            f"{told(tile)}. The tile lies at "
             f"shared-memory address {hex(base)}. In hexadecimal."
         ),
         judge="word of",
         operands=(base, i, k, *tile),
         starter="0x????????????????",
         hints=(
-            "Fields: start address from bit 0, LBO from bit 16, SBO from bit 32, swizzle from bit 62; addresses and offsets "
+            "Fields: start address from bit 0, LBO from bit 16, SBO from bit 32, swizzle from bit 62; "
+            "addresses and offsets "
             "in units of 16 bytes.",
             f"The operand starts at {hex(start)}; SBO is {derived.descriptor.stride_byte_offset} bytes.",
             "The swizzle codes of wgmma: 0 none, 1 128B, 2 64B, 3 32B.",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from layoutalg import Layout
+from layoutalg import Layout, size
 
 #: What is added to a question that may have no answer, and how that is answered.
 OR_NONE = "If there is none, answer `none`."
@@ -19,7 +19,7 @@ OR_NONE = "If there is none, answer `none`."
 
 def rows_of(layout: Layout) -> str:
     """The offsets of a layout of two modes, row by row."""
-    rows, columns = layout.shape  # type: ignore[misc]
+    rows, columns = map(size, layout)
     told = [" ".join(str(layout(r, c)) for c in range(columns)) for r in range(rows)]
     return "; ".join(f"row {r}: `{row}`" for r, row in enumerate(told))
 

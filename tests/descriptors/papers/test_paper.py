@@ -1,4 +1,4 @@
-"""Sixty students have sixty papers: each proved, each the same whenever it is drawn, no answer guessed from its place."""
+"""Sixty students have sixty papers: each proved, each the same whenever it is drawn, no answer told by its place."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ def holder(answer: str, layout: str, element: int) -> str | None:
     for name, number, count in zip(("thread", "value"), mine, (threads, values), strict=True):
         if not isinstance(number, int) or not 0 <= number < count:
             raise DescriptorError(f"course: the {name} must be one of {count}, counted from 0, found {number}")
-    found = held(mine)
+    thread, value = (number for number in mine if isinstance(number, int))
+    found = held(thread, value)
     return None if found == element else f"holds element {found}, must hold element {element}"
 
 

@@ -37,4 +37,3 @@ def test_no_item_draws_by_a_method_that_python_may_change() -> None:
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "rng"
         }
         assert called <= {"random"}, path
-

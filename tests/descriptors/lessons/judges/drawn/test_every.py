@@ -47,7 +47,12 @@ CASES = [
     ("stage", ("advance", *TILE), "(2,4):(512,2)", None),
     ("stage", ("smem_tile", *TILE), "S<3,3,3> o 0 o ((8,16),64):((64,512),1)", None),
     ("stage", ("smem_tile", *TILE), "(128,64):(64,1)", None),
-    ("stage", ("recast", *TILE), "((64,16),(2,4)):((64,1),(4096,16))", "has modes of [1024, 8] elements, must have [128, 8]"),
+    (
+        "stage",
+        ("recast", *TILE),
+        "((64,16),(2,4)):((64,1),(4096,16))",
+        "has modes of [1024, 8] elements, must have [128, 8]",
+    ),
     ("advance", (1, 1, *TILE), "8224", None),
     ("advance", (1, 1, *TILE), "514", "in units of 16 bytes"),
     ("word of", (1024, 0, 1, *TILE), "0x4000004000010042", None),
