@@ -3,8 +3,9 @@
 
     .venv/bin/python scripts/bench_growth.py
 
-Each line is one operation; each column the median time at that rank (or depth, or size), in microseconds, and in
-brackets the factor over the column before it. An operation that costs O(r log r) has factors of little more than 2.
+Each line is one operation; each column the median time of the processor at that rank (or depth, or size), in
+microseconds, and in brackets the factor over the column before it, the median over samples that are taken in turns. An
+operation that costs O(r log r) has factors of little more than 2.
 """
 
 from __future__ import annotations
@@ -58,33 +59,36 @@ OPERATIONS: dict[str, Callable[[Layout], Any]] = {
 }
 
 
-def median(call: Callable[[], Any], repeats: int = 9) -> float:
-    """Seconds of one call."""
-    rounds, spent = 1, 0.0
-    while spent < 0.005:
+def in_turns(calls: list[Callable[[], Any]], repeats: int = 9) -> list[list[float]]:
+    """Seconds of processor of one call of each, repeat after repeat, all in turns: other work meets them alike."""
+    rounds = [_rounds(call) for call in calls]
+    return [[_spent(call, n) / n for call, n in zip(calls, rounds, strict=True)] for _ in range(repeats)]
+
+
+def _spent(call: Callable[[], Any], rounds: int) -> float:
+    begun = time.process_time()
+    for _ in range(rounds):
+        call()
+    return time.process_time() - begun
+
+
+def _rounds(call: Callable[[], Any]) -> int:
+    """So many calls that they take 5 ms."""
+    rounds = 1
+    while _spent(call, rounds) < 0.005:
         rounds *= 2
-        start = time.perf_counter()
-        for _ in range(rounds):
-            call()
-        spent = time.perf_counter() - start
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        for _ in range(rounds):
-            call()
-        times.append((time.perf_counter() - start) / rounds)
-    return statistics.median(times)
+    return rounds
 
 
 def table(title: str, columns: tuple[int, ...], make: Callable[[int], Layout], names: list[str]) -> None:
     print(f"{title:26}" + "".join(f"{column:>16}" for column in columns))
     for name in names:
-        cells, before = [], None
-        for column in columns:
-            layout = make(column)
-            seconds = median(partial(OPERATIONS[name], layout)) * 1e6
-            cells.append(f"{seconds:8.1f} ({seconds / before:4.1f}x)" if before else f"{seconds:8.1f}        ")
-            before = seconds
+        samples = in_turns([partial(OPERATIONS[name], make(column)) for column in columns])
+        cells = []
+        for i in range(len(columns)):
+            seconds = 1e6 * statistics.median(row[i] for row in samples)
+            factor = statistics.median(row[i] / row[i - 1] for row in samples) if i else None
+            cells.append(f"{seconds:8.1f} ({factor:4.1f}x)" if factor else f"{seconds:8.1f}        ")
         print(f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells))
         print(f"{name} done", file=sys.stderr)
 
@@ -93,12 +97,20 @@ def many_modes() -> None:
     """Composition with a layout of as many modes, far beyond what 64 bits hold: bisected, and walked."""
     print("composition of r modes with r, bisected and walked")
     for rank in (4, 16, 64, 128, 256):
-        a, cells = strided(rank, 1), []
+        a = strided(rank, 1)
         b = trusted(a.shape, compact_strides(a.shape))
-        for most in (16, 1 << 30):
-            plain_composition._MANY = most
-            cells.append(f"{1e6 * median(partial(plain_composition.compose_plain, a, b)):16.1f}")
-        print(f"  {rank:24}" + "".join(cells))
+        calls = [partial(composed, most, a, b) for most in (16, 1 << 30)]
+        cells = [1e6 * statistics.median(column) for column in zip(*in_turns(calls, 5), strict=True)]
+        print(f"  {rank:24}" + "".join(f"{cell:16.1f}" for cell in cells))
+
+
+def composed(most: int, a: Layout, b: Layout) -> Layout:
+    """The composition, bisected from so many modes on."""
+    kept, plain_composition._MANY = plain_composition._MANY, most
+    try:
+        return plain_composition.compose_plain(a, b)
+    finally:
+        plain_composition._MANY = kept
 
 
 def main() -> None:

@@ -6,16 +6,18 @@ entry point that the distribution declares.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from descriptors.cli.papers import exercise_of, is_paper, marked, shown
 from descriptors.errors import DescriptorError
-from descriptors.lessons.grading import grade
+from descriptors.lessons.grading import attempted, grade
+from descriptors.lessons.handed import Handed, read
 from descriptors.lessons.progress import Progress
 from descriptors.lessons.source import Exercise, Lesson, lessons
-from descriptors.lessons.telling import tell_exercise, tell_lesson, tell_list
+from descriptors.lessons.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from layoutalg.cli.console import Status, say
 
 
@@ -24,19 +26,29 @@ from layoutalg.cli.console import Status, say
 @click.argument("answer", required=False)
 @click.option("--hint", is_flag=True, help="The next of the exercise's three hints.")
 @click.option("--solution", is_flag=True, help="The solution, and why; after a first attempt.")
+@click.option(
+    "--hand-in", metavar="NAME", help="A line for the teacher: your name or number, what you solved, a checksum."
+)
+@click.option(
+    "--verify", metavar="LINE", help="For the teacher: what such a line says; with - every line of the input."
+)
 @click.option("--seed", metavar="SEED", help="Of a paper: the number or word that it is drawn from.")
-@click.option("--grade", metavar="PATH", type=click.Path(path_type=Path), help="Mark a file of answers, or a folder.")
+@click.option(
+    "--grade", "given", metavar="PATH", type=click.Path(path_type=Path), help="Mark a file of answers, or a folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write a paper, or marks, as JSON.")
 def course(
     where: str | None,
     answer: str | None,
     hint: bool,
     solution: bool,
+    hand_in: str | None,
+    verify: str | None,
     seed: str | None,
-    grade: Path | None,
+    given: Path | None,
     as_json: bool,
 ) -> Status:
-    """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer.
+    """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer or line.
 
     \b
     descriptors course                     the lessons, and what you have solved
@@ -44,6 +56,8 @@ def course(
     descriptors course 5.1                 its first exercise
     descriptors course 5.1 "(3,2):(8,1)"   an answer to it
     descriptors course 5.1 --hint          the next hint
+    descriptors course --hand-in "Ada 47"  a line to hand in; pages of the course make it too
+    descriptors course --verify -          what each of many lines says
     descriptors course papers              labs, quizzes, examinations
     descriptors course lab1 --seed 17      one of them
     descriptors course lab1.3 12 --seed 17 an answer to its third item
@@ -52,8 +66,13 @@ def course(
     What you have done is kept in a file of your own; `descriptors course` says where.
     """
     try:
-        if grade is not None:
-            return marked(grade, seed, as_json)
+        if given is not None:
+            return marked(given, seed, as_json)
+        if verify is not None:
+            return _verified(verify)
+        if hand_in is not None:
+            say(str(Handed(hand_in, _progress().solved())))
+            return Status.ANSWER
         if where is not None and is_paper(where) and answer is None and not hint and not solution:
             return shown(where, seed, as_json)
         return _answered(where, answer, hint, solution, seed)
@@ -62,13 +81,13 @@ def course(
 
 
 def _answered(where: str | None, answer: str | None, hint: bool, solution: bool, seed: str | None) -> Status:
-    progress = Progress(Path(click.get_app_dir("layoutalg")) / "course.json")
+    progress = _progress()
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
         return Status.ANSWER
     if is_paper(where):
         exercise, where = exercise_of(where, seed)
-        return _worked(exercise, where, answer, hint, solution, progress)
+        return _worked(exercise, where, answer, hint, solution, _progress("papers"))  # the line to hand in has none
     number, _, rest = where.partition(".")
     lesson = _lesson(number)
     if not rest:
@@ -90,6 +109,26 @@ def _worked(
     if solution:
         return _solution(exercise, where, progress)
     return _try(exercise, where, answer or "", progress)
+
+
+def _progress(name: str = "course") -> Progress:
+    return Progress(Path(click.get_app_dir("layoutalg")) / f"{name}.json")
+
+
+def _verified(line: str) -> Status:
+    """What a line says, or each line of the input; a line that was changed is a difference, and so is none at all."""
+    if line == "-" and sys.stdin is None:
+        raise DescriptorError("course: --verify - must have an input, found none")
+    given = sys.stdin.read().splitlines() if line == "-" else [line]
+    known = {f"{lesson.number}.{k + 1}" for lesson in lessons() for k in range(len(lesson.exercises))}
+    wrong = 0
+    for one in filter(str.strip, given):
+        try:
+            say(tell_handed(read(one), known))
+        except DescriptorError as error:
+            wrong += 1
+            say(str(error))
+    return Status.DIFFERENCE if wrong else Status.ANSWER
 
 
 def _lesson(number: str) -> Lesson:
@@ -126,7 +165,8 @@ def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
 
 def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
     wrong = grade(exercise, answer)
-    progress.note(where, tried=1, **({} if wrong else {"solved": 1}))
+    if attempted(answer):
+        progress.note(where, tried=1, **({} if wrong else {"solved": 1}))
     say(f"your answer {wrong}" if wrong else "right")
     return Status.DIFFERENCE if wrong else Status.ANSWER
 

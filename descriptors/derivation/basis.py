@@ -1,8 +1,11 @@
 """A derivation, and a family of them, held against the theorem: what the tile stores and what its words read, as maps.
 
-The stored side is the tile's layout, mode by mode. The fetched side begins with the bits of the first word, as
-``walk_model`` reads them: the walk within one operand, then the steps of the advance from operand to operand, by which
-the start address alone moves. Where operands cross atoms, K is walked piece by piece and the other modes by digits.
+The fetched side begins with the words that ``Derivation.words`` hands out, every one of them: with their bits, as
+``walk_model`` reads them, which shares no position with the module that wrote them. The stored side is the tile's
+layout, mode by mode, cut at the operands. From the walk of the first word and the tile it follows what all words must
+be (``cut_tile``); only where they are others are they looked at one by one (``one_by_one``). A tile that lies beyond
+the window, or has too many operands for a table, has no such words: there the fetched side is the walk of the first
+word, then the steps of the advance, by which the start address alone moves.
 
 Law: the verdict is that of the enumerating proof, on right words and on wrong ones.
 
@@ -18,145 +21,115 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
-from descriptors.derivation.parts.crossing import LINE, PIECES
+from descriptors.derivation.cut_tile import CutTile, cut_tile
+from descriptors.derivation.one_by_one import one_by_one
+from descriptors.derivation.parts.crossing import LINE
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import MOST_SUBTILES, numbers
 from descriptors.derivation.symbolic import SymbolicDerivation
-from descriptors.errors import DescriptorError
-from descriptors.operands.operand import Major, SwizzleMode
-from descriptors.operands.swizzled import plain
-from descriptors.text import tuple_text
+from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.theorem.affine import Affine, modes, stored
 from descriptors.theorem.agreement import Verdict, agreement, agreement_for_all
-from descriptors.theorem.digits import Digit, normal, value
-from descriptors.theorem.walk_model import fields, per_16_bytes, walk, xor
-from descriptors.words.descriptor import Arch, SmemDescriptor
-from layoutalg import ComposedLayout, Layout
+from descriptors.theorem.digits import Digit, normal
+from descriptors.theorem.walk_model import fields, per_16_bytes, placing, unplaced, walk, xor
+from descriptors.words.descriptor import SmemDescriptor
 
-_OPEN = Verdict("open")
+_OPEN, _EQUAL = Verdict("open"), Verdict("equal")
 
 
-def verdict(d: Derivation, tile: Affine | None = None) -> Verdict:
-    """Whether every element of the tile, at address 0, is read from where it is stored.
+def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdict:
+    """Whether every element of the tile is read from where it is stored.
 
     Args:
         d: the derivation.
-        tile: its tile as ``stored`` has it, where that is known already.
+        tile: its tile as ``cut_tile`` has it, where that is known already.
+        base: address of the tile, in bytes, where its swizzle pattern starts.
 
     Raises:
-        DescriptorError: if the words do not stand for the operands of the tile.
+        DescriptorError: if the words do not stand for the operands of the tile, or one has no meaning.
 
     >>> from descriptors import derive
     >>> verdict(derive((128, 128), "bf16", "MN", "64B", (64, 16), verify=False))
     Verdict(outcome='equal', at=())
     """
-    read = fetched(d)
-    if read is None:
-        return _OPEN
-    tile = tile or stored(d.smem_tile)
-    found = _across_atoms(d, tile, read) if d.crossing is not None else agreement(tile, read)
-    if found.outcome != "equal":
-        _check_operands(d, tile, read)
-    return found
+    tile = tile or cut_tile(d)
+    if not tile.fits(d.element.storage_bits, base) or tile.operands > MOST_SUBTILES:
+        read = fetched(d)
+        return _OPEN if read is None else agreement(stored(d.smem_tile), read)
+    words = numbers(d.words(base))
+    return _EQUAL if words == _expected(d, tile, words[0], base) else one_by_one(d, tile, words, base)
+
+
+class _Read(NamedTuple):
+    """What a word reads wherever it starts: the walk, normal; the exclusive-or; what that sees of the base offset."""
+
+    heads: tuple[tuple[Digit, ...], tuple[Digit, ...]]
+    xor: tuple[int, int, int]
+    base_offset: int
+    mask: int
+    absolute: bool
+
+
+@lru_cache(maxsize=1 << 12)
+def _read(word: int, arch: str, dtype: str, is_k: bool, mma: tuple[int, int]) -> _Read | None:
+    """What a word reads whose start, and absolute leading byte address, are 0; None if that is over no whole digits.
+
+    Raises:
+        DescriptorError: if the word has no meaning.
+    """
+    told = fields(word, arch)
+    walked = walk(told, dtype, "K" if is_k else "MN", mma)
+    if walked is None:
+        return None
+    mn, k = walked
+    mask = (1 << told.pattern.bits) - 1
+    heads = tuple(normal(mn)), tuple(normal(k))
+    return _Read(heads, xor(told.pattern, dtype), told.base_offset & mask, mask, told.absolute)
+
+
+def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> list[int] | None:
+    """What all words of a tile must be if the first one is right; None if it is not, or that is not so plain."""
+    name, crossing = d.element.name, d.crossing is not None
+    whole, rest = per_16_bytes(name), unplaced(first, crossing)
+    read = _read(rest, d.arch, name, d.major is Major.K, d.mma)
+    if (
+        read is None
+        or read.xor != tile.xor
+        or (read.base_offset - base // LINE_BYTES) & read.mask
+        or read.absolute is not crossing
+        or read.heads[0] != tile.modes[0].head
+        or read.heads[1] != tile.modes[1].head
+        or tile.start % (whole * LINE if crossing else whole)
+    ):
+        return None
+    begins = tile.start // whole + base // 16
+    # No sum leaves the window, as the tile does not: nothing is carried from one field into the next.
+    words = [rest + placing(begins, begins if crossing else 0)]
+    for mode in tile.modes:
+        words = [word + more for word in words for more in mode.added]
+    return words
 
 
 def fetched(d: Derivation) -> Affine | None:
-    """What the words of a tile at address 0 read, in elements: modes (MN, K, stages...); None if over no whole digits.
+    """What the first word, moved along the advance, reads of a tile at address 0: modes (MN, K, stages...).
 
-    Where operands cross atoms, the mode of K is that of one column of 16 bytes.
+    None if that is over no whole digits, or where operands cross atoms.
     """
-    first = d.descriptor if not d.descriptor.base_offset else d.descriptor_at(0)
-    found = _operand(
-        first.leading_byte_offset, first.stride_byte_offset, first.start_address, first.swizzle.value, first.arch,
-        first.leading_is_absolute, d.element.name, d.major is Major.K, d.mma,
-    )  # fmt: skip
-    if found is None or first.leading_is_absolute is (d.crossing is None):
-        return None
-    if d.crossing is not None:
-        return found
-    return Affine(found.start, _moved(found.modes, d.advance, per_16_bytes(d.element.name)), found.xor, found.late)
-
-
-@lru_cache(maxsize=1 << 14)
-def _operand(
-    leading: int, stride: int, start: int, swizzle: str, arch: Arch, absolute: bool, dtype: str, is_k: bool,
-    mma: tuple[int, int],
-) -> Affine | None:  # fmt: skip
-    """What the word with these fields reads of one operand: from its bits, which are encoded here and read again."""
-    word = SmemDescriptor(arch, leading, stride, SwizzleMode(swizzle), start, 0, absolute).encode()
-    told = fields(word, arch)
-    found = walk(told._replace(start=0), dtype, "K" if is_k else "MN", mma)
-    if found is None:
+    name, whole = d.element.name, per_16_bytes(d.element.name)
+    told = fields(d.descriptor_at(0).encode(), d.arch)
+    walked = walk(told._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
+    if walked is None or told.absolute or d.crossing is not None:
         return None
     late = told.base_offset & (1 << told.pattern.bits) - 1
-    return Affine(told.start * per_16_bytes(dtype), found, xor(told.pattern, dtype), late)
+    return Affine(told.start * whole, _moved(walked, d.advance, whole), xor(told.pattern, name), late)
 
 
 def _moved(operand: Sequence[Sequence[Digit]], advance: Any, whole: int) -> list[list[Digit]]:
     """The digits of the operand, then those of the steps from operand to operand."""
     steps = modes(advance, whole)
     return [[*operand[0], *steps[0]], [*operand[1], *steps[1]], *steps[2:]]
-
-
-def _check_operands(d: Derivation, tile: Affine, read: Affine) -> None:
-    """Refuse words that are not one for each operand of the tile."""
-    sizes = [[prod(n for n, _ in mode) for mode in side.modes] for side in (tile, read)]
-    if d.crossing is None and sizes[0] != sizes[1]:
-        found = f"words for {tuple_text(sizes[1])}"
-        raise DescriptorError(f"verify: a word must stand for each operand, found {found}; smem_tile = {d.smem_tile}")
-
-
-def _across_atoms(d: Derivation, tile: Affine, read: Affine) -> Verdict:
-    """The verdict where operands go on in other lines: MN and stages by the theorem, K piece by piece.
-
-    An operand reads the pieces of a row from where it begins to the end of its line, and the others from the line that
-    its word names. Which they are depends on K alone if the steps along all other modes are whole lines.
-    """
-    whole, advance = per_16_bytes(d.element.name), d.advance
-    if not isinstance(advance, ComposedLayout) or not isinstance(advance.outer, Layout) or d.crossing is None:
-        return _OPEN
-    steps = modes(advance.outer, whole)
-    others = [digit for i, mode in enumerate(steps) for digit in mode if i != 1]
-    one_by_one = normal(tile.modes[1])[0]
-    conditions = (
-        tile.xor == read.xor and not read.late,
-        modes(plain(advance)) == _chosen(steps),
-        all(n == 1 or step % (LINE * whole) == 0 for n, step in others),
-        one_by_one[1] == 1 and one_by_one[0] % whole == 0 and tile.start % whole == 0,
-    )
-    if not all(conditions):
-        return _OPEN
-    along_k = _differing_piece(d, tile, read, whole)
-    if along_k is not None:
-        return Verdict("different", (0, along_k * whole, *(0 for _ in steps[2:])))
-    rows = [[*read.modes[0], *steps[0]], tile.modes[1], *steps[2:]]
-    return agreement(tile, Affine(tile.start, rows, tile.xor))
-
-
-def _chosen(steps: Sequence[Sequence[Digit]]) -> list[list[Digit]]:
-    """What chooses the pieces at which operands begin: every piece of a mode, but every third along K."""
-    found, below = list[list[Digit]](), 1
-    for i, mode in enumerate(steps):
-        many, every = prod(n for n, _ in mode), PIECES if i == 1 else 1
-        found.append([(many // every, every * below)])
-        below *= many
-    return found
-
-
-def _differing_piece(d: Derivation, tile: Affine, read: Affine, whole: int) -> int | None:
-    """The first piece of 16 bytes along K, in the first row, that is read from elsewhere than where it is stored."""
-    assert d.crossing is not None
-    first, line = read.start // whole, d.descriptor.leading_byte_offset // 16
-    for piece in range(d.tile[1] // whole):
-        operand, number = divmod(piece, PIECES)
-        begins = first + d.offset_of(0, operand) // 16
-        beyond = begins % LINE + number - LINE
-        found = begins + number if beyond < 0 else line + d.line_of(0, operand) // 16 + beyond
-        if found * whole != tile.start + value(tile.modes[1], piece * whole):
-            return piece
-    return None
 
 
 def verdict_for_all(family: SymbolicDerivation) -> bool:

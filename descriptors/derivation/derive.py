@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from descriptors.derivation.parts.crossing import Crossing, columns
-from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.derivation import Derivation, first_word
 from descriptors.derivation.proved import proved
 from descriptors.errors import DescriptorError, as_flag
 from descriptors.instructions.rules import Legality
@@ -176,7 +176,7 @@ def derived(asked: Request) -> Derivation:
         start_address=start,
         leading_is_absolute=crossing is not None,
     )
-    descriptor.encode()  # raises here if a field cannot hold its value or the architecture lacks the swizzle
+    first_word(descriptor)  # raises here if a field cannot hold its value or the architecture lacks the swizzle
     return Derivation(
         tile=spec.extents,
         mma=spec.reads,

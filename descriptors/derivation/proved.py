@@ -25,18 +25,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 
 from descriptors.derivation.basis import verdict
-from descriptors.derivation.family import family_of
+from descriptors.derivation.cut_tile import cut_tile
+from descriptors.derivation.family import family_of, why_alone
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import Report, verify
 from descriptors.errors import DescriptorError, ProofError, brief
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.proof import read_model
 from descriptors.text import Told, counted
-from descriptors.theorem.affine import Affine, bounds, stored
-from descriptors.words.address import WINDOW_BYTES
 from layoutalg import size
 
 
@@ -53,6 +51,7 @@ class Proof(Told):
         evidence: how the read model of this operand is known.
         beyond: subtiles of a tile of any size that lie beyond what a start address can name: they have no word.
         report: the comparison of every element, where a condition of the theorem does not hold; else None.
+        alone: why it was proved of this tile alone, in words; "" where there is a family, or a comparison.
 
     >>> from descriptors import derive
     >>> print(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)))
@@ -66,6 +65,7 @@ class Proof(Told):
     evidence: str
     beyond: int = 0
     report: Report | None = None
+    alone: str = ""
 
     @property
     def ok(self) -> bool:
@@ -84,9 +84,10 @@ class Proof(Told):
         """For what it was proved, in words."""
         if self.report is not None:
             return "compared one by one, as no theorem covers it"
-        every = f"every tile {' x '.join(self.family)}, " if self.family else ""
+        tiles = f"every tile {' x '.join(self.family)}" if self.family else "this tile alone"
         offset = " with its base offset" if self.step == LINE_BYTES else ""
-        return f"for {every}any base that is a multiple of {self.step}{offset}"
+        why = f": {self.alone}" if self.alone else ""
+        return f"for {tiles}, any base that is a multiple of {self.step}{offset}{why}"
 
     def __str__(self) -> str:
         return f"{self.compared}, {self.claim}"
@@ -105,7 +106,8 @@ def proved(derivation: Derivation, *, base: int = 0) -> Proof:
 
     >>> from descriptors import derive
     >>> print(proved(derive(layout="(8,(8,2)):(8,(1,64))", dtype="bf16", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtile, for any base that is a multiple of 16
+    proved: 128 elements in 1 subtile, for this tile alone, any base that is a multiple of 16: an explicit layout does \
+not say how it grows
     """
     d = derivation
     if not isinstance(d, Derivation):
@@ -114,26 +116,25 @@ def proved(derivation: Derivation, *, base: int = 0) -> Proof:
     if base:
         d.descriptor_at(base)  # refuses what no tile can begin at
         step = step if base % step == 0 else LINE_BYTES
-    tile = stored(d.smem_tile)
-    found = verdict(d, tile)
-    if found.outcome != "equal" or not _fits(tile, d.element.storage_bits, base):
+    tile = cut_tile(d)
+    found = verdict(d, tile, base)
+    if found.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
         return _compared(d, base, found.outcome, step)
+    return _of_all(d, step, tile.operands, 0)
+
+
+def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
+    """The proof by the theorem, of so many subtiles and of the family."""
+    family = family_of(d)
     evidence = _evidence(d.arch, d.element.name, d.major is Major.K, d.descriptor.leading_is_absolute)
-    return Proof(prod(d.tile), size(d.advance), step, family_of(d), evidence)
-
-
-def _fits(tile: Affine, bits: int, base: int) -> bool:
-    """Whether everything stored lies in the window from a base: then every word has its start address."""
-    low, high = bounds(tile)
-    return base * 8 + low * bits >= 0 and base * 8 + (high + 1) * bits <= WINDOW_BYTES * 8
+    elements = d.mma[0] * d.mma[1] * subtiles
+    return Proof(elements, subtiles, step, family, evidence, beyond, alone="" if family else why_alone(d))
 
 
 def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:
     """What only the comparison can tell: which elements are wrong, where no theorem says, or what does not fit."""
     if outcome == "equal" and d.capacity is None and (named := d.advance_report(base).named):
-        evidence = _evidence(d.arch, d.element.name, d.major is Major.K, d.descriptor.leading_is_absolute)
-        subtiles = size(d.advance)
-        return Proof(prod(d.mma) * named, named, step, family_of(d), evidence, subtiles - named)
+        return _of_all(d, step, named, size(d.advance) - named)
     report = verify(d, bases=(base,))
     if not report.ok:
         raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from descriptors.browser.reply import REFUSALS, refusal
 from descriptors.emitters.emit import LANGUAGES, emit
-from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.errors import DescriptorError, brief
 from descriptors.explorer import asked as given
 from descriptors.explorer.edited import compared
 from descriptors.explorer.inspector import inspect
@@ -64,34 +65,22 @@ def answer(asked: object) -> dict[str, Any]:
         q = question(asked)
         assert isinstance(asked, Mapping)
         parts = wanted(asked)
-    except _REFUSALS as error:
+    except REFUSALS as error:
         return {"ok": False, "error": refusal(error)}
     found: dict[str, Any] = {"ok": True, "question": q.state()}
     boxed = _part(lambda: pasted(q)) if "pasted" in parts else None
     try:
         view = given.view(q)
-    except _REFUSALS as error:
+    except REFUSALS as error:
         return {"ok": False, "question": q.state(), "error": refusal(error), "pasted": boxed}
     makers = _makers(q, view)
     return found | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
 
 
-def refusal(error: Exception) -> dict[str, Any]:
-    """An error as data: its kind and its sentence."""
-    if isinstance(error, LayoutError):
-        return {"type": type(error).__name__, "message": " ".join(str(error).split())[:2000]}
-    message = f"explore: a question must be answered in the memory there is, found {type(error).__name__}"
-    return {"type": type(error).__name__, "message": message}
-
-
-#: What a question may end in: a refusal of the engine, or a text too deep or too large for it.
-_REFUSALS = (LayoutError, RecursionError, MemoryError, OverflowError)
-
-
 def _part(make: Callable[[], Any]) -> Any:
     try:
         return make()
-    except _REFUSALS as error:
+    except REFUSALS as error:
         return {"error": refusal(error)}
 
 

@@ -16,9 +16,11 @@ from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from typing import Any
 
+from descriptors.browser.folder import source as shared
+from descriptors.browser.reply import Answers
+from descriptors.browser.template import filled
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
 from descriptors.explorer.asked import view
@@ -55,10 +57,10 @@ def page(asked: object = None, engine: str = "none") -> str:
         "answer": found, "question": _as_state(found["question"], first), "first": first, "choices": choices(),
         "presets": PRESETS, "engine": engine, "tabs": tabs,
     }  # fmt: skip
-    script, told, drawn = source("page.js"), found["told"], found["stage"]
+    script, told, drawn = shared("descriptors.browser", "asking.js") + source("page.js"), found["told"], found["stage"]
     parts = {
         "policy": _policy(script, engine),
-        "style": source("page.css"),
+        "style": shared("descriptors.browser", "colours.css") + source("page.css"),
         "word": escape(told["word"]),
         "proof": escape(found["proof"].get("headline", "")),
         "title": escape(drawn.get("title", "")),
@@ -67,9 +69,7 @@ def page(asked: object = None, engine: str = "none") -> str:
         "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c"),
         "script": script,
     }
-    document = source("page.html")
-    head, *rest = document.split("{{")
-    return head + "".join(parts[name] + text for name, _, text in (one.partition("}}") for one in rest))
+    return filled(source("page.html"), parts)
 
 
 def frozen(asked: object) -> dict[str, Any]:
@@ -84,9 +84,13 @@ def frozen(asked: object) -> dict[str, Any]:
         return {"ok": False, "error": {"type": type(error).__name__, "message": str(error)}}
 
 
+#: What a page may ask, of a server or of a worker.
+ANSWERS: Answers = {"answer": answer, "page": frozen}
+
+
 def source(name: str) -> str:
     """A file of the page."""
-    return (files("descriptors.explorer") / "web" / name).read_text(encoding="utf-8")
+    return shared("descriptors.explorer", name)
 
 
 def _as_state(found: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:

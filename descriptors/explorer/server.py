@@ -20,20 +20,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.explorer.answer import answer
-from descriptors.explorer.page import frozen, page
+from descriptors.explorer.page import ANSWERS, page
 
 HOST = "127.0.0.1"
 #: The largest question, in bytes.
 MOST_BYTES = 1 << 20
-#: What is answered to a question.
-ANSWERS: Mapping[str, Callable[[object], dict[str, Any]]] = {"/answer": answer, "/page": frozen}
 
 
 class Server(ThreadingHTTPServer):
@@ -90,9 +87,9 @@ class Handler(BaseHTTPRequestHandler):
         """An answer."""
         if not self._is_ours():
             return
-        answered = ANSWERS.get(self.path)
+        answered = ANSWERS.get(self.path.removeprefix("/"))
         if answered is None:
-            self._refuse(HTTPStatus.NOT_FOUND, f"questions go to {' or '.join(ANSWERS)}")
+            self._refuse(HTTPStatus.NOT_FOUND, f"questions go to {' or '.join(f'/{name}' for name in ANSWERS)}")
         elif self.headers.get_content_type() != "application/json":
             self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question must be application/json")
         else:

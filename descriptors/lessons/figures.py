@@ -10,8 +10,13 @@ True
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from typing import Any
 
+from descriptors.debug.diff import diff
 from descriptors.errors import DescriptorError
+from descriptors.pictures.kinds import picture
+from descriptors.words.descriptor import Arch
 from layoutalg import Picture, draw, evaluate
 
 
@@ -37,6 +42,17 @@ def figure(kind: str, text: str) -> Picture:
     if not isinstance(made, Picture):
         raise DescriptorError(f"picture: the last line must be a picture, found {type(made).__name__}; {text[:60]!r}")
     return made
+
+
+def unanswered(word: int, layout: str, arch: Arch, **asked: Any) -> Picture:
+    """What a broken word does, as ``diff`` draws it, without the word that would be right: an exercise asks for that.
+
+    >>> shown = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")
+    >>> "read from elsewhere" in shown.svg(), "right word" in shown.svg()
+    (True, False)
+    """
+    found = diff(word, layout, arch, **asked)
+    return picture(replace(found, right_word=None, right_major=None, changes=()))
 
 
 def _last(text: str) -> object:

@@ -16,14 +16,31 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges import accesses, layouts, words
+from descriptors.lessons.judges import accesses, advance, layouts, protocol, shift, words
+from descriptors.lessons.judges.by_hand import arithmetic, swizzles, threads
+from descriptors.lessons.judges.claims import cells, instructions, offsets, places
 from descriptors.lessons.judges.drawn import every
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
-JUDGES: dict[str, Callable[..., str | None]] = {**layouts.JUDGES, **accesses.JUDGES, **words.JUDGES, **every.JUDGES}
+JUDGES: dict[str, Callable[..., str | None]] = {
+    **layouts.JUDGES,
+    **accesses.JUDGES,
+    **words.JUDGES,
+    **arithmetic.JUDGES,
+    **threads.JUDGES,
+    **swizzles.JUDGES,
+    **advance.JUDGES,
+    **protocol.JUDGES,
+    **shift.JUDGES,
+    **places.JUDGES,
+    **offsets.JUDGES,
+    **instructions.JUDGES,
+    **cells.JUDGES,
+    **every.JUDGES,
+}
 
 
 def grade(exercise: Exercise, answer: str) -> str | None:
@@ -38,7 +55,7 @@ def grade(exercise: Exercise, answer: str) -> str | None:
     'is still to be filled in: 2:?'
     """
     mine = answer.strip()
-    if "?" in mine:
+    if not attempted(mine):
         return f"is still to be filled in: {mine}"
     try:
         if exercise.judge in law_names():
@@ -50,6 +67,15 @@ def grade(exercise: Exercise, answer: str) -> str | None:
     except (LayoutError, DescriptorError) as error:
         return f"cannot be read as an answer: {error}"
     return wrong
+
+
+def attempted(answer: str) -> bool:
+    """Whether anything was tried: nothing is left to be filled in.
+
+    >>> attempted("(4,?):(1,?)"), attempted("(4,8):(1,4)")
+    (False, True)
+    """
+    return "?" not in answer
 
 
 def _operand(value: Any) -> Any:

@@ -3,19 +3,17 @@
 nbformat, which the extra ``course`` brings, makes and checks them; the same lesson gives the same bytes. Law: a cell
 that nobody has filled in is not right.
 
->>> {check(f"{lesson.number}.1", lesson.exercises[0].starter)[:36] for lesson in lessons()}
-{'your answer is still to be filled in'}
+>>> check("5.1", find("5.1").starter)[:36]
+'your answer is still to be filled in'
 """
 
 from __future__ import annotations
 
-import re
-
 from descriptors.errors import DescriptorError
+from descriptors.lessons.examples import pieces
 from descriptors.lessons.grading import grade
-from descriptors.lessons.source import Lesson, lessons
+from descriptors.lessons.source import Lesson, find
 
-_CODE = re.compile(r"^```python\n(.*?)^```$\n?", re.M | re.S)
 _START = """# In Colab, first: %pip install layoutalg
 from layoutalg import *
 from descriptors.lessons.notebooks import check"""
@@ -29,12 +27,8 @@ def check(where: str, answer: str) -> str:
     >>> check("5.1", "(3,2):(8,1)")
     'right'
     """
-    for lesson in lessons():
-        for number, exercise in enumerate(lesson.exercises, 1):
-            if where == f"{lesson.number}.{number}":
-                wrong = grade(exercise, answer)
-                return f"your answer {wrong}" if wrong else "right"
-    raise DescriptorError(f"course: the exercise must be one of the course, as 5.1, found {where[:20]!r}")
+    wrong = grade(find(where), answer)
+    return f"your answer {wrong}" if wrong else "right"
 
 
 def notebook(lesson: Lesson) -> str:
@@ -81,16 +75,5 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
             cells.append(("markdown", f"### {name} {exercise.name}\n\n{exercise.ask}\n\n{hints}"))
             cells.append(("code", f'check("{name}", "{exercise.starter}")'))
         else:
-            cells += _runnable(part.text)
-    return cells
-
-
-def _runnable(text: str) -> list[tuple[str, str]]:
-    """Text and examples apart; of an example what is typed, without what it prints."""
-    cells: list[tuple[str, str]] = []
-    for k, piece in enumerate(_CODE.split(text)):
-        if not piece.strip():
-            continue
-        typed = [line[4:] for line in piece.splitlines() if line.startswith((">>> ", "... "))]
-        cells.append(("code", "\n".join(typed)) if k % 2 else ("markdown", piece.strip()))
+            cells += [("markdown", one) if isinstance(one, str) else ("code", one.typed) for one in pieces(part.text)]
     return cells

@@ -1,132 +1,177 @@
-"""Lessons as pages: a page each with hints that open, a handout for print without answers, and a book of solutions.
+"""Lessons as pages of a browser: with an engine they have cells that run, without one they say what to type instead.
 
-The Markdown is turned into HTML by markdown-it-py, which the extra ``course`` brings; figures are SVG within the page,
-which therefore needs no other file and no network. Law: a handout holds no solution.
+Figures are SVG within the page. Law: whether live or not, a page has every example, figure and exercise of its lesson,
+with three hints and the solution.
 
 >>> from descriptors.lessons.source import EXAMPLE, parse
 >>> lesson = parse(EXAMPLE)
->>> ["The second lies at 4." in "".join(of(lesson)) for of in (exercises_of, solutions_of, questions_of)]
-[True, True, False]
+>>> [exercises_of(lesson, live)[0].count("<details") for live in (True, False)]
+[4, 4]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
-from descriptors.errors import DescriptorError
+from descriptors.lessons.examples import Example, pieces
 from descriptors.lessons.figures import figure
-from descriptors.lessons.source import FIGURES, Exercise, Lesson
+from descriptors.lessons.markup import LIVE, STILL, document, inline, markdown, part
+from descriptors.lessons.source import FIGURES, Lesson
 
-_STYLE = """
-body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
-pre{overflow-x:auto;padding:.6rem;background:#f3f3f3}svg{max-width:100%;height:auto}
-section.exercise{border-left:.25rem solid #1f5f99;padding-left:1rem;margin:1.5rem 0}
-:focus-visible{outline:.2rem solid #1f5f99}.lines{border-bottom:1px solid #555;height:2rem}
-@media print{section.exercise{break-inside:avoid}article{break-before:page}}
-@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}pre{background:#262626}}
-"""
+#: How the course is taken on pages without an engine, and on pages that have one.
+_HOW = (
+    "Examples are typed into Python, and <code>layoutalg course</code> in a terminal judges answers.",
+    "Examples run in the page, and answers are judged there.",
+)
+
+#: What is asked for below a figure that can be changed.
+_CHANGE = {
+    "figure": "Draw another layout in its place",
+    "picture": "Change it: lines of Python, the last of which is the picture",
+}
 
 
-def page(lesson: Lesson) -> str:
-    """One lesson as an HTML document, its hints and solutions folded.
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where the files of the engine lie, as a page names them: the page's script, and the worker with its questions."""
+
+    script: str
+    worker: str
+
+
+def page(lesson: Lesson, lessons: Sequence[Lesson] = (), engine: Engine | None = None) -> str:
+    """One lesson as an HTML document.
+
+    Args:
+        lesson: what is on it.
+        lessons: the course, for the ways to the next and to the last.
+        engine: what runs its cells; None for a page on which nothing runs.
 
     Raises:
         DescriptorError: if markdown-it-py is not installed.
     """
-    return _document(f"{lesson.number}. {lesson.title}", _body(lesson, exercises_of(lesson)))
+    live = engine is not None
+    main = f"<article>{body(lesson, exercises_of(lesson, live), live)}</article>"
+    return _whole(f"{lesson.number}. {lesson.title}", main, _ways(lesson, lessons), engine)
 
 
-def handout(lessons: Iterable[Lesson]) -> str:
-    """All lessons for print, with room for answers and without hints or solutions; it raises as :func:`page`."""
-    return _document("Layouts: a handout", "".join(_body(one, questions_of(one)) for one in lessons))
-
-
-def solution_book(lessons: Iterable[Lesson]) -> str:
-    """For the teacher: of each lesson the aim, the misconception, the notes, and every solution with wrong answers."""
-    pieces = []
-    for one in lessons:
-        notes = f"<p><b>Aim:</b> {escape(one.aim)}. {one.minutes} minutes.</p>"
-        notes += f"<p><b>Cures:</b> {_inline(one.misconception)}</p>"
-        head = f"<h1>{one.number}. {escape(one.title)}</h1>{notes}<p>{_inline(one.teacher)}</p>"
-        pieces.append(f"<article>{head}{''.join(solutions_of(one))}</article>")
-    return _document("Layouts: the book of solutions", "".join(pieces))
-
-
-def index(lessons: Iterable[Lesson]) -> str:
-    """The page that leads to the others."""
+def index(lessons: Sequence[Lesson], engine: Engine | None = None) -> str:
+    """The page that leads to the others, and with an engine makes the line that a student hands in."""
     rows = "".join(
-        f'<li><a href="{one.number:02}.html">{escape(one.title)}</a>, {one.minutes} min: {escape(one.aim)}</li>'
+        f'<li value="{one.number}"><a href="{one.number:02}.html">{escape(one.title)}</a>'
+        f'<span class="quiet">{one.minutes} min: {escape(one.aim)}. '
+        f'<span data-lesson="{one.number}" data-count="{len(one.exercises)}"></span></span></li>'
         for one in lessons
     )
-    more = '<p>For print: <a href="handout.html">handout</a>. For teachers: <a href="solutions.html">solutions</a>.</p>'
-    return _document("Layouts: a course", f"<h1>Layouts: a course</h1><ol>{rows}</ol>{more}")
+    main = part(
+        "index.html",
+        count=str(len(lessons)),
+        exercises=str(sum(len(one.exercises) for one in lessons)),
+        hours=f"{sum(one.minutes for one in lessons) / 60:.0f}",
+        rows=rows,
+        how=_HOW[engine is not None],
+        teacher=', <a href="lines.html">lines that were handed in</a>' if engine else "",
+        hand=part("hand.html") if engine else "",
+    )
+    return _whole("Layouts: a course", main, "", engine)
 
 
-def exercises_of(lesson: Lesson) -> list[str]:
-    """Every exercise with its hints and its solution, each folded."""
-    pieces = []
-    for number, one in enumerate(lesson.exercises, 1):
-        hints = "".join(_folded(f"hint {k}", _inline(hint)) for k, hint in enumerate(one.hints, 1))
-        solution = _folded("solution, after an attempt", f"<code>{escape(one.solution)}</code>. {_inline(one.why)}")
-        command = f'layoutalg course {lesson.number}.{number} "{one.starter}"'
-        check = f"<p>Check it: <code>{escape(command)}</code></p>"
-        pieces.append(_exercise(lesson, number, one, check + hints + solution))
-    return pieces
+def lines_page(engine: Engine) -> str:
+    """The teacher's page that reads lines which were handed in."""
+    return _whole("Lines that were handed in", part("lines.html"), _way("", ""), engine)
 
 
-def questions_of(lesson: Lesson) -> list[str]:
-    """Every exercise with lines to write on."""
-    lines = '<div class="lines"></div>' * 2
-    return [_exercise(lesson, number, one, lines) for number, one in enumerate(lesson.exercises, 1)]
+def body(lesson: Lesson, exercises: Sequence[str], live: bool = False) -> str:
+    """What stands on a page: the text with its examples and figures, and the exercises as they are given.
 
-
-def solutions_of(lesson: Lesson) -> list[str]:
-    """Every exercise with its solution, why it is right, and what the listed wrong answers are told."""
-    pieces = []
-    for number, one in enumerate(lesson.exercises, 1):
-        wrong = "".join(f"<li><code>{escape(mine)}</code>: {escape(says)}</li>" for mine, says in one.wrong)
-        right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {_inline(one.why)}</p><ul>{wrong}</ul>"
-        pieces.append(_exercise(lesson, number, one, right))
-    return pieces
-
-
-def _exercise(lesson: Lesson, number: int, one: Exercise, rest: str) -> str:
-    name = f"{lesson.number}.{number} {escape(one.name)}"
-    return f'<section class="exercise"><h3>{name}</h3><p>{_inline(one.ask)}</p>{rest}</section>'
-
-
-def _folded(name: str, text: str) -> str:
-    return f"<details><summary>{name}</summary><p>{text}</p></details>"
-
-
-def _inline(text: str) -> str:
-    """A sentence with code in backquotes, as HTML; no more of Markdown stands in a sentence."""
-    pieces = escape(text.strip(), quote=False).split("`")
-    return "".join(f"<code>{piece}</code>" if k % 2 else piece for k, piece in enumerate(pieces))
-
-
-def _body(lesson: Lesson, exercises: list[str]) -> str:
-    try:
-        from markdown_it import MarkdownIt
-    except ImportError as error:
-        raise DescriptorError(
-            "course: pages must have markdown-it-py, found none; pip install 'layoutalg[course]'"
-        ) from error
-    write = MarkdownIt("commonmark")
-    pieces = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1><p>Aim: {escape(lesson.aim)}.</p>"]
-    for part in lesson.parts:
-        if part.kind == "text":
-            pieces.append(write.render(part.text))
-        elif part.kind in FIGURES:
-            caption = f"<figcaption><code>{escape(part.text)}</code></figcaption>"
-            pieces.append(f"<figure>{figure(part.kind, part.text).svg()}{caption}</figure>")
+    Raises:
+        DescriptorError: if markdown-it-py is not installed.
+    """
+    aim = f'<p class="aim">Aim: {escape(lesson.aim)}. {lesson.minutes} minutes.</p>'
+    made, examples, figures = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1>{aim}"], 0, 0
+    for one in lesson.parts:
+        if one.kind in FIGURES:
+            figures += 1
+            made.append(_figure(one.kind, one.text, figures, live))
+        elif one.kind == "exercise":
+            made.append(exercises[int(one.text) - 1])
         else:
-            pieces.append(exercises[int(part.text) - 1])
-    return f"<article>{''.join(pieces)}</article>"
+            for piece in pieces(one.text):
+                examples += isinstance(piece, Example)
+                made.append(markdown(piece) if isinstance(piece, str) else _example(piece, examples, live))
+    return "".join(made)
 
 
-def _document(title: str, body: str) -> str:
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
-    whole = f"<head>{head}<style>{_STYLE}</style></head><body><main>{body}</main></body>"
-    return f'<!doctype html>\n<html lang="en">{whole}</html>\n'
+def exercises_of(lesson: Lesson, live: bool = False) -> list[str]:
+    """Every exercise with a box for an answer or the command that judges one; hints and solution are folded."""
+    made = []
+    for number, one in enumerate(lesson.exercises, 1):
+        where = f"{lesson.number}.{number}"
+        folds = [("hint", f"hint {k}", inline(hint)) for k, hint in enumerate(one.hints, 1)]
+        right = f"<code>{escape(one.solution)}</code>. {inline(one.why)}"
+        folds.append(("solution", "solution" if live else "solution, after an attempt", right))
+        rest = "".join(part("folded.html", kind=kind, name=name, text=text) for kind, name, text in folds)
+        command = f"layoutalg course {where} &quot;{escape(one.starter)}&quot;"
+        box = part("try.html", where=where, control=_control(f"a{where}", one.starter))
+        made.append(exercise_of(lesson, number, (box if live else f"<p>Check it: <code>{command}</code></p>") + rest))
+    return made
+
+
+def exercise_of(lesson: Lesson, number: int, rest: str) -> str:
+    """The question of an exercise, and what follows it, as HTML."""
+    one = lesson.exercises[number - 1]
+    where = f"{lesson.number}.{number}"
+    return part("exercise.html", where=where, name=escape(one.name), ask=inline(one.ask), rest=rest)
+
+
+def _example(one: Example, number: int, live: bool) -> str:
+    if not live:
+        return part("typed.html", number=str(number), shown=escape(one.shown))
+    rows, typed = str(one.typed.count("\n") + 1), escape(one.typed)
+    return part("example.html", number=str(number), rows=rows, typed=typed, printed=escape(one.printed))
+
+
+def _figure(kind: str, text: str, number: int, live: bool) -> str:
+    """A figure above what it was drawn from: with an engine a box in which that can be changed."""
+    if live:
+        control = _control(f"f{number}", text)
+        under = part("draw.html", number=str(number), kind=kind, ask=_CHANGE[kind], control=control)
+    else:
+        code = f"<code>{escape(text)}</code>" if kind == "figure" else f"<pre>{escape(text)}</pre>"
+        under = f"<figcaption>{code}</figcaption>"
+    return part("figure.html", number=str(number), svg=figure(kind, text).svg(), under=under)
+
+
+def _control(name: str, text: str) -> str:
+    """A box to type in: of one line, or of as many as stand in it."""
+    more = f'id="{name}" spellcheck="false" autocapitalize="off"'
+    if "\n" in text:
+        return f'<textarea {more} class="code" rows="{text.count(chr(10)) + 1}">\n{escape(text)}</textarea>'
+    return f'<input {more} class="code" value="{escape(text)}">'
+
+
+def _ways(lesson: Lesson, lessons: Sequence[Lesson]) -> str:
+    numbers = [one.number for one in lessons]
+    at = numbers.index(lesson.number) if lesson.number in numbers else -1
+    if at < 0:
+        return ""
+    before = _way_to("prev", lessons[at - 1]) if at else ""
+    return _way(before, _way_to("next", lessons[at + 1]) if at + 1 < len(lessons) else "")
+
+
+def _way(before: str, after: str) -> str:
+    return part("header.html", before=before, after=after)
+
+
+def _way_to(rel: str, one: Lesson) -> str:
+    return f'<a rel="{rel}" href="{one.number:02}.html">{one.number}. {escape(one.title)}</a>'
+
+
+def _whole(title: str, main: str, header: str, engine: Engine | None) -> str:
+    if engine is None:
+        return document(title, main, header, policy=STILL)
+    held = json.dumps({"worker": engine.worker}).replace("<", "\\u003c")
+    return document(title, main, header, part("live.html", held=held, script=engine.script), LIVE)

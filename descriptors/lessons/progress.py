@@ -47,6 +47,10 @@ class Progress:
         """What was counted of an exercise: ``tried``, ``hints``, ``solved``."""
         return dict(self._done.get(exercise, {}))
 
+    def solved(self) -> tuple[str, ...]:
+        """The exercises that were solved, as 5.1."""
+        return tuple(sorted(exercise for exercise, counts in self._done.items() if counts.get("solved")))
+
     def note(self, exercise: str, **counts: int) -> None:
         """Add to the counts of an exercise, and keep them."""
         mine = self._done.setdefault(exercise, {})

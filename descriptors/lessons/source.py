@@ -198,3 +198,22 @@ def lessons() -> tuple[Lesson, ...]:
     """
     files = sorted(folder().glob("[0-9][0-9]-*.md"))
     return tuple(parse(path.read_text(encoding="utf-8"), int(path.name[:2])) for path in files)
+
+
+def find(where: str) -> Exercise:
+    """The exercise of a place.
+
+    Args:
+        where: lesson and number, as 5.1.
+
+    Raises:
+        DescriptorError: if there is none.
+
+    >>> find("5.1").name
+    'copies of a comb, in 24'
+    """
+    for lesson in lessons():
+        for number, exercise in enumerate(lesson.exercises, 1):
+            if where == f"{lesson.number}.{number}":
+                return exercise
+    raise DescriptorError(f"course: the exercise must be one of the course, as 5.1, found {where[:20]!r}")

@@ -11,9 +11,11 @@ start from: 2:?
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
+from descriptors.errors import DescriptorError
 from descriptors.lessons.figures import figure
+from descriptors.lessons.handed import Handed
 from descriptors.lessons.source import FIGURES, Lesson
 
 Counts = Callable[[str], Mapping[str, int]]
@@ -56,3 +58,18 @@ def tell_exercise(lesson: Lesson, number: int) -> str:
     """The question of an exercise, and what to start from."""
     exercise = lesson.exercises[number - 1]
     return f"{lesson.number}.{number}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
+
+
+def tell_handed(handed: Handed, known: Collection[str]) -> str:
+    """What a line that was handed in says, beside the exercises that there are.
+
+    Raises:
+        DescriptorError: if it names an exercise that the course does not have.
+
+    >>> tell_handed(Handed("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
+    'Ada 4711: 2 of 3 solved: 1.1-2'
+    """
+    if strange := [one for one in handed.solved if one not in known]:
+        raise DescriptorError(f"course: a line must name exercises of the course, found {strange[0]}; {handed}")
+    spans = f": {handed.spans}" if handed.solved else ""
+    return f"{handed.name}: {len(handed.solved)} of {len(known)} solved{spans}"

@@ -99,9 +99,51 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
     >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
     ((64,2),(2,4)):((8,1),(512,2))
     """
-    whole = element.per_16_bytes
+    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
+    if not _is_whole(partitioned, whole, contiguous):
+        _refuse_parts(partitioned, element, form)
+    return _recast(partitioned, element, contiguous)
+
+
+def _is_whole(partitioned: Tile, whole: int, contiguous: int) -> bool:
+    """Whether each step by itself says, in numbers, that all elements lie in whole units.
+
+    That is where the contiguous mode begins with steps of 1 over whole units, and every other step is whole units. What
+    is refused here may still be one of whole units, when its modes are joined.
+    """
+    rows = plain(partitioned)
+    shape: Any = rows.shape
+    stride: Any = rows.stride
+    first: Any = shape[0][contiguous]
+    step: Any = stride[0][contiguous]
+    while type(first) is tuple:
+        first, step = first[0], step[0]
+    if type(first) is not int or step != 1 or first % whole or start_of(partitioned) % whole:
+        return False
+    ones = 0
+    for n, d in zip(_leaves(shape), _leaves(stride), strict=True):
+        if type(n) is not int or type(d) is not int:
+            return False
+        if n != 1 and d % whole:
+            ones += 1
+    return ones == (whole != 1 and first != 1)
+
+
+def _leaves(nested: Any) -> list[Any]:
+    """The numbers of a nested tuple."""
+    found = []
+    for one in nested:
+        if type(one) is tuple:
+            found += _leaves(one)
+        else:
+            found.append(one)
+    return found
+
+
+def _refuse_parts(partitioned: Tile, element: ElementType, form: Form) -> None:
+    """Refuse what does not lie in whole units of 16 bytes, with the reason; what does after all is let through."""
+    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
     operand, rest = plain(partitioned)
-    contiguous = form.major.contiguous_mode
     extent = size(operand, mode=[contiguous])
     if extent % whole:
         raise DescriptorError(
@@ -122,7 +164,6 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
             f"derive: a tile must start at a multiple of 16 bytes ({whole} {element} elements), found offset "
             f"{start_of(partitioned)}; partitioned = {partitioned}"
         )
-    return _recast(partitioned, element, contiguous)
 
 
 def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:

@@ -21,6 +21,7 @@ from html import escape
 from pathlib import Path
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.lessons.markup import document, inline
 from descriptors.papers.forms import FIXED, FORMS
 from descriptors.papers.paper import Paper, paper
 from descriptors.papers.parts.item import Item
@@ -30,13 +31,10 @@ from descriptors.papers.records import COLUMNS, key_rows, record_paper
 Sheet = tuple[str, Paper]
 
 _STYLE = """
-body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
-code{overflow-wrap:anywhere}header{display:flex;justify-content:space-between;gap:1rem;border-bottom:1px solid #555}
-li{margin:1.2rem 0;break-inside:avoid}.lines{border-bottom:1px solid #555;height:2rem}
-.card{border:1px solid #555;padding:0 1rem}
-table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2rem .5rem;text-align:left;vertical-align:top}
-@media print{article{break-after:page}body{margin:0}}
-@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}}
+header{display:flex;justify-content:space-between;gap:1rem}code{overflow-wrap:anywhere}
+li{margin:1.2rem 0;break-inside:avoid}.lines{border-bottom:1px solid;height:2rem}.card{border:1px solid;padding:0 1rem}
+table{border-collapse:collapse}td,th{border:1px solid;padding:.2rem .5rem;text-align:left;vertical-align:top}
+@media print{article{break-after:page}}
 """
 
 
@@ -68,7 +66,7 @@ def _head(student: str, one: Paper) -> str:
 
 def _question(item: Item) -> str:
     marks = f" <b>({item.marks} marks)</b>" if item.marks > 1 else ""
-    return f"<p>{_inline(item.exercise.ask)}{marks}</p>"
+    return f"<p>{inline(item.exercise.ask)}{marks}</p>"
 
 
 def _room(one: Paper, item: Item) -> str:
@@ -85,19 +83,11 @@ def _key(item: Item) -> str:
     )
     table = f"<table><tr><th>wrong answer</th><th>the mistake</th><th>what it is told</th></tr>{rows}</table>"
     head = f"<p><b>{escape(item.kind)}</b>, lesson {item.lesson}, level {item.level}: "
-    return f"{head}<code>{escape(item.exercise.solution)}</code>. {_inline(item.exercise.why)}</p>{table}"
-
-
-def _inline(text: str) -> str:
-    """A sentence with code in backquotes, as HTML."""
-    pieces = escape(text, quote=False).split("`")
-    return "".join(f"<code>{piece}</code>" if k % 2 else piece for k, piece in enumerate(pieces))
+    return f"{head}<code>{escape(item.exercise.solution)}</code>. {inline(item.exercise.why)}</p>{table}"
 
 
 def _document(title: str, body: str) -> str:
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
-    whole = f"<head>{head}<style>{_STYLE}</style></head><body><main>{body}</main></body>"
-    return f'<!doctype html>\n<html lang="en">{whole}</html>\n'
+    return document(title, f"<style>{_STYLE}</style>{body}")
 
 
 def students(given: str) -> list[tuple[str, str]]:
@@ -149,6 +139,15 @@ def class_files(given: str) -> dict[str, str]:
         files[f"{name}.html"], files[f"{name}-keys.html"] = sheets(several), book(several)
         every += several
     return files | {"keys.csv": _csv(every), "keys.json": _json(every)}
+
+
+def write_class(folder: Path, given: str) -> int:
+    """Write the files of a class into a folder, and say how many there are; it raises as :func:`class_files`."""
+    files = class_files(given)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return len(files)
 
 
 def _csv(papers: Sequence[Sheet]) -> str:

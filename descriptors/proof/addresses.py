@@ -149,7 +149,15 @@ def fetched_addresses(
     array([144, 176], dtype=uint32)
     """
     read = read_bit_addresses if address_bits(element) == 1 else read_addresses
-    return read(words, arch=arch, dtype=element, major=major, shape=shape)
+    try:
+        return read(words, arch=arch, dtype=element, major=major, shape=shape)
+    except DescriptorError:
+        if len(words) == 1:
+            raise
+    # Words that differ in more than addresses are read one by one; one that has no meaning is named by its error.
+    import numpy as np
+
+    return np.concatenate([read([word], arch=arch, dtype=element, major=major, shape=shape) for word in words])
 
 
 def arrays_pay(elements: int) -> bool:
@@ -202,7 +210,13 @@ def plain_fetched(
     words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
 ) -> list[Rows]:
     """``fetched_rows`` in plain Python, whatever the size."""
-    return read_rows(words, arch, dtype=element, major=major, shape=shape, in_bits=address_bits(element) == 1)
+    in_bits = address_bits(element) == 1
+    try:
+        return read_rows(words, arch, dtype=element, major=major, shape=shape, in_bits=in_bits)
+    except DescriptorError:
+        if len(words) == 1:
+            raise
+    return [read_rows([one], arch, dtype=element, major=major, shape=shape, in_bits=in_bits)[0] for one in words]
 
 
 def _scaled(table: Any, scale: int, added: int) -> Any:

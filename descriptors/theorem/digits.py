@@ -92,6 +92,41 @@ def value(digits: Iterable[Digit], index: int) -> Any:
     return total
 
 
+def cut(digits: Iterable[Digit], extent: int) -> tuple[list[Digit], list[Digit]] | None:
+    """The maps within blocks of an extent, and from block to block: f(x + extent*i) = head(x) + tail(i).
+
+    Both are normal. None where there are none: the extent ends inside a digit, and not after a part of it.
+
+    >>> cut([(8, 64), (6, 512)], 16), cut([(2, 1), (6, 4)], 3)
+    (([(16, 64)], [(3, 1024)]), None)
+    """
+    head, tail, left = list[Digit](), normal(digits), extent
+    while left > 1 and tail:
+        n, d = tail.pop(0)
+        if left % n == 0:
+            head.append((n, d))
+            left //= n
+        elif n % left == 0:
+            head.append((left, d))
+            tail.insert(0, (n // left, left * d))
+            left = 1
+        else:
+            return None
+    return (head, tail) if left == 1 else None
+
+
+def listed(digits: Iterable[Digit]) -> list[Any]:
+    """The map's value for every index.
+
+    >>> listed([(2, 1), (3, 10)])
+    [0, 1, 10, 11, 20, 21]
+    """
+    found: list[Any] = [0]
+    for n, d in digits:
+        found = [one + x * d for x in range(n) for one in found]
+    return found
+
+
 def leaves(shape: Any, stride: Any) -> list[Digit]:
     """The digits of a mode of a layout: its extents and strides, nested or not, fastest first.
 

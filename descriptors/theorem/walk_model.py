@@ -98,6 +98,26 @@ def fields(word: int, arch: str) -> Fields:
     return Fields(*parts, pattern, newer and bool(word >> 52 & 1))
 
 
+def unplaced(word: int, absolute: bool) -> int:
+    """A word without its start address; where the leading byte offset is an address too, without both.
+
+    >>> hex(unplaced(0x4000404000010004, False)), hex(unplaced(0x4000404000010004, True))
+    ('0x4000404000010000', '0x4000404000000000')
+    """
+    return word & ~(0x3FFF3FFF if absolute else 0x3FFF)
+
+
+def placing(start: int, line: int) -> int:
+    """What such a word has added to it for a start, and a leading byte address, in units of 16 bytes.
+
+    Law: of sums that stay below 2**14, the sum of two is what the sums of both have added.
+
+    >>> placing(4, 8) + placing(1, 16) == placing(5, 24) == 5 + (24 << 16)
+    True
+    """
+    return start + (line << 16)
+
+
 def per_16_bytes(dtype: str) -> int:
     """Elements, or places of elements, in 16 bytes.
 

@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from layoutalg.errors import LayoutError
@@ -17,6 +18,7 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.placed.offset_table import offset_table
 from layoutalg.placed.offsets import offsets
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
@@ -72,6 +74,8 @@ def _reach(shape: Any, stride: Any) -> Any:
 
 #: How many offsets of a composed layout are enumerated to find the largest.
 _MOST_OFFSETS = 1 << 24
+#: Up to how many of them plain Python is done before numpy is loaded.
+_FEW = 1 << 12
 
 
 def _cosize_composed(layout: ComposedLayout) -> int:
@@ -86,8 +90,21 @@ def _cosize_composed(layout: ComposedLayout) -> int:
             f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
             f"{size(inner)}; layout = {layout}"
         )
-    image = offsets(layout)
-    return int(max(image.max(initial=0), 0) - min(image.min(initial=0), 0)) + 1
+    low, high = _ends(layout)
+    return max(high, 0) - min(low, 0) + 1
+
+
+def _ends(layout: ComposedLayout) -> tuple[int, int]:
+    """The lowest and the highest offset: by numpy where there are many; a browser has none."""
+    if need_int(size(layout), "cosize: the size of a composed layout") > _FEW and find_spec("numpy") is not None:
+        image = offsets(layout)
+        return int(image.min(initial=0)), int(image.max(initial=0))
+    table = offset_table(layout)
+    if not isinstance(table, list):
+        return table, table
+    while table and isinstance(table[0], list):
+        table = [one for row in table for one in row]
+    return min(table, default=0), max(table, default=0)
 
 
 def _is_compact(layout: Layout) -> bool:

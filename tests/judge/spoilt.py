@@ -11,9 +11,44 @@ from derived import INSTRUCTION_K, unproved
 
 from descriptors import DescriptorError
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.derivation.parts.table import numbers
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.operands.swizzled import parts
-from layoutalg import ComposedLayout, Layout, Swizzle
+from descriptors.proof.addresses import fetched_addresses, stored_addresses
+from layoutalg import ComposedLayout, Layout, Swizzle, size
+
+
+class Handed(Derivation):
+    """A derivation that hands out other words than its own."""
+
+    __slots__ = ("handed",)
+    handed: Any
+
+    def words(self, base: int = 0, stage: Any = None) -> Any:
+        """The words that it was given, for whatever base they are."""
+        return self.handed
+
+
+def handing_out(d: Derivation, words: Any) -> Derivation:
+    """The same derivation but for the words that it hands out."""
+    made = object.__new__(Handed)
+    for field in dataclasses.fields(d):
+        object.__setattr__(made, field.name, getattr(d, field.name))
+    object.__setattr__(made, "handed", words)
+    return made
+
+
+def is_wrong(d: Derivation, at: tuple[int, ...], base: int = 0) -> bool:
+    """Whether the enumerating sides place one element differently."""
+    subtile = tuple(x // part for x, part in zip(at, (*d.mma, *(1 for _ in at[2:])), strict=True))
+    number, below = 0, 1
+    for x, mode in reversed(list(zip(subtile, d.advance, strict=True))):
+        number, below = number + x * below, below * size(mode)
+    word = list(numbers(d.words(base)))[number]
+    read = fetched_addresses([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+    stored = stored_addresses(d.smem_tile, d.element, base=base, pattern_start=base)[at]
+    return bool(stored != read[0, at[0] % d.mma[0], at[1] % d.mma[1]])
+
 
 MODES = [mode for mode in SwizzleMode if mode is not SwizzleMode.B128_BASE32B]
 

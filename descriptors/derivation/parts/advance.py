@@ -20,14 +20,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from descriptors.derivation.parts.table import numbers, sums
+from descriptors.derivation.parts.table import MOST_SUBTILES, numbers, sums
 from descriptors.errors import DescriptorError
 from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, flatten, size
-
-#: The most subtiles that a table lists; a tile in shared memory has fewer.
-MOST_SUBTILES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)

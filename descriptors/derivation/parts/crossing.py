@@ -23,6 +23,7 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.matching.canonical import Match, match_form
@@ -168,10 +169,8 @@ def _lines(tile: Tile, spec: TileSpec, start: int, group: int, pieces: Layout) -
     return lines
 
 
-def _step(leaf: Layout) -> int:
-    step = leaf(1) if size(leaf) > 1 else 0
-    assert isinstance(step, int)
-    return step
+def _step(leaf: Layout) -> Any:
+    return 0 if size(leaf) == 1 else leaf.stride  # of an extent with symbols it is taken, even where they make it 1
 
 
 def _refusal(tile: Tile, spec: TileSpec, must: str) -> DescriptorError:

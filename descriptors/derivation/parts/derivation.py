@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import cast
+from functools import lru_cache, partial
+from typing import Any, cast
 
 from descriptors.derivation.parts.advance import AdvanceReport, advance_report
 from descriptors.derivation.parts.crossing import Crossing
 from descriptors.derivation.parts.places import PlacedSubtiles
-from descriptors.derivation.parts.table import Grid, mapped
+from descriptors.derivation.parts.table import Grid, mapped, sums
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.matching.canonical import Match
 from descriptors.matching.forms import LEADING
@@ -131,6 +131,8 @@ class Derivation(PlacedSubtiles):
         >>> d.descriptor_at(0x1080).base_offset, d.descriptor_at(0x1400).base_offset
         (1, 0)
         """
+        if base == 0 and type(base) is int and not self.descriptor.base_offset:
+            return self.descriptor
         step = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES
         why, first = "", self.descriptor
         if self.crossing is not None:
@@ -161,16 +163,17 @@ class Derivation(PlacedSubtiles):
         first = self.descriptor_at(base)
         if self.crossing is not None:
             return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
-        # Only the start address differs: the other fields are encoded once, and a start that fits is shifted as it is.
-        field, others, name = first.word["start_address"], first.at(0).encode(), first.word.name
-        start, unit, limit = first.start_address, field.unit, field.limit
-
-        def word(offset: int) -> int:
-            address = start + offset
-            fits = 0 <= address <= limit and not address % unit
-            return others | (address // unit if fits else field.store(address, name)) << field.low
-
-        return cast(Grid, mapped(word, self.offsets_bytes(stage)))
+        # Only the start address differs, the lowest field: where every start fits it, units are added to the word.
+        word, lowest, room = first_word(first)
+        steps, at = self._steps(stage)
+        lowest = highest = lowest + at
+        for mode in steps:
+            lowest += mode.lowest
+            highest += mode.highest
+        if lowest >= 0 and highest <= room:
+            return cast(Grid, sums([mode.listed for mode in steps], word + at))
+        offsets = self.offsets_bytes(stage)  # one of which is refused
+        return cast(Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets))
 
     def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
         """The descriptor word of one subtile of a tile at an address.
@@ -211,6 +214,30 @@ class Derivation(PlacedSubtiles):
             alignment=self.swizzle.alignment_bytes,
             capacity=SMEM_BYTES if self.capacity is None else self.capacity,
         )
+
+
+def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
+    """The word of a descriptor, its start and the last one there is, in units of the field.
+
+    Many tiles have the same first word.
+
+    Raises:
+        FieldError, ChoiceError: as ``SmemDescriptor.encode``.
+
+    >>> first_word(SmemDescriptor("sm90", 16, 1024, SwizzleMode.B128, 64))
+    (4611686293305360388, 4, 16383)
+    """
+    return _encoded(
+        one.arch, one.leading_byte_offset, one.stride_byte_offset, one.swizzle, one.start_address, one.base_offset,
+        one.leading_is_absolute,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 12, typed=True)
+def _encoded(*values: Any) -> tuple[int, int, int]:
+    one = SmemDescriptor(*values)
+    field = one.word["start_address"]
+    return one.encode(), one.start_address // field.unit, field.limit // field.unit
 
 
 def _moved(first: SmemDescriptor, start: int, line: int) -> int:

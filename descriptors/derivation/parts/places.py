@@ -12,11 +12,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
-from descriptors.derivation.parts.advance import MOST_SUBTILES
 from descriptors.derivation.parts.crossing import Crossing
-from descriptors.derivation.parts.table import Grid, stage_bytes, sums
+from descriptors.derivation.parts.table import MOST_SUBTILES, Grid, Offsets, offsets_of, stage_bytes, sums
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.text import Told
 from layoutalg import ComposedLayout, Layout, size
@@ -52,7 +51,8 @@ class PlacedSubtiles(Told):
         >>> staged.offsets_bytes()[0][1], staged.offsets_bytes(stage=2)[0][1]
         ((32, 16416, 32800), 32800)
         """
-        return cast(Grid, sums(*self._steps(stage)))
+        steps, start = self._steps(stage)
+        return cast(Grid, sums([[16 * step for step in mode.listed] for mode in steps], 16 * start))
 
     def lines_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
         """Where K goes on, of operands that cross atoms: the line of every subtile relative to that of the first.
@@ -75,7 +75,8 @@ class PlacedSubtiles(Told):
         if self.crossing is None:
             raise DescriptorError(f"derive: only operands that cross atoms go on in other lines, found {self.headline}")
         steps, start = self._steps(stage)
-        return cast(Grid, sums([steps[0], list(map(self._line, range(len(steps[1])))), *steps[2:]], start))
+        rows, lines, *stages = [[16 * step for step in mode.listed] for mode in steps]
+        return cast(Grid, sums([rows, [self._line(k) for k in range(len(lines))], *stages], 16 * start))
 
     def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
         """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
@@ -122,12 +123,26 @@ class PlacedSubtiles(Told):
         """Where operand k along K goes on, relative to the first."""
         return 0 if self.crossing is None else 16 * (self.crossing.goes_on(k) - self.crossing.goes_on(0))
 
-    def _steps(self, stage: int | Sequence[int] | None) -> tuple[list[list[int]], int]:
-        """The offsets of the subtiles along each mode, in bytes, and what the stage adds that was chosen."""
-        if size(self.advance) > MOST_SUBTILES:
+    def _steps(self, stage: int | Sequence[int] | None) -> tuple[list[Offsets], int]:
+        """The offsets of the subtiles along each mode, and what the stage adds that was chosen, in 16-byte units.
+
+        A layout is the sum of its modes: each is walked once, not once for every step of those before it.
+        """
+        steps, many = list[Offsets](), 1
+        if isinstance(self.advance, Layout):
+            shape: Any = self.advance.shape
+            stride: Any = self.advance.stride
+            steps = list(map(offsets_of, shape, stride))
+        elif size(self.advance) <= MOST_SUBTILES:
+            steps = [Offsets(one, min(one), max(one)) for one in map(_values, self._modes)]
+        for mode in steps:
+            many *= len(mode.listed)
+        if not steps or not 0 < many <= MOST_SUBTILES:
             raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {self.advance}")
-        modes, start = self._modes, 0
-        if stage is not None:
-            modes, start = modes[:2], stage_bytes(modes[2:], stage)
-        # A layout is the sum of its modes: each is walked once, not once for every step of those before it.
-        return [[16 * mode(i) for i in range(size(mode))] for mode in modes], start
+        if stage is None:
+            return steps, 0
+        return steps[:2], stage_bytes(self._modes[2:], stage) // 16
+
+
+def _values(mode: Layout | ComposedLayout) -> tuple[int, ...]:
+    return tuple([mode(i) for i in range(size(mode))])

@@ -9,9 +9,11 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import chain
 from math import prod
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.text import tuple_text
@@ -19,6 +21,9 @@ from layoutalg import ComposedLayout, Layout, size
 
 #: A number for each subtile: ``grid[mn][k]``.
 Grid: TypeAlias = tuple[tuple[int, ...], ...]
+
+#: The most subtiles that a table lists; a tile in shared memory has fewer.
+MOST_SUBTILES = 1 << 18
 
 #: A nested table, of a tile with any number of stages: a number, or a tuple of tables.
 Table: TypeAlias = int | tuple["Table", ...]
@@ -53,9 +58,40 @@ def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[
     return sum(16 * mode(one) for mode, one in zip(modes, where, strict=True))
 
 
-def sums(steps: list[list[int]], start: int) -> Table:
+def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
     """A table of the sums of one step of each mode, the first mode outermost."""
-    return tuple(sums(steps[1:], start + step) for step in steps[0]) if steps else start
+    found: Any = [start]
+    for mode in steps:
+        found = [one + step for one in found for step in mode]
+    for mode in reversed(steps[1:]):  # so many at a time are a row
+        found = zip(*[iter(found)] * len(mode), strict=True)
+    return tuple(found) if steps else start
+
+
+class Offsets(NamedTuple):
+    """Every offset of a mode, the least of them and the greatest; none of a mode that has more than a table lists."""
+
+    listed: tuple[int, ...]
+    lowest: int
+    highest: int
+
+
+@lru_cache(maxsize=1 << 12)
+def offsets_of(shape: Any, stride: Any) -> Offsets:
+    """Every offset of a mode of a layout, by its extents and strides.
+
+    Law: they are the values of the layout, which takes longer to ask one by one.
+
+    >>> offsets_of((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
+    True
+    """
+    found: list[int] = [0]
+    for n, d in zip(shape, stride, strict=True) if type(shape) is tuple else ((shape, stride),):
+        if type(n) is not tuple and n * len(found) > MOST_SUBTILES:
+            return Offsets((), 0, 0)
+        steps = offsets_of(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
+        found = [one + step for step in steps for one in found]
+    return Offsets(tuple(found), min(found), max(found)) if 0 < len(found) <= MOST_SUBTILES else Offsets((), 0, 0)
 
 
 def mapped(function: Callable[..., int], *tables: Table) -> Table:
@@ -70,14 +106,13 @@ def mapped(function: Callable[..., int], *tables: Table) -> Table:
     return tuple(mapped(function, *row) for row in zip(*rows, strict=True))
 
 
-def numbers(table: Table) -> Iterator[int]:
+def numbers(table: Table) -> list[int]:
     """The numbers of a table, in order.
 
-    >>> list(numbers(((1, 2), (3, 4))))
+    >>> numbers(((1, 2), (3, 4)))
     [1, 2, 3, 4]
     """
-    if isinstance(table, int):
-        yield table
-    else:
-        for row in table:
-            yield from numbers(row)
+    found: list[Any] = [table]
+    while found and isinstance(found[0], tuple):  # one level at a time: a table is as deep in every place
+        found = list(chain.from_iterable(found))
+    return found

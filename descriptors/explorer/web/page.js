@@ -21,27 +21,16 @@
   let latest = 0, zoom = 1, lastSvg = null, typing = null;
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
+  const engine = engineIn("worker.js?answers=descriptors.explorer.page", (ready, why) => {
+    status(ready ? "" : `the engine did not start: ${why}`);
+    document.documentElement.dataset.ready = ready ? String(Math.round(performance.now())) : "no";
+  });
   const engines = {
     async server(question, path = "answer") {
       const found = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
       return found.json();
     },
-    worker: (() => {
-      let worker = null, number = 0;
-      const waiting = new Map();
-      const start = () => {
-        worker = new Worker("worker.js", { type: "module" });
-        worker.onmessage = ({ data }) => {
-          if (data.ready !== undefined) { status(data.ready ? "" : `the engine did not start: ${data.why}`); document.documentElement.dataset.ready = data.ready ? String(Math.round(performance.now())) : "no"; return; }
-          waiting.get(data.number)?.(data.answer);
-          waiting.delete(data.number);
-        };
-      };
-      return (question, path = "answer") => {
-        if (!worker) start();
-        return new Promise((done) => { waiting.set(++number, done); worker.postMessage({ number, path, question: JSON.stringify(question) }); });
-      };
-    })(),
+    worker: (question, path) => engine.ask(question, path),
     async none(question) {
       const kept = baked.tabs?.[question.tab ?? first.tab];
       if (JSON.stringify(of({ ...first, ...question })) !== JSON.stringify(of({ ...first, ...baked.question }))) {

@@ -10,8 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from descriptors.errors import DescriptorError
 from descriptors.lessons.judges.reading import layout_of
 from layoutalg import ComposedLayout, Layout, LayoutError, composition, evaluate, parse_int_tuple, size
+
+
+def counts_of(layout: Layout | ComposedLayout) -> tuple[int, ...]:
+    """How many coordinates each mode has.
+
+    Raises:
+        DescriptorError: if an extent is a symbol.
+
+    >>> counts_of(layout_of("((2,4),(2,4)):((1,4),(2,16))"))
+    (8, 8)
+    """
+    shape = layout.shape
+    return tuple(_number(size(mode), layout) for mode in (shape if isinstance(shape, tuple) else (shape,)))
+
+
+def offset_of(layout: Layout | ComposedLayout, *coordinate: int) -> int:
+    """What a layout gives at a coordinate or an index.
+
+    Raises:
+        DescriptorError: if it is no number, but a coordinate or a symbol.
+
+    >>> offset_of(layout_of("(4,8):(8,1)"), 2, 3)
+    19
+    """
+    return _number(layout(*coordinate), layout)
+
+
+def _number(value: object, layout: Layout | ComposedLayout) -> int:
+    if type(value) is not int:
+        raise DescriptorError(f"answer: a layout must be of numbers, found {value} in {layout}")
+    return value
 
 
 def function(answer: str, wanted: str) -> str | None:
@@ -25,15 +57,10 @@ def function(answer: str, wanted: str) -> str | None:
     return None
 
 
-def _counts(layout: Layout | ComposedLayout) -> list[int]:
-    shape = layout.shape
-    return [size(mode) for mode in (shape if isinstance(shape, tuple) else (shape,))]
-
-
 def shaped(answer: str, wanted: str) -> str | None:
     """The same offsets, in modes of the same sizes."""
     mine, right = layout_of(answer), layout_of(wanted)
-    counts = [_counts(one) for one in (mine, right)]
+    counts = [list(counts_of(one)) for one in (mine, right)]
     if counts[0] != counts[1]:
         return f"has modes of {counts[0]} elements, must have {counts[1]}"
     return function(answer, wanted)

@@ -55,6 +55,7 @@ def record(report: Report | Proof) -> dict[str, Any]:
     if isinstance(report, Proof):
         more = {
             "family": list(report.family) or None,
+            "no_family": report.alone or None,
             "base_multiple": report.step or None,
             "by": "theorem" if report.report is None else "comparison",
         }

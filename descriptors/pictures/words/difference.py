@@ -221,7 +221,10 @@ class DifferencePicture(Picture):
             ("r7", "last as stored"),
             ("faint", "an address that the layout does not use"),
         ]
-        return entries if self.diff.ok else [*entries, ("subtile", "read from elsewhere"), ("c3", "a field to change")]
+        if self.diff.ok:
+            return entries
+        fields = [("c3", "a field to change")] if self.diff.changes else []
+        return [*entries, ("subtile", "read from elsewhere"), *fields]
 
 
 def _told(one: Mismatch) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import layoutalg.cli.command as algebra
 from descriptors.cli import main as descriptors_main
-from descriptors.lessons.source import lessons
+from descriptors.lessons.figures import figure
+from descriptors.lessons.handed import Handed
+from descriptors.lessons.source import FIGURES, lessons
 from layoutalg.cli import main as layoutalg_main
 
 
@@ -36,11 +39,13 @@ def test_every_lesson_is_shown_with_its_exercises_and_figure(capsys: pytest.Capt
         status, told = say(capsys, str(lesson.number))
         assert status == 0
         assert f"{lesson.number}.4  " in told
-        assert "[0]  +-" in told or "+--" in told
+        figures = [figure(part.kind, part.text) for part in lesson.parts if part.kind in FIGURES]
+        assert all(one.text(width=110) in told for one in figures)
 
 
 def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureFixture[str]) -> None:
-    exercise = lessons()[4].exercises[0]
+    (lesson,) = (one for one in lessons() if one.number == 5)
+    exercise = lesson.exercises[0]
     assert say(capsys, "5.1")[1].endswith(f"start from: {exercise.starter}")
     status, told = say(capsys, "5.1", "--solution")
     assert (status, told.count("\n")) == (2, 0)
@@ -52,6 +57,36 @@ def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureF
     assert say(capsys, "5.1", "--solution") == (0, f"{exercise.solution}\n{exercise.why}")
     assert say(capsys, "5.1", "(3,2):(8,1)") == (0, "right")
     assert f"1 of {len(lessons()[4].exercises)} solved" in say(capsys)[1]
+
+
+def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for where in ("1.2", "1.1", "5.1"):
+        number, _, k = where.partition(".")
+        assert say(capsys, where, lessons()[int(number)].exercises[int(k) - 1].solution) == (0, "right")
+    status, line = say(capsys, "--hand-in", "Ada 4711")
+    total = sum(len(one.exercises) for one in lessons())
+    told = f"Ada 4711: 3 of {total} solved: 1.1-2 5.1"
+    assert say(capsys, "--verify", line) == (status, told) == (0, told)
+    slip = line.replace("4711", "4712")
+    wrong = f"course: a line must have the checksum of its name and exercises, found {line[-9:]}; {slip}"
+    assert say(capsys, "--verify", slip) == (1, wrong)
+    monkeypatch.setattr("sys.stdin", StringIO(f"{line}\n\n{slip}\nnone\n"))
+    status, all_of_them = say(capsys, "--verify", "-")
+    assert (status, all_of_them.splitlines()[:2]) == (1, [told, wrong])
+    assert "a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found 'none'" in all_of_them
+    strange = str(Handed("Ada", ("99.1",)))
+    assert say(capsys, "--verify", strange) == (
+        1,
+        f"course: a line must name exercises of the course, found 99.1; {strange}",
+    )
+    assert say(capsys, "--hand-in", "a;b")[0] == 2
+
+
+def test_an_untouched_starter_is_no_attempt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert say(capsys, "5.1", lessons()[4].exercises[0].starter)[0] == 1
+    assert say(capsys, "5.1", "--solution")[0] == 2
 
 
 @pytest.mark.parametrize("where", ["99", "x", "5.9", "5.x", "5.1.1", "", "-1"])
@@ -75,6 +110,6 @@ def test_layoutalg_course_is_the_same_command_by_its_entry_point(
     assert layoutalg_main(["course", "5.1", "6:1"]) == 1
     assert "reaches offset 2 twice" in capsys.readouterr().out
     assert layoutalg_main(["course", "77"]) == 2
-    assert capsys.readouterr().err.startswith("layoutalg: course: the lesson must be one of 1, 2")
+    assert capsys.readouterr().err.startswith("layoutalg: course: the lesson must be one of 0, 1")
     assert layoutalg_main(["--help"]) == 0
     assert "course" in capsys.readouterr().out

@@ -5,33 +5,24 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from derived import K_128, MN_64, unproved
 from seeds import seeds_of
-from spoilt import right, spoilt
+from spoilt import handing_out, is_wrong, right, spoilt
 
-from descriptors import DescriptorError, derive, derive_symbolic, verify
+from descriptors import DescriptorError, ProofError, derive, derive_symbolic, proved, verify
 from descriptors.derivation.basis import verdict, verdict_for_all
+from descriptors.derivation.parts import derivation
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.parts.table import numbers
-from descriptors.proof.addresses import fetched_addresses, stored_addresses
-from layoutalg import ComposedLayout, Layout, Swizzle, size
+from descriptors.words import descriptor
+from descriptors.words.bitfield import Word
+from layoutalg import ComposedLayout, Layout, Swizzle
 
 #: Derivations of one run, and spoilt ones of each; a run has ten seconds. ``scripts/test --fresh`` draws others.
 RIGHT, SPOILT = 500, 12
-
-
-def is_wrong(d: Derivation, at: tuple[int, ...]) -> bool:
-    """Whether the enumerating sides place one element differently."""
-    subtile = tuple(x // part for x, part in zip(at, (*d.mma, *(1 for _ in at[2:])), strict=True))
-    number, below = 0, 1
-    for x, mode in reversed(list(zip(subtile, d.advance, strict=True))):
-        number, below = number + x * below, below * size(mode)
-    word = list(numbers(d.words()))[number]
-    read = fetched_addresses([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-    stored = stored_addresses(d.smem_tile, d.element)[at]
-    return bool(stored != read[0, at[0] % d.mma[0], at[1] % d.mma[1]])
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_the_theorem_says_what_the_comparison_of_every_element_says"))
@@ -53,6 +44,50 @@ def test_the_theorem_says_what_the_comparison_of_every_element_says(seed: int) -
                 assert holds or found.outcome == "open", (one.smem_tile, one.descriptor)
     assert told["open False"] <= told.total() // 100  # a spoilt word is refuted, not left to be compared
     assert told["different False"] > 3000 and told["equal True"] > 200, told
+
+
+@pytest.mark.parametrize("bit", [0, 1, 13, 32, 45, 49, 62])
+def test_one_wrong_bit_in_one_word_is_refuted_at_an_element_that_it_reads(bit: int) -> None:
+    found, wrong = told_of(1 << bit)
+    assert found.outcome == "different" and is_wrong(wrong, found.at)
+    assert (found.at[0] // 64, found.at[1] // 16) == (1, 2)
+    report = verify(wrong)
+    assert not report.ok and {one.subtile for one in report.mismatches} == {(1, 2)}
+    with pytest.raises(ProofError, match=r"disproved: \d+ of 16384 elements in 16 subtiles"):
+        proved(wrong)
+
+
+@pytest.mark.parametrize("bit", [14, 15, 16, 29, 30, 31, 53, 60])
+def test_one_bit_that_nobody_reads_changes_nothing(bit: int) -> None:
+    found, other = told_of(1 << bit)
+    assert found.outcome == "equal" and verify(other).ok and proved(other).ok
+
+
+@pytest.mark.parametrize("bit", [46, 47, 61])
+def test_a_word_without_a_meaning_is_an_error_in_both_proofs(bit: int) -> None:
+    for judge in (verdict, verify):
+        with pytest.raises(DescriptorError):
+            told_of(1 << bit, judge)
+
+
+def told_of(changed: int, judge: Callable[[Derivation], Any] = verdict) -> tuple[Any, Derivation]:
+    """A verdict on a tile of 2 x 8 words with some bits of one word changed."""
+    d = unproved(**K_128)
+    words = [list(row) for row in d.words()]
+    words[1][2] ^= changed
+    other = handing_out(d, tuple(map(tuple, words)))
+    return judge(other), other
+
+
+@pytest.mark.parametrize("name", ["leading_byte_offset", "stride_byte_offset", "swizzle"])
+def test_words_with_a_field_in_another_place_are_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What writes the words and what reads them again share no position of a field."""
+    d = unproved(**MN_64, arch="sm90")
+    fields = [dataclasses.replace(f, low=f.low - (f.name == name)) for f in d.descriptor.word.fields]
+    monkeypatch.setitem(descriptor.WORDS, "sm90", Word("sm90 moved", 64, tuple(fields)))  # type: ignore[arg-type]
+    monkeypatch.setattr(derivation, "_encoded", derivation._encoded.__wrapped__)
+    found = verdict(d)
+    assert found.outcome == "different" and is_wrong(d, found.at) and not verify(d).ok
 
 
 @pytest.mark.parametrize("tile", [(128, 768), (128, 1536), (256, 768), (128, 768, 3)])
@@ -91,11 +126,9 @@ def test_what_ends_inside_a_piece_is_left_open() -> None:
 @pytest.mark.parametrize("arguments", [K_128, MN_64])
 def test_the_proof_of_a_tile_costs_the_same_at_any_size(arguments: dict[str, object]) -> None:
     """Counted in calls of Python functions, which no other work on the machine changes."""
-    counts = set()
-    for many in (1, 2, 4, 8):
-        tile = (128 * many * 2, 128 * many * 2)
-        counts.add(calls(unproved(**{**arguments, "tile": tile}, capacity=None)))
-    assert len(counts) == 1
+    for within in ((128, 128), (128, 256), (256, 256)), ((512, 512), (1024, 1024), (2048, 2048)):
+        found = [unproved(**{**arguments, "tile": tile}, capacity=None) for tile in within]
+        assert len({calls(one) for one in found}) == 1  # with the words that are handed out, and beyond the window
 
 
 def calls(d: Derivation) -> int:

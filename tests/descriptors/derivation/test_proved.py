@@ -31,6 +31,20 @@ def test_the_claim_names_the_tiles_and_the_bases(arguments: dict[str, Any], base
     assert str(proof) == f"proved: 16384 elements in {proof.subtiles} subtiles, {claim}"
 
 
+def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
+    rows = unproved(**K_128).smem_tile
+    given = proved(derive(layout=rows, dtype="bf16", mma=(64, 16), verify=False))
+    assert given.claim == (
+        "for this tile alone, any base that is a multiple of 1024: an explicit layout does not say how it grows"
+    )
+    other = proved(unproved(**{**K_128, "dtype": "tf32", "major": "MN", "swizzle": "128B_BASE32B", "mma": (64, 8)},
+                            atom="MN_SW128_32B_4ROWS"))  # fmt: skip
+    assert other.claim.endswith(": closed forms are of the canonical atom of a mode, and this is another")
+    d = unproved(**K_128)
+    idle = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, leading_byte_offset=32))
+    assert not proved(idle).alone and not proved(d).alone
+
+
 def test_a_wrong_word_is_an_error_with_every_element_that_is_wrong() -> None:
     d = unproved(**K_128)
     wrong = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, stride_byte_offset=512))

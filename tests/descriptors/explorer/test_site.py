@@ -10,13 +10,9 @@ import browsers
 import pytest
 from acts import click, put, settled, text
 
+from descriptors.browser.folder import PYODIDE
 from descriptors.cli import main
 from descriptors.explorer.answer import answer
-from descriptors.explorer.site import PYODIDE, archive
-
-
-def test_the_archive_is_the_same_every_time() -> None:
-    assert archive() == archive()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The pages of the course: they are HTML whose links lead somewhere, and the handout tells no solution."""
+"""The pages of the course, with an engine and without: whole HTML, every part of a lesson, working links."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from descriptors.lessons.pages import handout, index, page, solution_book
-from descriptors.lessons.source import lessons
+from descriptors.lessons.pages import Engine, index, lines_page, page
+from descriptors.lessons.source import EXAMPLE, FIGURES, lessons, parse
 
 pytest.importorskip("markdown_it")
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
+ENGINE = Engine("engine-1/course.js", "engine-1/worker.js?answers=x")
 
 
 class Balanced(HTMLParser):
@@ -34,27 +35,45 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.parametrize("engine", [None, ENGINE], ids=["plain", "live"])
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
-def test_a_page_has_its_figure_and_each_exercise_with_hints_and_solution(lesson) -> None:
-    text = page(lesson)
+def test_a_page_has_its_figures_and_each_exercise_with_hints_and_solution(lesson, engine) -> None:
+    text = page(lesson, lessons(), engine)
     Balanced(text)
-    assert "<svg" in text
+    assert text.count("<figure") == len([part for part in lesson.parts if part.kind in FIGURES])
     assert text.count("<summary>hint 1</summary>") == text.count("<summary>solution") == len(lesson.exercises)
     assert "```" not in text
+    assert text.count('<form class="try"') == (0 if engine is None else len(lesson.exercises))
+    assert text.count("<p>Check it: <code>layoutalg course") == (len(lesson.exercises) if engine is None else 0)
 
 
-def test_a_page_needs_no_other_file_and_no_network() -> None:
+def test_a_page_without_an_engine_needs_no_other_file_and_no_network() -> None:
     for lesson in lessons():
-        assert not re.search(r'(?:src|href)="(?!#)', page(lesson))
+        assert not re.search(r'(?:src|href)="(?!#|data:,)', page(lesson))
+
+
+def test_a_page_leads_to_the_lessons_beside_it() -> None:
+    first, second, third = lessons()[:3]
+    links = Balanced(page(second, lessons())).links
+    assert links[-3:] == [f"{first.number:02}.html", "index.html", f"{third.number:02}.html"]
+    assert 'rel="prev"' not in page(first, lessons()) and 'rel="next"' not in page(lessons()[-1], lessons())
 
 
 def test_the_links_of_the_index_are_files_that_are_written() -> None:
-    links = Balanced(index(lessons())).links
+    links = [link for link in Balanced(index(lessons())).links if link.endswith(".html")]
     assert links == [*(f"{one.number:02}.html" for one in lessons()), "handout.html", "solutions.html"]
+    assert "lines.html" in Balanced(index(lessons(), ENGINE)).links
+    assert ENGINE.script in Balanced(lines_page(ENGINE)).links
 
 
-def test_the_handout_tells_no_solution_and_the_book_all() -> None:
-    questions, answers = handout(lessons()), solution_book(lessons())
-    Balanced(questions), Balanced(answers)
-    assert questions.count('<section class="exercise">') == answers.count("<b>Right:</b>")
-    assert "<details" not in questions and "solution" not in questions
+def test_what_an_author_writes_is_text_on_the_page() -> None:
+    text = EXAMPLE.replace('"two"', '"<i>two</i>"')
+    text = text.replace('"2:?"', "'\"><script>?'").replace("one\n", "<img src=x>\n", 1)
+    for engine in (None, ENGINE):
+        made = page(parse(text), engine=engine)
+        assert "<i>" not in made and "<img" not in made and '"><script>?' not in made
+
+
+def test_an_answer_of_several_lines_has_a_box_of_several_lines() -> None:
+    made = page(parse(EXAMPLE.replace('"2:?"', '"one\\ntwo?"')), engine=ENGINE)
+    assert re.search(r'<textarea id="a1\.1"[^>]* rows="2">\none\ntwo\?</textarea>', made)

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 from seeds import seeds_of
 
-from descriptors.theorem.digits import Digit, common, first_difference, normal, value
+from descriptors.theorem.digits import Digit, common, cut, first_difference, listed, normal, value
 from layoutalg import symbol
 
 SHAPES = [(24,), (2, 12), (12, 2), (3, 8), (8, 3), (2, 3, 4), (4, 3, 2), (3, 2, 2, 2), (1, 24, 1), (6, 4), (4, 6)]
@@ -57,3 +57,21 @@ def test_symbols_are_joined_where_they_are_the_same_polynomial() -> None:
     m, k = symbol("m"), symbol("k")
     assert normal([(8, 64), (m, 512), (k, 512 * m)]) == [(8 * m * k, 64)]
     assert normal([(8, 64), (m, 512 * k)]) == [(8, 64), (m, 512 * k)]
+
+
+@pytest.mark.parametrize("seed", seeds_of("test_a_map_is_cut_wherever_it_is_a_sum_over_blocks"))
+def test_a_map_is_cut_wherever_it_is_a_sum_over_blocks(seed: int) -> None:
+    rng, whole = random.Random(seed), 0
+    for _ in range(3000):
+        one, extent = maps(rng), rng.choice([1, 2, 3, 4, 6, 8, 12, 24])
+        values, found = [value(one, i) for i in range(24)], cut(one, extent)
+        assert values == listed(one)
+        blocks = [values[i : i + extent] for i in range(0, 24, extent)]
+        sums = all(x - block[0] == y for block in blocks for x, y in zip(block, values, strict=False))
+        assert (found is not None) == sums, (one, extent)
+        if found is not None:
+            head, tail = map(listed, found)
+            assert values == [x + y for y in tail for x in head]
+            assert found == (normal(found[0]), normal(found[1]))
+            whole += 1
+    assert 1000 < whole < 2900

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import layoutalg as la
@@ -35,3 +37,24 @@ def test_a_gap_or_a_part_of_a_block_is_looked_at() -> None:
     for inner in (Layout(2**25, 2), Layout((2**20, 2**20), (1, 2**21)), Layout(2**40 + 1)):
         with pytest.raises(LayoutError, match="to be enumerated, found"):
             la.cosize(ComposedLayout(Swizzle(3, 4, 3), 0, inner))
+
+
+@pytest.mark.parametrize(
+    "text", ["S<3,4,3> o 0 o (8,64):(64,1)", "S<1,0,1> o 5 o (3,(2,2)):(7,(-1,9))", "S<2,0,2> o 1 o 1:0"]
+)
+def test_a_composed_layout_is_measured_without_numpy(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a browser; by the definition."""
+    layout = la.evaluate(text)
+    reached = [0, *(layout(i) for i in range(la.size(layout)))]
+    expected = max(reached) - min(reached) + 1
+    assert la.cosize(layout) == expected
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert la.cosize(layout) == expected
+
+
+def test_many_offsets_are_the_same_numbers_whoever_computes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = la.evaluate("S<3,4,3> o 3 o (90,64):(65,1)")
+    monkeypatch.setattr(cosize, "_FEW", 10**9)
+    plain = la.cosize(layout)
+    monkeypatch.setattr(cosize, "_FEW", 0)
+    assert la.cosize(layout) == plain

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
@@ -59,3 +61,13 @@ def test_rows_and_columns_of_the_text_are_named_by_their_elements(name: str) -> 
     rows = [line[0] for line in lines if len(line) == k // v + 1 and line[1].startswith("0x")]
     assert len(rows) >= min(mn // u, 32)
     assert rows == [str(i * u) for i in range(len(rows))]
+
+
+def test_without_what_would_be_right_the_picture_tells_only_what_is_wrong() -> None:
+    d = OPERANDS["K 128B"]
+    found = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
+    asked = DifferencePicture(replace(found, right_word=None, right_major=None, changes=()))
+    shown = " ".join(word for _, _, word, _ in read(asked.svg()).texts)
+    assert "read from elsewhere" in shown and f"The word: {found.word:#018x}" in shown
+    assert not [one for one in ("right word", "Right:", "a field to change") if one in shown]
+    assert asked.record()["wrong"] == DifferencePicture(found).record()["wrong"]

@@ -1,0 +1,67 @@
+"""A question of a page as JSON, answered as JSON: what a worker calls, and a server can.
+
+Law: whatever text comes, the answer is a record.
+
+>>> echo = {"echo": lambda asked: {"ok": True, "asked": asked}}
+>>> reply(echo, "echo", '{"tile": "8x8"}')
+'{"ok": true, "asked": {"tile": "8x8"}}'
+>>> [json.loads(reply(echo, path, text))["ok"] for path, text in (("echo", "{"), ("roof", "1"))]
+[False, False]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from descriptors.errors import LayoutError
+
+#: Functions that answer, each under its name: a record for whatever JSON holds.
+Answers = Mapping[str, Callable[[object], dict[str, Any]]]
+
+
+def reply(answers: Answers, path: str, text: str) -> str:
+    """The answer to a question.
+
+    Args:
+        answers: what can be asked.
+        path: the name of one of them.
+        text: the question, in JSON.
+
+    >>> reply({}, "roof", "{}")
+    '{"ok": false, "error": {"type": "KeyError", "message": "page: questions go to nothing, found roof"}}'
+    """
+    if path not in answers:
+        return _refused("KeyError", f"page: questions go to {' or '.join(answers) or 'nothing'}, found {path[:40]}")
+    try:
+        asked = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return _refused("JSONDecodeError", f"page: a question must be JSON, found {error}")
+    try:
+        return json.dumps(answers[path](asked))
+    except Exception as error:  # noqa: BLE001  a page that waits has to hear of it, as of what a browser does not have
+        first = str(error).partition("\n")[0]
+        return _refused(
+            type(error).__name__, f"page: a question must have an answer, found {type(error).__name__}: {first}"
+        )
+
+
+#: What a question may end in: a refusal of the engine, or a text too deep or too large for it.
+REFUSALS = (LayoutError, RecursionError, MemoryError, OverflowError)
+
+
+def refusal(error: Exception) -> dict[str, Any]:
+    """An error as data: its kind and its sentence.
+
+    >>> refusal(LayoutError("size: one\\ntwo"))
+    {'type': 'LayoutError', 'message': 'size: one two'}
+    """
+    if isinstance(error, LayoutError):
+        return {"type": type(error).__name__, "message": " ".join(str(error).split())[:2000]}
+    message = f"page: a question must be answered in the memory there is, found {type(error).__name__}"
+    return {"type": type(error).__name__, "message": message}
+
+
+def _refused(kind: str, message: str) -> str:
+    return json.dumps({"ok": False, "error": {"type": kind, "message": message}})

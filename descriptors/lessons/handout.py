@@ -1,0 +1,55 @@
+"""Lessons on paper: a handout without answers and with room for them, and a book of solutions for the teacher.
+
+Law: a handout holds no solution.
+
+>>> from descriptors.lessons.source import EXAMPLE, parse
+>>> lesson = parse(EXAMPLE)
+>>> ["The second lies at 4." in "".join(of(lesson)) for of in (solutions_of, questions_of)]
+[True, False]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from descriptors.lessons.markup import document, inline
+from descriptors.lessons.pages import body, exercise_of
+from descriptors.lessons.source import Lesson
+
+
+def handout(lessons: Iterable[Lesson]) -> str:
+    """All lessons for print, with room for answers and without hints or solutions.
+
+    Raises:
+        DescriptorError: if markdown-it-py is not installed.
+    """
+    articles = "".join(f"<article>{body(one, questions_of(one))}</article>" for one in lessons)
+    return document("Layouts: a handout", articles)
+
+
+def solution_book(lessons: Iterable[Lesson]) -> str:
+    """For the teacher: of each lesson the aim, the misconception, the notes, and every solution with wrong answers."""
+    pieces = []
+    for one in lessons:
+        notes = f"<p><b>Aim:</b> {escape(one.aim)}. {one.minutes} minutes.</p>"
+        notes += f"<p><b>Cures:</b> {inline(one.misconception)}</p>"
+        head = f"<h1>{one.number}. {escape(one.title)}</h1>{notes}<p>{inline(one.teacher)}</p>"
+        pieces.append(f"<article>{head}{''.join(solutions_of(one))}</article>")
+    return document("Layouts: the book of solutions", "".join(pieces))
+
+
+def questions_of(lesson: Lesson) -> list[str]:
+    """Every exercise with lines to write on."""
+    lines = '<div class="lines"></div>' * 2
+    return [exercise_of(lesson, number, lines) for number in range(1, len(lesson.exercises) + 1)]
+
+
+def solutions_of(lesson: Lesson) -> list[str]:
+    """Every exercise with its solution, why it is right, and what the listed wrong answers are told."""
+    pieces = []
+    for number, one in enumerate(lesson.exercises, 1):
+        wrong = "".join(f"<li><code>{escape(mine)}</code>: {escape(says)}</li>" for mine, says in one.wrong)
+        right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {inline(one.why)}</p><ul>{wrong}</ul>"
+        pieces.append(exercise_of(lesson, number, right))
+    return pieces
