@@ -110,7 +110,7 @@ _QUESTIONS = (
         "unit of a swizzle",
         9,
         "`S<3,4,3>` swizzles byte addresses. The swizzle of offsets in bf16 elements (2 bytes) that moves each alike.",
-        "unit of elements",
+        "in elements",
         ("S<3,4,3>", 2),
         "S<3,3,3>",
         "Bit 4 of an address is bit 3 of an offset in elements of 2 bytes.",

@@ -93,7 +93,7 @@ ROOMS = {
     "descriptors.lessons.judges": "reading typed layouts accesses words advance protocol shift",
     "descriptors.lessons.judges.by_hand": "arithmetic threads swizzles",
     "descriptors.lessons.judges.claims": "places offsets instructions cells",
-    "descriptors.lessons.judges.drawn": "unanswerable ownership traces recoded stages every",
+    "descriptors.lessons.judges.drawn": "unanswerable traces stages every",
     "descriptors.lessons": "source examples figures grading progress handed telling markup pages handout notebooks",
     "descriptors.papers.parts": "draw item texts",
     "descriptors.papers.algebra": "steps nested sizes compositions complements divides owners",

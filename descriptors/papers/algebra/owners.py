@@ -34,8 +34,8 @@ def holder(rng: Random) -> Draft | None:
             f"i + {rows}*j. `{shared}` leads from (thread, value) to that number. Which thread holds element ({row}, "
             f"{column}), and as which of its values? Two numbers."
         ),
-        judge="holder",
-        operands=(str(shared), element),
+        judge="owner",
+        operands=(str(shared), (rows, columns), row, column),
         starter="?, ?",
         hints=(
             f"The number of the element is {row} + {rows}*{column} = {element}.",
@@ -73,8 +73,8 @@ def shares(rng: Random) -> Draft | None:
             f"{piece}; a piece starts "
             f"at a multiple of {run}. A layout from (thread, value) to the element that does this."
         ),
-        judge="holds",
-        operands=(threads, values, run),
+        judge="shared out",
+        operands=(f"{total}:1", threads, values, run),
         starter=f"({threads},?):(?,?)",
         hints=(
             "Begin with the values of thread 0: which are the first of them?",

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from random import Random
 
-from descriptors.lessons.judges.drawn.traces import fewest_bits
 from descriptors.papers.parts.draw import below, pick
 from descriptors.papers.parts.item import Draft, Kind
 from descriptors.papers.parts.texts import listed, spoken, unknown
-from layoutalg import Swizzle
+from layoutalg import Swizzle, wavefronts
 
 
 def address(rng: Random) -> Draft | None:
@@ -54,14 +53,14 @@ def address(rng: Random) -> Draft | None:
 
 def numbers(rng: Random) -> Draft:
     """The three numbers of a swizzle from the bits that it changes."""
-    b, m = 1 + below(rng, 4), below(rng, 6)
+    b, m = 1 + below(rng, 3), below(rng, 6)
     s = b + below(rng, 3)
     right = Swizzle(b, m, s)
     pairs = spoken(f"bit {m + k} by bit {m + s + k}" for k in range(b))
     return Draft(
         ask=f"The swizzle `S<B,M,S>` in which an address is changed, by XOR, like this: {pairs}; and nothing else is.",
-        judge="same swizzle",
-        operands=(str(right),),
+        judge="same map",
+        operands=(str(right), 2 << m + s + b),
         starter="S<?,?,?>",
         hints=(
             "B is how many bits are changed.",
@@ -92,7 +91,7 @@ def elements(rng: Random) -> Draft:
             f"elements, of {size} "
             "bytes each, that moves every element to the same bytes."
         ),
-        judge="unit of elements",
+        judge="in elements",
         operands=(f"S<{b},{low},{shift}>", size),
         starter="S<?,?,?>",
         hints=(
@@ -121,9 +120,8 @@ def smallest(rng: Random) -> Draft | None:
     every = rows // lanes
     if width < count or width * rows > 8192:
         return None
-    operands = (f"({rows},{width}):({width},1)", f"{lanes}:{every}", count)
-    bits = fewest_bits(*operands)
     low, step = count.bit_length() - 1, (width * every).bit_length() - 1
+    bits = wavefronts([width * every * lane for lane in range(lanes)], count).bit_length() - 1  # those that meet
     if bits == 0:
         return None
     from_bit = max(7, step)
@@ -136,8 +134,8 @@ def smallest(rng: Random) -> Draft | None:
             "addresses with the "
             "fewest bits with which this takes one turn."
         ),
-        judge="smallest free",
-        operands=operands,
+        judge="smallest",
+        operands=(f"({rows},{width}):({width},1)", 1, (f"{lanes}:{every}", count)),
         starter="S<?,?,?>",
         hints=(
             f"Lanes are {width * every} bytes apart; banks come again after 128 bytes. Which bits of the "

@@ -37,8 +37,8 @@ def column(rng: Random) -> Draft | None:
             f"{pitch}*i. How many "
             "turns (wavefronts) does shared memory take?"
         ),
-        judge="count of turns",
-        operands=(f"(32,{count}):({pitch},1)", "32:1", count),
+        judge="turns",
+        operands=((f"(32,{count}):({pitch},1)", "32:1", 1, count),),
         starter="?",
         hints=(
             "There are 32 banks of 4 bytes. Which bank does lane 0 start in, which one lane 1?",

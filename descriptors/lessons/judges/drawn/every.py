@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.lessons.judges.drawn import ownership, recoded, stages, traces, unanswerable
+from descriptors.lessons.judges.drawn import stages, traces, unanswerable
 
-_MODULES = (unanswerable, ownership, traces, recoded, stages)
+_MODULES = (unanswerable, traces, stages)
 
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {

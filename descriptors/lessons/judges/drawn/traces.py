@@ -1,67 +1,22 @@
-"""Judges of accesses by many lanes: how many turns they take, the smallest swizzle that frees them, a whole trace.
+"""Judges of a whole tile that lanes access: the fewest bytes from row to row, and the turns of a trace.
 
 Addresses are bytes. An access is a layout from the lane to an index of the tile, whose layout gives the byte.
 
-Law: a swizzle is the smallest if it frees the access and none with fewer bits does.
+Law: what is possible is the fewest.
 
->>> tile = ("(8,64):(64,1)", "8:1", 16)
->>> [smallest_free(mine, *tile) for mine in ("S<2,4,3>", "S<3,4,3>", "S<1,4,3>")]
-[None, 'frees the access, but a swizzle with fewer bits does too', 'takes 2 turns, must take 1']
->>> turns("32", "(32,128):(128,1)", "32:1", 4)
+>>> pitch(str(least_pitch(32, 128, 4)), 32, 128, 4), least_pitch(32, 128, 4)
+(None, 132)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
-from descriptors.errors import DescriptorError
-from descriptors.lessons.judges.accesses import conflict_free
 from descriptors.lessons.judges.reading import layout_of
-from layoutalg import Swizzle, evaluate, offset_table, parse_int_tuple, size, wavefronts
+from layoutalg import offset_table, parse_int_tuple, size, wavefronts
 
 #: One access: lanes to indices of the tile, bytes that a lane moves, and the index of the first.
 Step = tuple[str, int, int]
-
-
-def turns(answer: str, layout: str, access: str, access_bytes: int) -> str | None:
-    """The number of turns that an access takes."""
-    tile, lanes = layout_of(layout), layout_of(access)
-    took = wavefronts([tile(lanes(lane)) for lane in range(size(lanes))], access_bytes)
-    if parse_int_tuple(answer.strip()) == took:
-        return None
-    most = size(lanes)
-    return f"says {answer}, which is not the number of turns: count the words that one bank must serve, of 1 to {most}"
-
-
-def smallest_free(answer: str, layout: str, access: str, access_bytes: int) -> str | None:
-    """A swizzle that frees an access, with as few bits as there can be."""
-    wrong = conflict_free(answer, layout, access, access_bytes)
-    mine = evaluate(answer)
-    if wrong is None and isinstance(mine, Swizzle) and mine.bits > fewest_bits(layout, access, access_bytes):
-        return "frees the access, but a swizzle with fewer bits does too"
-    return wrong
-
-
-@lru_cache(maxsize=256)
-def fewest_bits(layout: str, access: str, access_bytes: int) -> int:
-    """The bits of the smallest swizzle that frees an access.
-
-    Raises:
-        DescriptorError: if no swizzle of up to five bits does.
-    """
-    tile, lanes = layout_of(layout), layout_of(access)
-    places = [tile(lanes(lane)) for lane in range(size(lanes))]
-    need = -(-len(places) * access_bytes // 128)
-    for bits in range(6):
-        for base in range(8):
-            for shift in range(max(bits, 1), 8):
-                mine = Swizzle(bits, base, shift)  # its lanes are looked at first: the whole tile takes longer
-                moved = [mine(place) for place in places]
-                frees = not any(to % access_bytes for to in moved) and wavefronts(moved, access_bytes) == need
-                if frees and conflict_free(str(mine), layout, access, access_bytes) is None:
-                    return bits
-    raise DescriptorError(f"course: a swizzle must free the access, found none; layout = {layout}, access = {access}")
 
 
 def pitch(answer: str, lanes: int, width: int, access_bytes: int) -> str | None:
@@ -138,8 +93,6 @@ def trace(answer: str, tile: tuple[int, int], room: int, par: int, *steps: Step)
 
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {
-    "count of turns": turns,
-    "smallest free": smallest_free,
     "pitch": pitch,
     "trace": trace,
 }
