@@ -21,6 +21,8 @@ TMEM = "tmem_layouts tmem_data tmem_shift"
 SENTENCES = "sentences of a derivation"
 JUDGED = "a law is tried by its sentences, and every answer of the suite goes through it"
 PROVED = "whatever a plan is simulated from"
+DRAWN = "every item of sixty papers is proved there"
+PAPERS, JUDGES_DRAWN = "descriptors/papers/test_paper.py", "descriptors/lessons/judges/drawn/test_every.py"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
 SHARED = [
@@ -48,6 +50,7 @@ SHARED = [
     ("descriptors.theorem", "descriptors/theorem/test_agreement.py", "the form that the theorem is about", "affine"),
     ("descriptors.requests", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
     ("descriptors.derivation.parts", "descriptors/derivation/parts/test_derivation.py", "such tables", "table places"),
+    ("descriptors.derivation", "descriptors/derivation/test_verify.py", "what a comparison comes to", "report"),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
     ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),
@@ -83,6 +86,13 @@ SHARED = [
     ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.lessons", "descriptors/lessons/test_source.py", "draws every figure", "figures"),
     ("descriptors.lessons.judges", "descriptors/lessons/test_grading.py", "reads every answer", "reading"),
+    ("descriptors.lessons.judges.drawn", JUDGES_DRAWN, DRAWN, "unanswerable traces stages"),
+    ("descriptors.papers.parts", PAPERS, DRAWN, "texts"),
+    ("descriptors.papers.algebra", PAPERS, DRAWN, "steps nested sizes compositions complements divides owners"),
+    ("descriptors.papers.memory", PAPERS, DRAWN, "turns addresses tiles words clinic derivations accesses"),
+    ("descriptors.papers", PAPERS, DRAWN, "pretest forms"),
+    ("descriptors.papers", "descriptors/papers/test_handed.py", "marks are those of what is handed in", "marks"),
+    ("descriptors.papers", "descriptors/papers/test_statistics.py", "told as it is counted", "telling records"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",
