@@ -19,6 +19,7 @@ from descriptors.errors import DescriptorError
 from descriptors.lessons.judges import accesses, advance, layouts, protocol, shift, words
 from descriptors.lessons.judges.by_hand import arithmetic, swizzles, threads
 from descriptors.lessons.judges.claims import cells, instructions, offsets, places
+from descriptors.lessons.judges.drawn import every
 from descriptors.lessons.judges.reading import layout_of
 from descriptors.lessons.source import Exercise, Vote
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
@@ -38,6 +39,7 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     **offsets.JUDGES,
     **instructions.JUDGES,
     **cells.JUDGES,
+    **every.JUDGES,
 }
 
 
