@@ -94,6 +94,7 @@ ROOMS = {
     "descriptors.lessons.judges.by_hand": "arithmetic threads swizzles",
     "descriptors.lessons.judges.claims": "places offsets instructions cells",
     "descriptors.lessons": "source examples figures grading progress handed telling markup pages handout notebooks",
+    "descriptors.lessons.teaching": "documents notes sheets slides card names teacher routes",
     "descriptors.lessons.live": "cells answer site",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",

@@ -59,12 +59,19 @@ def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureF
     assert f"1 of {len(lessons()[4].exercises)} solved" in say(capsys)[1]
 
 
+def test_the_card_is_told_in_lines_of_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = say(capsys, "card")
+    assert status == 0
+    assert "zipped_divide((8,8):(8,1), (4,2))      ((4,2),(2,4)):((8,1),(32,2))" in told
+    assert max(map(len, told.splitlines())) <= 160
+
+
 def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for where in ("1.2", "1.1", "5.1"):
         number, _, k = where.partition(".")
-        assert say(capsys, where, lessons()[int(number) - 1].exercises[int(k) - 1].solution) == (0, "right")
+        assert say(capsys, where, lessons()[int(number)].exercises[int(k) - 1].solution) == (0, "right")
     status, line = say(capsys, "--hand-in", "Ada 4711")
     total = sum(len(one.exercises) for one in lessons())
     told = f"Ada 4711: 3 of {total} solved: 1.1-2 5.1"
