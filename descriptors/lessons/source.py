@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 
 #: The smallest lesson, as the parser takes it.
 EXAMPLE = """
@@ -82,7 +83,7 @@ _VOTE = {"ask", "judge", "operands", "choices"}
 _LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exercise:
     """A question, the judge of its answers, and what helps; answers are texts, as a student types them."""
 
@@ -98,7 +99,7 @@ class Exercise:
     wrong: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vote:
     """A question for a show of hands, and its choices, one of which its judge accepts."""
 
@@ -109,7 +110,7 @@ class Vote:
     size: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A piece of a lesson: ``text``, a ``figure`` or a ``picture`` (see ``figures``), the number of an ``exercise``.
 
@@ -121,7 +122,7 @@ class Part:
     slide: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lesson:
     """A lesson: what it is for, its parts in order, its exercises."""
 

@@ -37,6 +37,7 @@ ROOMS = {
     "layoutalg": "",
     "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
+    "descriptors.frozen": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": "synonyms operand swizzled decayed atoms pasted explicit",
@@ -51,7 +52,7 @@ ROOMS = {
     "descriptors.requests": "arguments request",
     "descriptors.derivation.parts": "table advance crossing places derivation",
     "descriptors.derivation": (
-        "compared verify symbolic_tile symbolic cut_tile one_by_one basis columns_for_all family proved derive"
+        "report compared verify symbolic_tile symbolic cut_tile one_by_one basis columns_for_all family proved derive"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
