@@ -3,8 +3,9 @@
 
 Usage: python scripts/explorer_budgets.py [--pyodide DIR] [--times N]    DIR: node_modules/pyodide, for the static site
 
-First paint is taken from the browser's own paint entries; a click and a change of tile from the input event until the
-answer is on the page, by the page's own clock; the site's size is the sum of its files, each compressed by gzip.
+First paint is taken from the browser's own paint entries, and when all is shown from the page's clock; a click and a
+change of tile from the input event until the answer is on the page, by the page's own clock; the site's size is the sum
+of its files, each compressed by gzip. Another program that works at the same time makes all of them longer.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ from descriptors.text import aligned  # noqa: E402
 
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1"
 #: What is measured, and how much it may be, in milliseconds or megabytes.
-BUDGETS = {"first paint": 300, "click": 100, "tile to words": 100, "tile to picture": 200, "size": 8, "ready": 10_000}
+BUDGETS = {
+    "first paint": 300,
+    "all shown": 500,
+    "click": 100,
+    "tile to words": 100,
+    "tile to picture": 200,
+    "size": 8,
+    "ready": 10_000,
+}
 
 
 def clock(opened: Any, name: str) -> float:
@@ -81,15 +90,17 @@ def main() -> int:
     return 0 if all(row[-1] != "OVER" for row in table) else 1
 
 
-def paints(chromium: Any, url: str, times: int) -> list[float]:
-    """The first paints of fresh pages."""
-    found = []
+def paints(chromium: Any, url: str, times: int) -> dict[str, list[float]]:
+    """When fresh pages are first painted, and when all is shown."""
+    found: dict[str, list[float]] = {"first paint": [], "all shown": []}
     for _ in range(times):
         context = chromium.new_context(viewport={"width": 1400, "height": 1000})
         opened = context.new_page()
         opened.goto(url)
+        opened.wait_for_selector("html[data-painted]", state="attached")
         opened.wait_for_timeout(300)
-        found.append(float(opened.evaluate(PAINT)))
+        found["first paint"].append(float(opened.evaluate(PAINT)))
+        found["all shown"].append(clock(opened, "painted"))
         context.close()
     return found
 
@@ -98,7 +109,7 @@ def frozen(chromium: Any, folder: Path, times: int) -> list[tuple[str, ...]]:
     """A page from disk."""
     target = folder / "page.html"
     target.write_text(page({}), encoding="utf-8")
-    return rows("file", {"first paint": paints(chromium, target.as_uri(), times)})
+    return rows("file", paints(chromium, target.as_uri(), times))
 
 
 def served(chromium: Any, times: int) -> list[tuple[str, ...]]:
@@ -107,7 +118,7 @@ def served(chromium: Any, times: int) -> list[tuple[str, ...]]:
     Thread(target=server.serve_forever, daemon=True).start()
     opened = chromium.new_page()
     opened.goto(server.url)
-    found = {"first paint": paints(chromium, server.url, times), **measured(opened, times)}
+    found = {**paints(chromium, server.url, times), **measured(opened, times)}
     server.shutdown()
     return rows("server", found)
 
@@ -126,7 +137,7 @@ def static(chromium: Any, folder: Path, pyodide: Path, times: int) -> list[tuple
             ready.append(clock(opened, "ready"))
             found = measured(opened, times) if number == 2 else {}
             context.close()
-        found = {"first paint": paints(chromium, url, 3), "ready": ready, "size": [size], **found}
+        found = {**paints(chromium, url, times), "ready": ready, "size": [size], **found}
     return rows("site", found)
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import click
 
+from descriptors.cli.papers import exercise_of, is_paper, marked, shown
 from descriptors.errors import DescriptorError
 from descriptors.lessons.grading import attempted, grade
 from descriptors.lessons.handed import Handed, read
 from descriptors.lessons.progress import Progress
 from descriptors.lessons.source import Exercise, Lesson, lessons
+from descriptors.lessons.teaching.card import tell_card
 from descriptors.lessons.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from layoutalg.cli.console import Status, say
 
@@ -31,8 +33,21 @@ from layoutalg.cli.console import Status, say
 @click.option(
     "--verify", metavar="LINE", help="For the teacher: what such a line says; with - every line of the input."
 )
+@click.option("--seed", metavar="SEED", help="Of a paper: the number or word that it is drawn from.")
+@click.option(
+    "--grade", "given", metavar="PATH", type=click.Path(path_type=Path), help="Mark a file of answers, or a folder."
+)
+@click.option("--json", "as_json", is_flag=True, help="Write a paper, or marks, as JSON.")
 def course(
-    where: str | None, answer: str | None, hint: bool, solution: bool, hand_in: str | None, verify: str | None
+    where: str | None,
+    answer: str | None,
+    hint: bool,
+    solution: bool,
+    hand_in: str | None,
+    verify: str | None,
+    seed: str | None,
+    given: Path | None,
+    as_json: bool,
 ) -> Status:
     """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer or line.
 
@@ -42,26 +57,41 @@ def course(
     descriptors course 5.1                 its first exercise
     descriptors course 5.1 "(3,2):(8,1)"   an answer to it
     descriptors course 5.1 --hint          the next hint
+    descriptors course card                the notation, every operation, the words
     descriptors course --hand-in "Ada 47"  a line to hand in; pages of the course make it too
     descriptors course --verify -          what each of many lines says
+    descriptors course papers              labs, quizzes, examinations
+    descriptors course lab1 --seed 17      one of them
+    descriptors course lab1.3 12 --seed 17 an answer to its third item
+    descriptors course --grade ada.txt     marks of a file of answers, a line each: lab1.3 12
 
     What you have done is kept in a file of your own; `descriptors course` says where.
     """
     try:
+        if given is not None:
+            return marked(given, seed, as_json)
         if verify is not None:
             return _verified(verify)
         if hand_in is not None:
             say(str(Handed(hand_in, _progress().solved())))
             return Status.ANSWER
-        return _answered(where, answer, hint, solution)
+        if where is not None and is_paper(where) and answer is None and not hint and not solution:
+            return shown(where, seed, as_json)
+        return _answered(where, answer, hint, solution, seed)
     except DescriptorError as error:  # both programs run this command, and refuse in the same words
         raise click.ClickException(str(error)) from error
 
 
-def _answered(where: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
+def _answered(where: str | None, answer: str | None, hint: bool, solution: bool, seed: str | None) -> Status:
     progress = _progress()
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
+        return Status.ANSWER
+    if is_paper(where):
+        exercise, where = exercise_of(where, seed)
+        return _worked(exercise, where, answer, hint, solution, _progress("papers"))  # the line to hand in has none
+    if where == "card":
+        say(tell_card())
         return Status.ANSWER
     number, _, rest = where.partition(".")
     lesson = _lesson(number)
@@ -69,18 +99,25 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool)
         say(tell_lesson(lesson))
         return Status.ANSWER
     exercise = _exercise(lesson, rest)
+    if answer is None and not hint and not solution:
+        say(tell_exercise(lesson, int(rest)))
+        return Status.ANSWER
+    return _worked(exercise, where, answer, hint, solution, progress)
+
+
+def _worked(
+    exercise: Exercise, where: str, answer: str | None, hint: bool, solution: bool, progress: Progress
+) -> Status:
+    """A hint, the solution, or an answer judged."""
     if hint:
         return _hint(exercise, where, progress)
     if solution:
         return _solution(exercise, where, progress)
-    if answer is None:
-        say(tell_exercise(lesson, int(rest)))
-        return Status.ANSWER
-    return _try(exercise, where, answer, progress)
+    return _try(exercise, where, answer or "", progress)
 
 
-def _progress() -> Progress:
-    return Progress(Path(click.get_app_dir("layoutalg")) / "course.json")
+def _progress(name: str = "course") -> Progress:
+    return Progress(Path(click.get_app_dir("layoutalg")) / f"{name}.json")
 
 
 def _verified(line: str) -> Status:

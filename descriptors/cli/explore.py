@@ -41,7 +41,10 @@ _PARAMETERS: list[click.Parameter] = [
 @click.command("explore", params=_PARAMETERS)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen.  [default: a free port]")
 @click.option("--no-browser", is_flag=True, help="Open no browser: only say where the page is.")
-@click.option("--html", help="Serve nothing: write one page of this state, which opens from disk, into a file.")
+@click.option(
+    "--html",
+    help="Serve nothing: write one page of this state, which opens from disk, into a file; - is standard output.",
+)
 @click.option("--site", help="Serve nothing: write a folder of files that runs the engine in the reader's browser.")
 @click.option("--pyodide", help="Of --site: the folder of the npm package pyodide, node_modules/pyodide.")
 def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, **given: Any) -> None:
@@ -63,7 +66,9 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
         raise click.UsageError("--html and --site are different answers; give one of them")
     if (site is None) != (pyodide is None):
         raise click.UsageError("--site and --pyodide go together: npm install pyodide makes node_modules/pyodide")
-    if html is not None:
+    if html == "-":
+        say(_page(asked).removesuffix("\n"))
+    elif html is not None:
         say(noted(f"wrote {_frozen(Path(html), asked)}"))
     elif site is not None:
         say(noted(_site(Path(site), Path(pyodide or ""), asked)))
@@ -71,10 +76,14 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
         _serve(asked, port, browse=not no_browser)
 
 
-def _frozen(path: Path, asked: dict[str, Any]) -> Path:
+def _page(asked: dict[str, Any]) -> str:
     from descriptors.explorer.page import page
 
-    text = page(asked)
+    return page(asked)
+
+
+def _frozen(path: Path, asked: dict[str, Any]) -> Path:
+    text = _page(asked)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:

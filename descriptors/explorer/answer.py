@@ -16,12 +16,14 @@ from typing import Any
 from descriptors.browser.reply import REFUSALS, refusal
 from descriptors.emitters.emit import LANGUAGES, emit
 from descriptors.errors import DescriptorError, brief
-from descriptors.explorer import asked as given
-from descriptors.explorer.edited import compared
-from descriptors.explorer.inspector import inspect
-from descriptors.explorer.pasted import pasted
-from descriptors.explorer.question import Question, question, wanted
-from descriptors.explorer.told import told
+from descriptors.explorer.parts import asked as given
+from descriptors.explorer.parts.concerned import concerned
+from descriptors.explorer.parts.edited import compared, own_word
+from descriptors.explorer.parts.inspector import inspect
+from descriptors.explorer.parts.pasted import pasted
+from descriptors.explorer.parts.question import Question, question, wanted
+from descriptors.explorer.parts.told import told
+from descriptors.explorer.parts.walks import walks
 from descriptors.output.tiles import derivation, proof
 from descriptors.stages.accumulators import registers, tensor_memory
 from descriptors.stages.atom import atom
@@ -30,6 +32,7 @@ from descriptors.stages.drawn import Drawn
 from descriptors.stages.memory import memory
 from descriptors.stages.tile import tile
 from descriptors.stages.view import View
+from descriptors.text import word_text
 
 #: How each tab is drawn.
 STAGES: Mapping[str, Callable[[View], Drawn]] = {
@@ -49,7 +52,8 @@ def answer(asked: object) -> dict[str, Any]:
         asked: a record, as ``json.loads`` gives it: keys of ``question.Question``, and ``want``, the parts to answer:
             ``told`` (word, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the tab, with its
             map), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text), ``edited`` (what a
-            changed word reads), ``pasted`` (what the box holds).
+            changed word reads), ``pasted`` (what the box holds), ``links`` (which elements a field of the word and a
+            mode of the steps concern).
 
     Returns:
         ``ok``, and a part each under its name; ``question``, the state as it was understood. Where the whole cannot be
@@ -94,7 +98,13 @@ def _makers(q: Question, view: View) -> dict[str, Callable[[], Any]]:
         "code": lambda: {language: emit(d, language) for language in LANGUAGES},
         "story": lambda: derivation.tell(d, at, given.proof(d, at)),
         "edited": lambda: compared(view),
+        "links": lambda: _links(view),
     }
+
+
+def _links(view: View) -> dict[str, Any]:
+    d, a = view.derivation, view.anatomy
+    return {"word": word_text(own_word(view)), "fields": concerned(view), "steps": walks(d), "piece": list(a.unit)}
 
 
 def _proof(view: View) -> dict[str, Any]:

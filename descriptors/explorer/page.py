@@ -23,14 +23,18 @@ from descriptors.browser.reply import Answers
 from descriptors.browser.template import filled
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.explorer.answer import answer, stage
-from descriptors.explorer.asked import view
+from descriptors.explorer.controls import boxes, numbered, options, valued
+from descriptors.explorer.parts.asked import view
+from descriptors.explorer.parts.kept import kept
+from descriptors.explorer.parts.question import LONGEST, TABS, question
 from descriptors.explorer.presets import PRESETS, choices, first_state
-from descriptors.explorer.question import TABS, question
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
 ENGINES = ("none", "server", "worker")
+#: The scripts of a page, one after the other.
+SCRIPTS = ("linked.js", "kept.js", "page.js")
 #: All that a page shows at once.
-WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted")
+WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
 def page(asked: object = None, engine: str = "none") -> str:
@@ -53,23 +57,45 @@ def page(asked: object = None, engine: str = "none") -> str:
         raise DescriptorError(found["error"]["message"])
     tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
     first = first_state()
+    state = _as_state(found["question"], first)
     held = {
-        "answer": found, "question": _as_state(found["question"], first), "first": first, "choices": choices(),
-        "presets": PRESETS, "engine": engine, "tabs": tabs,
+        "answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs,
+        "kept": "" if engine != "none" else _kept(given), "longest": LONGEST,
     }  # fmt: skip
-    script, told, drawn = shared("descriptors.browser", "asking.js") + source("page.js"), found["told"], found["stage"]
-    parts = {
-        "policy": _policy(script, engine),
-        "style": shared("descriptors.browser", "colours.css") + source("page.css"),
-        "word": escape(told["word"]),
+    script = "\n".join([shared("descriptors.browser", "asking.js"), *map(source, SCRIPTS)])
+    parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
+    parts["style"] = shared("descriptors.browser", "colours.css") + source("page.css")
+    parts["baked"] = json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")
+    return filled(valued(source("page.html"), first | state, choices()), parts)
+
+
+def _kept(given: Mapping[str, Any]) -> str:
+    """Every element of the state, for a page that nobody answers."""
+    asked = question({**given, "want": []})
+    return kept(asked, view(asked))
+
+
+def _first_paint(found: Mapping[str, Any]) -> dict[str, str]:
+    """What a page shows before its script has run."""
+    drawn = found["stage"]
+    return {
+        "word": escape(found["told"]["word"]),
         "proof": escape(found["proof"].get("headline", "")),
         "title": escape(drawn.get("title", "")),
         "svg": drawn.get("svg", ""),
+        "across": f"max-width:{1.6 * drawn['width']:.0f}px" if "width" in drawn else "",
         "said": escape(drawn.get("said", "")),
-        "baked": json.dumps(held, separators=(",", ":")).replace("<", "\\u003c"),
-        "script": script,
     }
-    return filled(source("page.html"), parts)
+
+
+def _lists(state: Mapping[str, Any]) -> dict[str, str]:
+    """The lists of the page that are no keys of a question."""
+    offered = choices()
+    return {
+        "presets": numbered([one["name"] for one in PRESETS]),
+        "languages": options(offered["language"], offered["language"][0]),
+        "levels": boxes(offered["levels"], str(state["levels"]).split(",")),
+    }
 
 
 def frozen(asked: object) -> dict[str, Any]:

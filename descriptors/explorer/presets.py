@@ -2,7 +2,7 @@
 
 Law: every preset is a question that has an answer.
 
->>> from descriptors.explorer.question import question
+>>> from descriptors.explorer.parts.question import question
 >>> all(question(preset["question"]) for preset in PRESETS)
 True
 """
@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from descriptors.emitters.emit import LANGUAGES
-from descriptors.explorer.question import TABS, Question
+from descriptors.explorer.parts.question import TABS, Question
 from descriptors.operands.explicit import UNITS
 from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.stages.view import ACCESSES, COLOURS, LEVELS

@@ -44,10 +44,18 @@ def atom(view: View) -> Drawn:
     when = "after" if view.swizzled else "before"
     said = (
         f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the "
-        f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes."
+        f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes{_coloured(view)}."
     )
     text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
     return drawn(figure, f"One {name}", said, grids, _marks(view, grids), text)
+
+
+def _coloured(view: View) -> str:
+    """What the colour says, where it says something."""
+    line = view.line_bytes if view.colour == "bank" else 8 * PIECE
+    told = {"column": "the logical column of 16 bytes", "wrong": ""}
+    what = told.get(view.colour, f"where in a line of {line} bytes they lie")
+    return f"; colour: {what}" if what else ""
 
 
 def _share(extent: int) -> int:

@@ -6,6 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 
+def visit(page: Any, url: str) -> None:
+    """Open a page, and wait until its script has shown everything."""
+    page.goto(url)
+    page.wait_for_selector("html[data-painted]", state="attached")
+
+
 def settled(page: Any, act: Callable[[], object], timeout: float = 60_000) -> None:
     """Do something, and wait until all that follows is shown."""
     page.evaluate("delete document.documentElement.dataset.settled")

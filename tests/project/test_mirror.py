@@ -21,6 +21,8 @@ TMEM = "tmem_layouts tmem_data tmem_shift"
 SENTENCES = "sentences of a derivation"
 JUDGED = "a law is tried by its sentences, and every answer of the suite goes through it"
 PROVED = "whatever a plan is simulated from"
+DRAWN = "every item of sixty papers is proved there"
+PAPERS, JUDGES_DRAWN = "descriptors/papers/test_paper.py", "descriptors/lessons/judges/drawn/test_every.py"
 
 #: The room, the file under ``tests`` that covers modules of it, why that one, and which modules.
 SHARED = [
@@ -84,6 +86,13 @@ SHARED = [
     ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.lessons", "descriptors/lessons/test_source.py", "draws every figure", "figures"),
     ("descriptors.lessons.judges", "descriptors/lessons/test_grading.py", "reads every answer", "reading"),
+    ("descriptors.lessons.judges.drawn", JUDGES_DRAWN, DRAWN, "unanswerable traces stages"),
+    ("descriptors.papers.parts", PAPERS, DRAWN, "texts"),
+    ("descriptors.papers.algebra", PAPERS, DRAWN, "steps nested sizes compositions complements divides owners"),
+    ("descriptors.papers.memory", PAPERS, DRAWN, "turns addresses tiles words clinic derivations accesses"),
+    ("descriptors.papers", PAPERS, DRAWN, "pretest forms"),
+    ("descriptors.papers", "descriptors/papers/test_handed.py", "marks are those of what is handed in", "marks"),
+    ("descriptors.papers", "descriptors/papers/test_statistics.py", "told as it is counted", "telling records"),
     ("descriptors.output", "descriptors/cli/test_kernels.py", COMMAND, "report story"),
     (
         "descriptors.protocol",
@@ -119,7 +128,19 @@ SHARED = [
         "descriptors.explorer",
         "descriptors/explorer/test_answer.py",
         "what every answer is made of",
-        "asked presets told",
+        "presets",
+    ),
+    (
+        "descriptors.explorer.parts",
+        "descriptors/explorer/test_answer.py",
+        "what every answer is made of",
+        "asked told",
+    ),
+    (
+        "descriptors.explorer.parts",
+        "descriptors/explorer/parts/test_kept.py",
+        "what is kept are these numbers, held against the inspector's sentences",
+        "numbers",
     ),
     ("descriptors.cli", "descriptors/explorer/test_server.py", COMMAND, "explore"),
     ("layoutalg.oracle.dsl", "layoutalg/oracle/test_algebra.py", WORKER, "algebra"),

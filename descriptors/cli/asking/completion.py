@@ -49,7 +49,7 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
 def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what an operand is, and of what is written of it."""
     from descriptors.emitters.emit import LANGUAGES
-    from descriptors.explorer.question import TABS
+    from descriptors.explorer.parts.question import TABS
     from descriptors.gemm.emit import PLAN_LANGUAGES
     from descriptors.kernels.forms.finding import ALL_RULES
     from descriptors.operands.atoms import ATOMS, OTHER_ATOMS

@@ -13,11 +13,11 @@
     node.append(...children);
     return node;
   };
-  const TABS = { tile: "Tile", atom: "Atom", banks: "Banks", memory: "Memory", tensor: "Tensor memory", registers: "Registers" };
+  const TABS = Object.fromEntries([...$("tabs").children].map((tab) => [tab.id.slice(4), tab.textContent]));
   const OPERAND = ["tile", "dtype", "major", "swizzle", "mma", "order", "operand", "arch", "layout", "unit"];
   const first = baked.first;
   let state = structuredClone({ ...first, ...baked.question });
-  let shown = { ...baked.answer };
+  let shown = { ...baked.answer }, good = structuredClone(state);
   let latest = 0, zoom = 1, lastSvg = null, typing = null;
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
@@ -32,15 +32,20 @@
     },
     worker: (question, path) => engine.ask(question, path),
     async none(question) {
-      const kept = baked.tabs?.[question.tab ?? first.tab];
-      if (JSON.stringify(of({ ...first, ...question })) !== JSON.stringify(of({ ...first, ...baked.question }))) {
-        return { frozen: true };
-      }
-      return { ...baked.answer, ...(kept ? { stage: kept } : {}) };
+      const asked = { ...first, ...question }, base = { ...first, ...baked.question }, picture = baked.tabs[asked.tab];
+      if (JSON.stringify(of(asked)) !== JSON.stringify(of(base))) return { frozen: "it shows one state" };
+      if (asked.cell === base.cell) return { ...baked.answer, stage: picture };
+      const cell = /^\s*(\d{1,9})[x, ]+(\d{1,9})\s*$/.exec(asked.cell)?.slice(1).map(Number);
+      const found = cell && await kept(cell, asked.tab, baked.answer, picture);
+      return found ?? { frozen: cell && !baked.kept ? "its tile has too many elements to keep" : "it has no such element" };
     },
   };
-  const of = ({ want, tab, ...rest }) => rest;
-  const ask = (question, path) => engines[baked.engine](question, path);
+  const kept = keptIn(baked.kept);
+  const of = ({ want, tab, cell, ...rest }) => rest;
+  /** Ask; whatever happens, an answer comes. */
+  const ask = async (question, path) => {
+    try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
+  };
 
   const status = (text) => { $("status").textContent = text; };
   const small = () => {
@@ -71,7 +76,7 @@
   };
 
   // ---- asking: words first, then the picture, then the proof; what is late is dropped ----
-  const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
+  const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"], ["links"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
   async function refresh(kind = "all") {
     const mine = ++latest;
     const began = performance.now();
@@ -80,24 +85,27 @@
     const steps = [...STEPS[kind]];
     if (kind === "all" && $("story").open) steps.push(["story"]);
     for (const want of steps) {
-      const found = await ask({ ...small(), want }, "answer").catch((error) => ({ ok: false, error: { message: `the engine does not answer: ${error.message}` } }));
+      const found = await ask({ ...small(), want }, "answer");
       if (mine !== latest) return;
-      if (found.frozen) { status("This page is frozen: it shows one state. Run descriptors explore to ask for others."); return; }
+      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash(); return; }
       if (!found.ok) { problem(found.error.message); shown = { ...shown, proof: null }; badge(); return; }
       problem("");
+      if (baked.engine === "none") status("");
+      good = structuredClone(state);
       Object.assign(shown, found);
       show(want);
       document.documentElement.dataset[want.includes("stage") ? "drawn" : want[0]] = String(Math.round(performance.now() - began));
+      if (kind === "cell" && shown.told.word !== shown.links?.word && !steps.some(([one]) => one === "links")) steps.push(["links"]);
     }
     document.documentElement.dataset.settled = String(mine);
   }
   let timer = 0;
   const soon = (kind) => { clearTimeout(timer); timer = setTimeout(() => refresh(kind), 60); };
-  const problem = (text) => { $("problem").hidden = !text; $("problem").textContent = text; document.querySelector("main").classList.toggle("stale", Boolean(text)); };
+  const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " What stands below is the last that could be answered." : ""); document.body.classList.toggle("stale", Boolean(text)); };
 
   // ---- showing ----
   function show(parts) {
-    for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted })[part]?.();
+    for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
   }
   function badge() {
     const found = shown.proof, at = $("proof");
@@ -118,8 +126,9 @@
     $("evidence").textContent = `Read model: ${told.evidence}.`;
     fields(edited ? edited.fields : told.fields, told.fields);
     subtiles(told);
+    queueMicrotask(links);
     $("stagelabel").hidden = told.stages < 2;
-    $("steps").replaceChildren(...told.steps.map((step) => make("li", {}, step.title, make("pre", { tabIndex: 0, textContent: step.lines.map((line) => line.replace(/^ {3}/, "")).join("\n"), "aria-label": step.title }))));
+    $("steps").replaceChildren(...told.steps.map((step, number) => make("li", {}, step.title, make("pre", { tabIndex: 0, "aria-label": step.title }, ...step.lines.map((line) => make("span", { textContent: `${line.replace(/^ {3}/, "")}\n` }))), make("p", { className: "modes", "data-step": String(number) }))));
     $("commands").replaceChildren(...told.commands.map(({ what, line }) => make("div", {}, make("p", { className: "quiet", textContent: what }), make("div", { className: "command" }, make("pre", { textContent: line, tabIndex: 0, "aria-label": what }), copier(() => line, `copy the command: ${what}`)))));
   }
   const copier = (text, label) => make("button", { type: "button", textContent: "copy", "aria-label": label, on: { click: () => copy(text()) } });
@@ -140,24 +149,31 @@
       input.setAttribute("aria-label", `${field.name}, bits ${field.span}`);
       input.addEventListener("change", () => { state.edit = { ...state.edit, [field.name]: input.value }; refresh("cell"); });
       const changed = String(field.value) !== String(own[index]?.value);
-      return make("tr", { className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", { textContent: field.meaning }));
+      return make("tr", { "data-row": field.name, className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", {}, make("b", { className: "count" }), ` ${field.meaning}`));
     });
     table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the word; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
     if (focused) table.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus();
   }
+  /** A list shows a value, be it one that it does not offer. */
+  const listed = (list, value) => {
+    list.querySelector(".odd")?.remove();
+    if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value, textContent: value || "its own", className: "odd" }));
+    list.value = value;
+  };
   const choice = (names, value) => {
     const all = names.includes(value) ? names : [...names, value];
     return all.map((name) => make("option", { value: name, textContent: name || "either", selected: name === value }));
   };
   function subtiles(told) {
-    const { starts, chosen } = told.subtiles, [mn, k] = told.mma;
-    $("subtiles").replaceChildren(make("caption", { className: "hide", textContent: `Rows: subtiles along ${told.names[0]}; columns: along ${told.names[1]}` }), make("tbody", {}, ...starts.map((row, i) => make("tr", {}, ...row.map((start, j) => make("td", {}, make("button", { type: "button", textContent: String(start), "aria-pressed": String(i === chosen[0] && j === chosen[1]), "aria-label": `subtile (${i},${j}) starts at ${start}`, on: { click: () => { state.cell = `${i * mn},${j * k}`; refresh("cell"); } } })))))));
+    const { starts, chosen } = told.subtiles, [mn, k] = told.mma, focused = document.activeElement?.dataset?.subtile;
+    $("subtiles").replaceChildren(make("caption", { className: "hide", textContent: `Rows: subtiles along ${told.names[0]}; columns: along ${told.names[1]}` }), make("tbody", {}, ...starts.map((row, i) => make("tr", {}, ...row.map((start, j) => make("td", {}, make("button", { type: "button", textContent: String(start), "aria-pressed": String(i === chosen[0] && j === chosen[1]), "data-subtile": `${i},${j}`, "aria-label": `subtile (${i},${j}) starts at ${start}`, on: { click: () => { state.cell = `${i * mn},${j * k}`; refresh("cell"); } } })))))));
+    if (focused) $("subtiles").querySelector(`[data-subtile="${CSS.escape(focused)}"]`)?.focus();
     if (!starts.length) $("subtiles").replaceChildren(make("caption", { textContent: "too many to list" }));
   }
   function stage() {
     const found = shown.stage;
     if (!found) return;
-    if (found.error) { $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
+    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
     if (found.svg !== lastSvg) { $("svg").innerHTML = found.svg; lastSvg = found.svg; }
     $("stagetitle").textContent = found.title;
     $("said").textContent = found.said;
@@ -176,27 +192,112 @@
     const found = shown.stage, at = $("marks");
     if (!found?.svg) return;
     at.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
-    const boxes = found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]);
+    const lit = lights(), arrows = lit.filter((one) => one.localName === "polyline");
+    const boxes = [...lit, ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]), ...arrows];
     if (hover) boxes.push(frame(hover, "hover"));
     at.replaceChildren(...boxes);
     $("canvas").style.width = `${Math.round(100 * zoom)}%`;
     $("canvas").style.maxWidth = `${Math.round(zoom * 1.6 * found.width)}px`;
+  }
+
+  // ---- what is pointed at is lit on the stage, and the other way round ----
+  const hint = $("lit").textContent;
+  let pointed = null, focused = null, hovered = null;
+  const chosen = () => shown.inspector?.cell ?? null;
+  const corner = () => shown.told.subtiles.chosen.map((one, i) => one * shown.told.mma[i]);
+  /** What a part of the page concerns: blocks of elements, the first of them where an arrow ends, and a sentence. */
+  function meant(node) {
+    const links = shown.links, told = shown.told;
+    if (!links?.fields || !told || !chosen()) return null;
+    if (node.dataset.mode) {
+      const mode = links.steps[Number(node.dataset.step)]?.[Number(node.dataset.mode)];
+      return mode && { blocks: walkOf(mode, chosen()), said: `${mode.said}; from element (${chosen().join(",")})` };
+    }
+    if (node.dataset.subtile) {
+      const at = node.dataset.subtile.split(",").map((one, i) => Number(one) * told.mma[i]);
+      return { blocks: [[...at, ...told.mma]], said: node.getAttribute("aria-label") };
+    }
+    const field = links.fields[node.dataset.row], at = corner();
+    if (!field || links.word !== told.word) return null;
+    const blocks = field.boxes.map(([, row, column, ...size]) => [at[0] + row, at[1] + column, ...size]);
+    const first = field.boxes.findIndex(([count, row, column]) => count === 1 && row + column > 0);
+    return { blocks, said: field.said, from: first < 0 ? null : [...at, ...blocks[first].slice(2)], to: blocks[first] };
+  }
+  function lights() {
+    const node = pointed?.isConnected ? pointed : focused?.isConnected ? focused : null, found = node && meant(node);
+    if (!found) return [];
+    const piece = shown.links.piece, boxes = placesOf(shown.stage, found.blocks, piece).map((box) => frame(box, "lit"));
+    const ends = found.from ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
+    if (ends.length && ends.every(Boolean) && shown.stage.grids.length === 1) boxes.push(...arrow(...ends));
+    return boxes;
+  }
+  function arrow(from, to) {
+    const middle = (box) => [box.x + box.width / 2, box.y + box.height / 2], [a, b] = [middle(from), middle(to)];
+    const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [dx, dy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long], head = Math.min(9, long / 2);
+    const line = (...points) => { const node = document.createElementNS(SVG, "polyline"); node.setAttribute("points", points.map((one) => one.join(",")).join(" ")); node.setAttribute("class", "arrow"); return node; };
+    const barb = (side) => [b[0] - head * (dx + side * dy * 0.6), b[1] - head * (dy - side * dx * 0.6)];
+    return [line(a, b), line(barb(1), b, barb(-1))];
+  }
+  /** Say what is lit, and light it. */
+  function point() {
+    const node = pointed ?? focused, found = node && meant(node);
+    $("lit").textContent = found ? found.said : hint;
+    marks();
+  }
+  const PARTS = "[data-row],[data-mode],[data-subtile]";
+  $("side").addEventListener("pointerover", (event) => { const node = event.pointerType === "mouse" ? event.target.closest(PARTS) : null; if (node !== pointed) { pointed = node; point(); } });
+  $("side").addEventListener("pointerleave", () => { pointed = null; point(); });
+  $("side").addEventListener("focusin", (event) => { focused = event.target.closest(PARTS); point(); });
+  $("side").addEventListener("focusout", () => { focused = null; point(); });
+  /** What concerns the element under the pointer, else the chosen one: its digits, its fields, its subtile. */
+  function concern() {
+    const links = shown.links, told = shown.told, cell = hovered ?? chosen();
+    if (!links?.fields || !told || !cell) return;
+    for (const node of $("steps").querySelectorAll("[data-mode]")) {
+      const mode = links.steps[Number(node.dataset.step)]?.[Number(node.dataset.mode)];
+      if (!mode) continue;
+      const digit = digitOf(mode, cell);
+      node.lastChild.textContent = String(digit);
+      node.classList.toggle("on", digit > 0);
+      node.title = `${mode.said}; element (${cell.join(",")}) is at place ${digit}`;
+    }
+    const at = corner();
+    for (const node of $("fields").querySelectorAll("[data-row]")) {
+      const field = links.fields[node.dataset.row], count = field && links.word === told.word ? countOf(field, at, told.mma, cell) : 0;
+      node.classList.toggle("on", count > 0);
+      node.querySelector(".count").textContent = count > 1 ? `×${count}` : "";
+    }
+    for (const node of $("subtiles").querySelectorAll("[data-subtile]")) {
+      node.classList.toggle("on", node.dataset.subtile === cell.map((one, i) => Math.floor(one / told.mma[i])).join(","));
+    }
+  }
+  function links() {
+    const steps = shown.links?.steps;
+    if (!steps) return;
+    for (const row of $("steps").querySelectorAll(".modes")) {
+      const modes = steps[Number(row.dataset.step)] ?? [], kept = document.activeElement?.dataset ?? {};
+      row.replaceChildren(...modes.map((mode, number) => make("button", { type: "button", "data-mode": String(number), "data-step": row.dataset.step }, `${mode.name} ${mode.text} `, make("b", {}))));
+      if (kept.mode && kept.step === row.dataset.step) row.children[Number(kept.mode)]?.focus();
+    }
+    concern();
   }
   function inspector() {
     const found = shown.inspector;
     if (!found || found.error) { $("facts").replaceChildren(); if (found?.error) problem(found.error.message); return; }
     $("cell").value = found.cell.join(",");
     const row = (label, cells) => make("tr", {}, make("th", { scope: "row", textContent: label }), ...cells);
+    const bits = [...found.kinds].map((kind, i, all) => { const bit = all.length - 1 - i; return { bit, kind, before: found.before >> bit & 1, after: found.after >> bit & 1 }; });
     const bit = (one, when) => make("td", { textContent: String(one[when]), className: `${one.kind} ${when === "after" && one.before !== one.after ? "turned" : ""}` });
     const caption = $("bits").querySelector("caption");
     $("bits").replaceChildren(caption, make("tbody", {},
-      row("bit", found.bits.map((one) => make("th", { scope: "col", textContent: String(one.bit) }))),
-      row("is", found.bits.map((one) => make("td", { textContent: { Y: "Y", Z: "Z", b: "b", ".": "·" }[one.kind], className: one.kind }))),
-      row("before", found.bits.map((one) => bit(one, "before"))),
-      row("after", found.bits.map((one) => bit(one, "after")))));
+      row("bit", bits.map((one) => make("th", { scope: "col", textContent: String(one.bit) }))),
+      row("is", bits.map((one) => make("td", { textContent: { Y: "Y", Z: "Z", b: "b", ".": "·" }[one.kind], className: one.kind }))),
+      row("before", bits.map((one) => bit(one, "before"))),
+      row("after", bits.map((one) => bit(one, "after")))));
     $("formula").textContent = found.formula;
     $("general").textContent = found.general;
     $("facts").replaceChildren(...found.facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })]));
+    concern();
     $("picked").textContent = `element (${found.cell.join(",")}): byte ${found.after} (0x${found.after.toString(16)}), line ${found.line}, bank ${found.bank}, subtile (${found.subtile.join(",")})`;
   }
   function edited() {
@@ -205,7 +306,7 @@
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
     const told = [make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.headline }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "the comparison" })];
-    if (!found.ok && state.colour !== "wrong") told.push(make("button", { type: "button", textContent: "show the wrong cells", on: { click: () => { state.colour = "wrong"; state.tab = "tile"; refresh("look"); tabs(); } } }));
+    if (!found.ok && state.colour !== "wrong") told.push(make("button", { type: "button", textContent: "show the wrong cells", on: { click: () => { state.colour = "wrong"; state.tab = "tile"; refresh("look"); tabs(); $("scroll").focus(); } } }));
     at.replaceChildren(...told);
     if (shown.told?.fields) { $("word").value = found.word; fields(found.fields, shown.told.fields); }
   }
@@ -231,7 +332,7 @@
     for (const control of named()) {
       const value = state[control.name];
       if (control.type === "checkbox" && control.name === "swizzled") control.checked = Boolean(value);
-      else if (control.tagName === "SELECT") { if (control.name !== "load") control.replaceChildren(...choice(baked.choices[control.name] ?? [], String(value))); control.value = String(value); }
+      else if (control.tagName === "SELECT") listed(control, String(value));
       else if (control.type !== "checkbox" && control !== typing) control.value = String(value);
     }
     for (const box of $("levels").querySelectorAll("input")) box.checked = state.levels.split(",").includes(box.value);
@@ -252,7 +353,10 @@
     soon(OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look");
   }
   function tabs() {
-    $("tabs").replaceChildren(...Object.entries(TABS).map(([name, words]) => make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "panel", tabIndex: state.tab === name ? 0 : -1, textContent: words, on: { click: () => choose(name), keydown: turn } })));
+    for (const name of Object.keys(TABS)) {
+      $(`tab-${name}`).setAttribute("aria-selected", String(state.tab === name));
+      $(`tab-${name}`).tabIndex = state.tab === name ? 0 : -1;
+    }
     $("panel").setAttribute("aria-labelledby", `tab-${state.tab}`);
     for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
   }
@@ -263,6 +367,10 @@
     tabs(); refresh("all");
   }
   function choose(name) { state.tab = name; tabs(); refresh("look"); }
+  for (const name of Object.keys(TABS)) {
+    $(`tab-${name}`).addEventListener("click", () => choose(name));
+    $(`tab-${name}`).addEventListener("keydown", turn);
+  }
   function turn(event) {
     const names = Object.keys(TABS), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
@@ -291,8 +399,9 @@
     const found = place(event);
     if (found) { state.cell = found.at.join(","); refresh("cell"); }
   });
-  $("scroll").addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") marks(place(event)); });
-  $("scroll").addEventListener("pointerleave", () => marks());
+  const hover = (found) => { const before = String(hovered); hovered = found?.at ?? null; marks(found); if (String(hovered) !== before) concern(); };
+  $("scroll").addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") hover(place(event)); });
+  $("scroll").addEventListener("pointerleave", () => hover(null));
   $("scroll").addEventListener("keydown", (event) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (event.key === "+" || event.key === "=") { enlarge(1.25); event.preventDefault(); return; }
@@ -318,14 +427,12 @@
     document.body.append(link); link.click(); link.remove();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
-  for (const level of baked.choices.levels) $("levels").append(make("label", {}, make("input", { type: "checkbox", value: level, on: { change: () => { state.levels = baked.choices.levels.filter((one) => $("levels").querySelector(`[value=${one}]`).checked).join(","); refresh("look"); } } }), level));
-  $("preset").append(make("option", { value: "", textContent: "choose…" }), ...baked.presets.map(({ name }, i) => make("option", { value: String(i), textContent: name })));
+  $("levels").addEventListener("change", () => { state.levels = [...$("levels").querySelectorAll("input:checked")].map((box) => box.value).join(","); refresh("look"); });
   $("preset").addEventListener("change", (event) => {
     if (event.target.value === "") return;
     become(baked.presets[Number(event.target.value)].question);
     event.target.value = "";
   });
-  $("language").append(...baked.choices.language.map((name) => make("option", { textContent: name })));
   $("language").addEventListener("change", code);
   $("copycode").addEventListener("click", () => copy($("code").textContent));
   $("copyword").addEventListener("click", () => copy($("headword").textContent));
@@ -336,19 +443,29 @@
     const found = await ask(small(), "page");
     if (found.html) download("explorer.html", "text/html", found.html); else problem(found.error?.message ?? "no page");
   });
-  $("reset").addEventListener("click", () => { state.word = ""; state.edit = {}; refresh("cell"); });
-  $("nolayout").addEventListener("click", () => become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }));
+  $("reset").addEventListener("click", () => { state.word = ""; state.edit = {}; refresh("cell"); $("word").focus(); });
+  $("nolayout").addEventListener("click", () => { become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }); document.querySelector("[name=tile]").focus(); });
   $("word").addEventListener("change", (event) => { state.word = event.target.value.trim(); state.edit = {}; refresh("cell"); });
   $("cell").addEventListener("change", (event) => { state.cell = event.target.value; refresh("cell"); });
+  /** A text that is too long is not asked: a browser could not even show it. */
+  function tooLong(text) {
+    if (text.length <= baked.longest) return false;
+    shown.pasted = { error: { message: `explore: paste must have at most ${baked.longest} characters, found ${text.length}` } };
+    pasted();
+    return true;
+  }
   async function tell() {
+    if (tooLong($("paste").value)) return;
     state.paste = $("paste").value;
     const found = await ask({ ...small(), want: ["pasted"] }, "answer");
-    if (found.frozen) { status("This page is frozen: run descriptors explore to ask."); return; }
+    if (found.frozen) { state.paste = good.paste; status("This page is frozen: run descriptors explore to ask."); return; }
     shown.pasted = found.ok ? found.pasted : found.pasted ?? { error: found.error };
     pasted();
   }
   $("tell").addEventListener("click", tell);
-  $("paste").addEventListener("paste", () => setTimeout(tell, 0));
+  $("paste").addEventListener("paste", (event) => {
+    if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(tell, 0);
+  });
   $("use").addEventListener("click", () => { become({ ...state, ...shown.pasted.use }); $("stage").scrollIntoView({ block: "nearest" }); });
   $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
@@ -358,11 +475,17 @@
   }
   window.addEventListener("hashchange", () => become(readHash()));
 
-  // ---- the first paint needs no engine ----
-  const asked = readHash();
-  tabs(); fill();
-  show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story"]);
-  document.documentElement.dataset.painted = String(Math.round(performance.now()));
-  if (Object.keys(asked).length && baked.engine !== "none") become(asked);
-  else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
+  // ---- the first paint needs neither engine nor script: word, proof and picture stand in the page; the rest follows ----
+  function begin() {
+    const asked = readHash();
+    tabs(); fill();
+    show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
+    document.documentElement.dataset.painted = String(Math.round(performance.now()));
+    if (Object.keys(asked).length) become(asked);
+    else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
+  }
+  let begun = false;
+  const once = () => { if (!begun) { begun = true; begin(); } };
+  new PerformanceObserver((seen) => { if (seen.getEntriesByName("first-contentful-paint").length) once(); }).observe({ type: "paint", buffered: true });
+  setTimeout(once, document.hidden ? 0 : 700);  // a page that nobody looks at is not painted
 })();

@@ -13,9 +13,9 @@ from records import JSON
 
 from descriptors import derive, emit, tell, verify
 from descriptors.explorer.answer import STAGES, answer
-from descriptors.explorer.asked import derivation
+from descriptors.explorer.parts.asked import derivation
+from descriptors.explorer.parts.question import PARTS, TABS, question
 from descriptors.explorer.presets import PRESETS, choices, first_state
-from descriptors.explorer.question import PARTS, TABS, question
 
 EVERYTHING = list(PARTS)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import browsers
 import pytest
-from acts import click, text
+from acts import click, settled, text, visit
 
 from descriptors import DescriptorError
 from descriptors.cli import main
 from descriptors.explorer.answer import answer
 from descriptors.explorer.page import ENGINES, frozen, page, source
-from descriptors.explorer.question import TABS
+from descriptors.explorer.parts.question import TABS
 
 AXE = "axe-core"
 
@@ -60,12 +60,21 @@ def test_a_question_without_an_answer_makes_no_page() -> None:
     assert "tile extent 0" in frozen({"tile": "7x7"})["error"]["message"]
 
 
+def test_a_minus_writes_the_page_to_standard_output(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["explore", "--html", "-", "--cell", "11,21"]) == 0
+    assert capsys.readouterr() == (page({"cell": "11,21"}), "")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def disk(page: Any, tmp_path: Path) -> Any:
     """The page from a file that the command wrote."""
     target = tmp_path / "explorer.html"
     assert main(["explore", "--html", str(target), "--cell", "11,21", "--tab", "atom"]) == 0
-    page.goto(target.as_uri())
+    visit(page, target.as_uri())
     return page
 
 
@@ -76,16 +85,84 @@ def test_it_opens_from_disk_with_its_answer(disk: Any) -> None:
     assert "proved: 16384 elements" in text(disk, "#proof")
 
 
-def test_its_tabs_turn_and_a_click_says_that_it_is_frozen(disk: Any) -> None:
+def test_its_tabs_turn(disk: Any) -> None:
     for name in TABS:
         disk.click(f"#tab-{name}")
         known = answer({"cell": "11,21", "tab": name, "want": ["stage"]})["stage"]
         disk.locator("#stagetitle", has_text=known["title"]).wait_for()
+
+
+def facts(opened: Any) -> list[list[str]]:
+    """The table of the address inspector, as a person reads it."""
+    names, values = (opened.locator(f"#facts {one}").all_text_contents() for one in ("dt", "dd"))
+    return [list(pair) for pair in zip(names, values, strict=True)]
+
+
+def test_every_element_of_it_can_be_chosen(disk: Any) -> None:
     disk.click("#tab-tile")
-    grid = answer({"cell": "11,21", "want": ["stage"]})["stage"]["grids"][0]
     disk.locator("#stagetitle", has_text="in the order of memory").wait_for()
-    click(disk, grid, 0, 0)
-    disk.locator("#status", has_text="This page is frozen").wait_for()
+    grid = answer({"want": ["stage"]})["stage"]["grids"][0]
+    for cell in ((0, 0), (70, 21), (127, 127), (11, 21)):
+        settled(disk, lambda cell=cell: click(disk, grid, *cell))  # type: ignore[misc]
+        known = answer({"cell": list(cell), "want": ["told", "inspector", "stage"]})
+        assert facts(disk) == known["inspector"]["facts"]
+        assert text(disk, "#formula") == known["inspector"]["formula"]
+        assert text(disk, "#headword") == known["told"]["word"]
+        assert disk.input_value("[data-field=start_address]") == str(known["told"]["fields"][0]["value"])
+        shown = disk.locator("#marks rect:not(.casing)").evaluate_all(
+            "all => all.map(one => one.getAttribute('class'))"
+        )
+        assert shown == [mark["role"] for mark in known["stage"]["marks"]]
+        boxes = disk.locator("#marks rect:not(.casing)").evaluate_all(
+            "all => all.map(one => Number(one.getAttribute('y')))"
+        )
+        assert boxes == pytest.approx([mark["y"] for mark in known["stage"]["marks"]])
+    disk.focus("#scroll")
+    settled(disk, lambda: disk.keyboard.press("ArrowDown"))
+    assert text(disk, "#picked").startswith("element (12,21)")
+    assert len(disk.content()) < 2_000_000
+
+
+def test_what_it_does_not_hold_is_said_and_nothing_changes(disk: Any) -> None:
+    disk.select_option("#controls [name=swizzle]", "64B")
+    disk.locator("#status", has_text="This page is frozen: it shows one state.").wait_for()
+    assert disk.input_value("#controls [name=swizzle]") == "128B", "the control says what is shown"
+    disk.fill("#cell", "400,3")
+    disk.press("#cell", "Enter")
+    disk.locator("#status", has_text="This page is frozen: it has no such element.").wait_for()
+    assert disk.input_value("#cell") == "11,21"
+    disk.fill("#paste", "0x4000404000010000")
+    disk.click("#tell")
+    disk.locator("#status", has_text="This page is frozen: run descriptors explore to ask.").wait_for()
+    settled(disk, lambda: disk.fill("#cell", "3,4") or disk.press("#cell", "Enter"))
+    assert text(disk, "#picked").startswith("element (3,4)")
+    assert text(disk, "#status") == ""
+
+
+def test_a_link_into_it_chooses_an_element(page: Any, tmp_path: Path) -> None:
+    target = tmp_path / "explorer.html"
+    assert main(["explore", "--html", str(target)]) == 0
+    page.goto(f"{target.as_uri()}#cell=70,21&tab=memory")
+    page.locator("#picked", has_text="element (70,21)").wait_for()
+    assert page.get_attribute("#tab-memory", "aria-selected") == "true"
+
+
+def test_the_first_paint_needs_no_script_and_nothing_moves_after_it(chromium: Any, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    target.write_text(page({"swizzle": "64B", "cell": "3,20"}))
+    for script in (False, True):
+        context = chromium.new_context(java_script_enabled=script, viewport={"width": 1400, "height": 1000})
+        opened = context.new_page()
+        opened.goto(target.as_uri())
+        assert text(opened, "#headword").startswith("0x") and "proved" in text(opened, "#proof")
+        assert opened.locator("#svg svg").count() == 1
+        assert opened.locator("[name=swizzle] option:checked").text_content() == "64B"
+        assert opened.locator("[name=tile]").input_value() == "128x128"
+        if script:
+            moved = "new Promise(done => new PerformanceObserver(list => done(list.getEntries().map(one => one.value)))"
+            moved += ".observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done([]), 300))"
+            assert sum(opened.evaluate(moved)) < 0.02
+        context.close()
 
 
 SIZES = {"wide": (1400, 1000), "phone": (360, 740), "400 %": (350, 262)}
@@ -112,7 +189,7 @@ def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: str, tmp_pa
         color_scheme=scheme, viewport={"width": wide, "height": high}, bypass_csp=True, reduced_motion="reduce"
     )
     opened = context.new_page()
-    opened.goto(target.as_uri())
+    visit(opened, target.as_uri())
     opened.evaluate(script)
     for name in TABS:
         opened.click(f"#tab-{name}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acts import click, put, settled, text
+from acts import click, put, settled, text, visit
 from places import ROOT
 
 from descriptors import DescriptorError
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_it_quietly() -> None:
 
 @pytest.fixture
 def home(page: Any, server: Server) -> Any:
-    page.goto(server.url)
+    visit(page, server.url)
     return page
 
 
@@ -228,11 +228,43 @@ def test_anything_can_be_pasted(home: Any, pasted: str, said: str) -> None:
     assert home.locator("#pasted img").count() == 0
 
 
+def test_ten_megabytes_in_the_box_are_refused_without_being_shown(home: Any) -> None:
+    home.evaluate("""() => {
+        const data = new DataTransfer();
+        data.setData("text/plain", "(" + "1,".repeat(5000000));
+        const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+        document.getElementById("paste").dispatchEvent(event);
+    }""")
+    assert text(home, "#pasted") == "explore: paste must have at most 20000 characters, found 10000001"
+    home.fill("#paste", "(64,16):(64,1)")
+    home.click("#tell")
+    home.locator("#pasted pre", has_text="K-major none").wait_for()
+
+
+def test_a_server_that_is_gone_is_said(chromium: Any, server: Server) -> None:
+    context = chromium.new_context()
+    opened, errors = context.new_page(), []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    visit(opened, server.url)
+    for path in ("answer", "page"):
+        opened.route(f"**/{path}", lambda route: route.abort())
+    opened.click("#tab-atom")
+    opened.locator("#problem", has_text="the engine does not answer: ").wait_for()
+    opened.fill("#paste", "0x1")
+    opened.click("#tell")
+    opened.locator("#pasted", has_text="the engine does not answer: ").wait_for()
+    opened.click("#savepage")
+    opened.wait_for_timeout(100)
+    context.close()
+    assert errors == []
+
+
 def test_what_cute_printed_can_be_shown_on_the_stage(home: Any) -> None:
     home.fill("#paste", "Sw<3,4,3> o smem_ptr[16b](0x7f2a00000400) o (64,64):(64,1)")
     home.click("#tell")
     settled(home, lambda: home.click("#use"))
     assert text(home, "#headword") == "0x4000404000010040"
+    assert home.input_value("#controls [name=major]") == "K"
     assert "proved" in text(home, "#proof")
     settled(home, lambda: home.click("#nolayout"))
     assert text(home, "#headword") == "0x4000404000010000"
@@ -250,8 +282,16 @@ def test_an_impossible_choice_is_answered_in_the_engines_sentence(home: Any) -> 
     home.select_option("#controls [name=swizzle]", "128B_BASE32B")
     home.locator("#problem", has_text="legality: swizzle must be none, 32B, 64B, 128B").wait_for()
     assert text(home, "#proof") == "", "what was proved before is no longer said"
+    assert text(home, "#problem").endswith("What stands below is the last that could be answered.")
     put(home, "swizzle", "64B")
     assert home.is_hidden("#problem")
+
+
+def test_a_tab_that_cannot_show_a_tile_says_why(home: Any) -> None:
+    put(home, "arch", "sm90")
+    settled(home, lambda: home.click("#tab-tensor"))
+    assert "tensor memory must be that of sm100, found sm90" in text(home, "#svg")
+    assert text(home, "#stagetitle") == "Tensor memory"
 
 
 def test_a_script_in_a_layout_is_text(home: Any) -> None:

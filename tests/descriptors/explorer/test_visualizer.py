@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from acts import click, put, settled, text
+from acts import click, put, settled, text, visit
 from places import ROOT
 
 from descriptors.explorer.answer import answer
@@ -15,7 +15,7 @@ from descriptors.explorer.server import Server
 
 @pytest.fixture
 def home(page: Any, server: Server) -> Any:
-    page.goto(server.url)
+    visit(page, server.url)
     return page
 
 
@@ -27,6 +27,21 @@ def shown(home: Any, tab: str) -> None:
 def table(home: Any) -> list[list[str]]:
     """The picture as a table, without what stands beside its rows."""
     return [line.split()[1:] for line in str(home.text_content("#astext pre")).splitlines()]
+
+
+def fill(home: Any, tab: str, row: int, column: int, panel: int = 0, **asked: Any) -> str:
+    """The colour that a person sees in a cell of the picture."""
+    grid = answer({**asked, "tab": tab, "want": ["stage"]})["stage"]["grids"][panel]
+    home.evaluate("document.getElementById('scroll').scrollIntoView({ block: 'start' })")
+    box, wide = (
+        home.locator("#svg svg").bounding_box(),
+        home.evaluate("document.querySelector('#svg svg').viewBox.baseVal.width"),
+    )
+    x = grid["x"] + (column + 0.2) * grid["width"] / grid["columns"]
+    y = grid["y"] + (row + 0.3) * grid["height"] / grid["rows"]
+    met = "([x, y]) => document.elementsFromPoint(x, y).map(one => getComputedStyle(one).fill)"
+    fills = home.evaluate(met, [box["x"] + x * box["width"] / wide, box["y"] + y * box["width"] / wide])
+    return str(next(one for one in fills if one.startswith("rgb") and one != "rgb(0, 0, 0)"))
 
 
 def test_1_a_single_swizzle_tile(home: Any) -> None:
@@ -66,12 +81,27 @@ def test_6_a_slot_is_highlighted(home: Any) -> None:
     shown(home, "banks")
     put(home, "slot", "3")
     assert "With the swizzle slot 3 holds the columns 3, 2, 1, 0, 7, 6, 5, 4" in text(home, "#said")
+    grids = answer({"tab": "banks", "slot": 3, "want": ["stage"]})["stage"]["grids"]
+    framed = home.locator("#svg path.s-tile[stroke-width='2']").evaluate_all(
+        "all => all.map(one => one.getBBox()).map(one => [one.x, one.y])"
+    )
+    known = [
+        [grid["x"] + 3 * grid["width"] / 8, grid["y"] + row * grid["height"] / 8] for grid in grids for row in range(8)
+    ]
+    assert len(framed) == 16, "slot 3 of eight lines, without the swizzle and with it"
+    assert all(at == pytest.approx(place, abs=2) for at, place in zip(framed, known, strict=True))
 
 
 def test_7_colours_by_logical_column(home: Any) -> None:
     put(home, "colour", "column")
     assert "colour: the logical column of 16 bytes" in text(home, "#said")
     assert table(home)[1][:8] == list("01234567")
+    seen = [[fill(home, "tile", row, 8 * column + 2, colour="column") for column in range(8)] for row in (2, 13, 77)]
+    assert len(set(seen[0])) == 8 and seen[0] == seen[1] == seen[2], "a colour a column, whatever the row"
+    shown(home, "banks")
+    plain, swizzled = ([fill(home, "banks", row, 3, panel) for row in range(8)] for panel in (0, 1))
+    assert len(set(plain)) == 1, "down a column of places: one colour without the swizzle"
+    assert len(set(swizzled)) == 8, "and eight with it"
 
 
 def test_8_with_and_without_the_swizzle(home: Any) -> None:

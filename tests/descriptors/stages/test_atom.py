@@ -34,3 +34,12 @@ def test_a_layout_that_is_no_whole_atoms_shows_a_chunk() -> None:
     d = derive(layout="S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", mma=(64, 16))
     made = atom(View(d, cell=(9, 3)))
     assert "chunk" in made.scene.title
+
+
+def test_it_says_what_the_colour_is() -> None:
+    view = View(derive(**K_128), banks=64)
+    said = [atom(replace(view, colour=colour)).said for colour in ("order", "bank", "column", "wrong")]
+    assert [one.partition("; colour: ")[2] for one in said] == [
+        "where in a line of 128 bytes they lie.", "where in a line of 256 bytes they lie.",
+        "the logical column of 16 bytes.", "",
+    ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Items on layouts and their algebra: lessons 1 to 7."""
