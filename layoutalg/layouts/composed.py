@@ -34,8 +34,9 @@ from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, has_basis, need_fit, slice_plain
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.coordinates import extended_offset
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import check_depth, extended_offset, flatten_tuple, has_none, product, safe_text, text
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, has_none, product, safe_text, text
 from layoutalg.tuples.leaf import as_leaf, has_symbols
 from layoutalg.tuples.types import Coord, Index, Shape
 
