@@ -30,8 +30,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.derivation.parts.derivation import Derivation
     from descriptors.derivation.parts.table import Grid
     from descriptors.derivation.proved import Proof, proved
+    from descriptors.derivation.report import Report
     from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
-    from descriptors.derivation.verify import Report, verify
+    from descriptors.derivation.verify import verify
     from descriptors.emitters.emit import emit
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
     from descriptors.gemm.emit import emit_plan
@@ -112,9 +113,10 @@ _NAMES = {
     "derivation.parts.derivation": "Derivation",
     "derivation.derive": "derive",
     "derivation.proved": "Proof proved",
+    "derivation.report": "Report",
     "derivation.symbolic": "SymbolicDerivation derive_symbolic",
     "derivation.parts.table": "Grid",
-    "derivation.verify": "Report verify",
+    "derivation.verify": "verify",
     "emitters.emit": "emit",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
     "gemm.emit": "emit_plan",

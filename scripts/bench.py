@@ -19,7 +19,6 @@ import json
 import os
 import platform
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -32,7 +31,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
+from bench_largest import measure_largest  # noqa: E402
+from bench_largest import told as told_largest  # noqa: E402
 from bench_pictures import measure_pictures, told  # noqa: E402
+from bench_processes import measure_processes, told_processes  # noqa: E402
 from bench_proofs import measure_proofs  # noqa: E402
 from bench_proofs import told as told_proofs  # noqa: E402
 from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
@@ -131,55 +133,6 @@ def run_dsl(inputs: dict[str, list[Any]], options: argparse.Namespace) -> dict[s
         if begun not in results:
             say(f"the CuTe DSL crashed on {begun}")
     return results
-
-
-# ---- whole processes ----
-
-DERIVE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
-
-
-def children() -> float:
-    """Seconds of the processor that the processes have used which this one has waited for."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def process_seconds(commands: dict[str, list[str]], repeats: int) -> dict[str, float | None]:
-    """Processor time of whole processes, median; the commands take turns, so that a busy moment hits all of them."""
-    samples: dict[str, list[float]] = {name: [] for name in commands}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules are cached where a package is installed
-    broken = set()
-    for turn in range(repeats + 1):
-        for name, command in commands.items():
-            if name in broken:
-                continue
-            started = children()
-            done = subprocess.run(command, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
-            if done.returncode:
-                say(f"{name} failed: {done.stderr.decode(errors='replace').strip().splitlines()[-1:]}")
-                broken.add(name)
-            elif turn:  # the first turn warms the caches
-                samples[name].append(children() - started)
-    return {name: statistics.median(times) if times and name not in broken else None for name, times in samples.items()}
-
-
-def measure_processes(repeats: int, with_dsl: bool) -> dict[str, float | None]:
-    python = sys.executable
-    commands = {
-        "python": [python, "-c", "pass"],
-        "import layoutalg": [python, "-c", "import layoutalg"],
-        "import descriptors": [python, "-c", "import descriptors"],
-        "layoutalg --help": [python, "-m", "layoutalg", "--help"],
-        "descriptors --help": [python, "-m", "descriptors", "--help"],
-        "descriptors derive": [python, "-m", "descriptors", "derive", *DERIVE],
-    }
-    if with_dsl:
-        commands["the same derivation in the CuTe DSL"] = [
-            python,
-            str(ROOT / "scripts" / "lib" / "bench_derivation.py"),
-        ]
-    return process_seconds(commands, repeats)
 
 
 def measure_whole_layouts(repeats: int) -> list[dict[str, Any]]:
@@ -311,10 +264,10 @@ def report(result: dict[str, Any]) -> Iterator[str]:
     if result["proofs"]:
         yield from told_proofs(result["proofs"])
         yield ""
-    bare = result["processes"]["python"]
-    for name, seconds in result["processes"].items():
-        more = f", {1e3 * (seconds - bare):.1f} ms beyond bare python" if seconds and bare and name != "python" else ""
-        yield f"{name}: " + (f"{1e3 * seconds:.0f} ms{more}" if seconds else "absent")
+    yield from told_processes(result["processes"])
+    if result["largest runs"]:
+        yield ""
+        yield from told_largest(result["largest runs"])
 
 
 def main() -> None:
@@ -341,6 +294,8 @@ def main() -> None:
     result["proofs"] = {} if options.only else measure_proofs(options.repeats)
     say("whole processes")
     result["processes"] = measure_processes(options.repeats, bool(result["versions"]["cute-dsl"]))
+    say("the largest runs")
+    result["largest runs"] = {} if options.only else measure_largest(3)
     result["versions"] |= {
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",

@@ -16,6 +16,7 @@ from descriptors.lessons.grading import attempted, grade
 from descriptors.lessons.handed import Handed, read
 from descriptors.lessons.progress import Progress
 from descriptors.lessons.source import Exercise, Lesson, lessons
+from descriptors.lessons.teaching.card import tell_card
 from descriptors.lessons.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from layoutalg.cli.console import Status, say
 
@@ -42,6 +43,7 @@ def course(
     descriptors course 5.1                 its first exercise
     descriptors course 5.1 "(3,2):(8,1)"   an answer to it
     descriptors course 5.1 --hint          the next hint
+    descriptors course card                the notation, every operation, the words
     descriptors course --hand-in "Ada 47"  a line to hand in; pages of the course make it too
     descriptors course --verify -          what each of many lines says
 
@@ -62,6 +64,9 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool)
     progress = _progress()
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
+        return Status.ANSWER
+    if where == "card":
+        say(tell_card())
         return Status.ANSWER
     number, _, rest = where.partition(".")
     lesson = _lesson(number)

@@ -11,17 +11,17 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.frozen import frozen
 from descriptors.operands.swizzled import plain
 from descriptors.text import word_text
 from layoutalg import Layout
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """One statement of the article.
 
@@ -47,7 +47,7 @@ class Claim:
         return f"{'ok   ' if self.holds else 'WRONG'} {self.section:<6} {self.statement}: {verdict}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """A worked example: the arguments of its derivation, its claims, and the word that CuTe's compiler makes of it."""
 

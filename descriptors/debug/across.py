@@ -18,11 +18,12 @@ Law: the word reads the operand, wherever the tile lies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from descriptors.debug.fit import Fit
 from descriptors.derivation.parts.crossing import Columns, columns
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.matching.partition import Tile
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.operands.swizzled import plain, start_of
@@ -35,7 +36,7 @@ from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Across:
     """An operand of a tile whose operands cross atoms.
 

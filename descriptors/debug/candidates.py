@@ -14,10 +14,9 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import LayoutError, NotCanonicalError
+from descriptors.frozen import frozen
 from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_element_type
 from descriptors.operands.swizzled import parts, plain
@@ -26,7 +25,7 @@ from descriptors.words.descriptor import Arch, architecture
 from layoutalg import ComposedLayout, Layout
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A major and a swizzle mode, and whether a layout fits it.
 

@@ -13,12 +13,12 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.debug.reading import Reading, as_extents, elsewhere
 from descriptors.debug.warnings import Remark, notes, warnings
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.matching.forms import BASE, LEADING, STRIDE, form
 from descriptors.matching.meaning import is_read, step_meaning, walked
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
@@ -27,7 +27,7 @@ from descriptors.words.bitfield import Field, UnknownCode
 from descriptors.words.descriptor import WORDS, Arch, architecture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecodedField:
     """One field of a decoded word.
 
@@ -51,7 +51,7 @@ class DecodedField:
         return self.field.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decoded(Told):
     """A shared-memory descriptor word, read.
 

@@ -15,13 +15,13 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import ne, sub
 from typing import Any
 
 from descriptors.debug.across import Across, across
 from descriptors.debug.fit import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.operands.operand import ElementType, Major, MajorName, SwizzleMode, as_element_type, as_major
 from descriptors.operands.pasted import base_of
@@ -36,7 +36,7 @@ from descriptors.words.descriptor import WORDS, Arch, architecture
 from layoutalg import ComposedLayout, Layout
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A field of the word that must change.
 
@@ -54,7 +54,7 @@ class Change:
         return f"{self.field} {self.found} -> {self.right}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diff(Told):
     """A word compared with a layout, element by element.
 

@@ -9,15 +9,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.debug.decode import Decoded
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import as_swizzle_mode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expectation:
     """One field of a word as it was meant.
 

@@ -12,10 +12,9 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.matching.canonical import Match, match_form
@@ -30,7 +29,7 @@ from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fit:
     """A canonical form that an operand has, with the descriptor it gives.
 

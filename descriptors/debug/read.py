@@ -13,11 +13,10 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.debug.decode import Decoded, decode
 from descriptors.debug.reading import as_extents
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.proof import read_model
 from descriptors.proof.addresses import fetched_rows
@@ -27,7 +26,7 @@ from descriptors.words.descriptor import Arch
 _MOST_ELEMENTS = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fetched:
     """What the tensor core fetches for a word.
 

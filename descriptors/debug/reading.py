@@ -12,9 +12,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.matching.forms import LEADING, form
 from descriptors.matching.meaning import is_read, walked
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
@@ -31,7 +31,7 @@ NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """A word with all that is known about the operand it describes.
 

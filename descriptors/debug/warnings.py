@@ -16,10 +16,10 @@ Law: a word that ``derive`` makes draws no warning, and with any one bit turned 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from descriptors.debug.reading import NUMBERINGS, Reading, elsewhere, group_bytes
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import kind_of
 from descriptors.matching.forms import LEADING, STRIDE
@@ -36,7 +36,7 @@ _SM100_VERSION = sm100.SMEM_DESCRIPTOR.encode()
 _EIGHT_ROWS = {mode: group_bytes(mode) for mode in (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """Something to know about a word.
 

@@ -24,7 +24,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from descriptors.derivation.cut_tile import CutTile, cut_tile
-from descriptors.derivation.one_by_one import one_by_one
 from descriptors.derivation.parts.crossing import LINE
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.parts.table import MOST_SUBTILES, numbers
@@ -59,7 +58,11 @@ def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdic
         read = fetched(d)
         return _OPEN if read is None else agreement(stored(d.smem_tile), read)
     words = numbers(d.words(base))
-    return _EQUAL if words == _expected(d, tile, words[0], base) else one_by_one(d, tile, words, base)
+    if words == _expected(d, tile, words[0], base):
+        return _EQUAL
+    from descriptors.derivation.one_by_one import one_by_one  # seldom
+
+    return one_by_one(d, tile, words, base)
 
 
 class _Read(NamedTuple):

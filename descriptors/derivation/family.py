@@ -23,7 +23,6 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from descriptors.derivation.basis import verdict_for_all
-from descriptors.derivation.columns_for_all import columns_for_all, hold_for_all
 from descriptors.derivation.parts.crossing import is_48_bytes_of_k
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.symbolic import derive_symbolic
@@ -132,6 +131,8 @@ def _of_columns(
     tile: tuple[Any, ...], element: ElementType, mma: tuple[int, int], order: tuple[int, ...]
 ) -> tuple[Any, Any] | None:
     """LBO, the line that the first operand lies in, and SBO of operands that cross atoms, if they are proved."""
+    from descriptors.derivation.columns_for_all import columns_for_all, hold_for_all  # of K = 96 alone
+
     stored, cut = columns_for_all(tile, element, mma, order)
     return (0, cut.match.stride_byte_offset) if cut and hold_for_all(stored, cut, element, mma) else None
 

@@ -23,22 +23,22 @@ False False
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from descriptors.derivation.basis import verdict
 from descriptors.derivation.cut_tile import cut_tile
 from descriptors.derivation.family import family_of, why_alone
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
 from descriptors.errors import DescriptorError, ProofError, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.proof import read_model
 from descriptors.text import Told, counted
 from layoutalg import size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof(Told):
     """A proof that holds: of what, and how.
 
@@ -135,6 +135,8 @@ def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:
     """What only the comparison can tell: which elements are wrong, where no theorem says, or what does not fit."""
     if outcome == "equal" and d.capacity is None and (named := d.advance_report(base).named):
         return _of_all(d, step, named, size(d.advance) - named)
+    from descriptors.derivation.verify import verify  # where the theorem decides, nothing is compared
+
     report = verify(d, bases=(base,))
     if not report.ok:
         raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)

@@ -19,13 +19,13 @@ Law: with numbers for the symbols, every formula is the number that ``derive`` g
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from typing import Any
 
 from descriptors.derivation.parts.crossing import is_48_bytes_of_k
 from descriptors.derivation.symbolic_tile import Expression, symbolic_extents
 from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.frozen import frozen, replace
 from descriptors.instructions.rules import Legality
 from descriptors.matching.canonical import Match, match_form
 from descriptors.matching.forms import LEADING, STRIDE, Form, form
@@ -50,7 +50,7 @@ def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
 _TRIED = (1, 2, 3)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One loop over subtiles: how many there are, and how far the start address moves from one to the next.
 
@@ -71,7 +71,7 @@ class Step:
         return f"{self.dimension}: {counted(self.extent, 'subtile')}, {counted(self.bytes, 'byte')} apart"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymbolicDerivation:
     """Every step from a tile with symbols to the formulas of its descriptors.
 

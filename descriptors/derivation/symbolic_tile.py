@@ -13,7 +13,7 @@ import re
 from typing import Any, TypeAlias
 
 from descriptors.errors import DescriptorError, brief
-from layoutalg import Layout, LayoutError, UndecidedError, parse_int_tuple
+from layoutalg import Layout, LayoutError, UndecidedError
 
 #: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
 Expression: TypeAlias = Any
@@ -33,8 +33,7 @@ def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
     extents = []
     for i, extent in enumerate(tile):
         try:
-            given: Any = parse_int_tuple(extent) if isinstance(extent, str) else extent
-            value = Layout(given).shape
+            value = Layout(_read(extent) if isinstance(extent, str) else extent).shape
         except UndecidedError:
             raise
         except LayoutError as error:
@@ -43,6 +42,12 @@ def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
             raise DescriptorError(f"derive: tile extent {i} must be a number or expression, found {brief(extent)}")
         extents.append(value)
     return tuple(extents)
+
+
+def _read(extent: str) -> Any:
+    from layoutalg import parse_int_tuple  # only where an extent was written down
+
+    return parse_int_tuple(extent)
 
 
 def parse_tile(text: str) -> tuple[Expression, ...]:

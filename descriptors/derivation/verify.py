@@ -17,13 +17,13 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.derivation.compared import by_subtile, unequal
 from descriptors.derivation.parts.advance import named_subtiles
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.parts.table import numbers
+from descriptors.derivation.report import Report
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.operands.decayed import layout_of
 from descriptors.operands.swizzled import parts
@@ -38,55 +38,12 @@ from descriptors.proof.addresses import (
 )
 from descriptors.proof.mismatch import SHOWN, Mismatch, first_mismatches, mismatched
 from descriptors.proof.walk_model import Rows
-from descriptors.text import Told, counted, tuple_text
+from descriptors.text import tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class Report(Told):
-    """The outcome of a proof.
-
-    Args:
-        elements: elements of the tile, each of them compared.
-        subtiles: operands that the tile holds, and so descriptor words.
-        bases: tile addresses at which all of them were compared, in bytes.
-        differing: comparisons that failed, over all bases.
-        mismatches: the first of those.
-        evidence: how the read model of this operand is known.
-        beyond: subtiles of a tile of any size (``capacity`` None) that lie beyond what a start address can name at one
-            of the bases: they have no word, and were not compared there.
-
-    >>> from descriptors import derive
-    >>> report = verify(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90"))
-    >>> print(report, report.evidence, sep="; read model ")
-    proved: 16384 elements in 16 subtiles; read model measured on a Hopper GPU
-    """
-
-    elements: int
-    subtiles: int
-    bases: tuple[int, ...]
-    differing: int
-    mismatches: tuple[Mismatch, ...]
-    evidence: str
-    beyond: int = 0
-
-    @property
-    def ok(self) -> bool:
-        """Whether every element is read from where it is stored."""
-        return not self.differing
-
-    def __str__(self) -> str:
-        places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
-        compared = f"{counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{places}"
-        if self.ok:
-            lie = "lies" if self.beyond == 1 else "lie"
-            beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
-            return f"proved: {compared}{beyond}"
-        return f"disproved: {self.differing} of {compared} are read from elsewhere; {self.mismatches[0]}"
 
 
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from descriptors.derivation.parts.crossing import LINE, PIECES
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
@@ -35,7 +35,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _MNEMONICS = {"sm90": "wgmma", "sm100": "tcgen05"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """One term of an advance: ``coordinate // divisor % modulus * factor``, in 16-byte units.
 
@@ -74,7 +74,7 @@ class Term:
         return digit if self.factor == 1 else f"{digit} * {self.factor}{suffix}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recipe:
     """A derivation reduced to what a program computes.
 

@@ -18,10 +18,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from descriptors.errors import ChoiceError
+from descriptors.frozen import frozen
 from descriptors.instructions.instruction import Instruction, checks_of
 from descriptors.instructions.rules import IllegalError, Legality, as_mode, kind_of, type_name
 from descriptors.instructions.tables import DENSE_K
@@ -53,7 +53,7 @@ class Options(TypedDict, total=False):
     a_source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecodedInstruction:
     """An instruction descriptor, read.
 

@@ -16,13 +16,13 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from descriptors.frozen import frozen
 from descriptors.operands.operand import Major, SwizzleMode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KindRow:
     """A family of instructions that share their types and shapes; ``wgmma`` has no ``.kind``, its names are ours.
 
@@ -51,7 +51,7 @@ class KindRow:
     disputed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeRow:
     """Element types that go together.
 
@@ -74,7 +74,7 @@ class TypeRow:
     disputed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShapeRow:
     """Extents M, N, K of one instruction, in elements; with ``cta_group`` 2 they are shared out over two CTAs.
 
@@ -114,7 +114,7 @@ class ShapeRow:
         return f"{self.arch} {self.kind} {form}, cta_group {self.cta_group}: {extents}{place}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TransposedRow:
     """N where B is an MN-major operand of 8-bit elements, on top of the rows of ``SHAPES``.
 
@@ -135,7 +135,7 @@ class TransposedRow:
     disputed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperandRow:
     """Swizzles of an operand in shared memory.
 
@@ -158,7 +158,7 @@ class OperandRow:
     disputed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScaleRow:
     """Scale factors of a block-scaled kind.
 
@@ -185,7 +185,7 @@ class ScaleRow:
     disputed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyRow:
     """A shape of ``tcgen05.cp``, shared memory to tensor memory.
 

@@ -15,9 +15,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from descriptors.frozen import frozen
 from descriptors.instructions import tables
 from descriptors.instructions.rows import CopyRow, KindRow, OperandRow, ScaleRow, ShapeRow, TransposedRow, TypeRow
 from descriptors.instructions.rules import kind_row
@@ -25,7 +25,7 @@ from descriptors.instructions.rules import kind_row
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """Rows of every table; the names are those of the tables.
 

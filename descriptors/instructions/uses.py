@@ -15,8 +15,7 @@ False
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from descriptors.frozen import frozen
 from descriptors.instructions.idesc import DecodedInstruction, decode_idesc
 from descriptors.instructions.instruction import Instruction, checks_of
 from descriptors.instructions.rules import IllegalError
@@ -24,7 +23,7 @@ from descriptors.instructions.tables import DENSE_K
 from descriptors.words.bitfield import UnknownCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """What the qualifiers and operands of a ``tcgen05.mma`` say.
 

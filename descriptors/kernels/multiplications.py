@@ -11,10 +11,10 @@ Law: an operand in shared memory is as large as the share of one CTA.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.instructions.idesc import decode_idesc
 from descriptors.instructions.instruction import Instruction as Described
 from descriptors.instructions.uses import Use, instruction_of
@@ -29,7 +29,7 @@ from descriptors.ptx.operands import Address, Vector, names
 _CONTAINERS = {"e2m1": "e2m1_unpacksmem"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Multiplication:
     """One MMA instruction, read.
 

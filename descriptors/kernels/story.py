@@ -12,8 +12,7 @@ Law: every multiplication that is understood is in one accumulation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from descriptors.frozen import frozen
 from descriptors.kernels.acts import Values, asked, number
 from descriptors.kernels.chains import chains
 from descriptors.kernels.forms.views import Wgmma
@@ -27,7 +26,7 @@ from descriptors.text import Told, counted, word_text
 from descriptors.words.descriptor import WORDS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accumulation:
     """Multiplications into one accumulator, one after the other.
 
@@ -48,7 +47,7 @@ class Accumulation:
     in_loop: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kernel:
     """One function.
 
@@ -77,7 +76,7 @@ class Kernel:
         return max((n for _, n in self.waits), default=-1) + 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Story(Told):
     """What a PTX text does with its tensor cores.
 

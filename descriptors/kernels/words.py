@@ -17,12 +17,12 @@ Law: a word that is derived for an operand has no finding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from descriptors.debug.decode import decode
 from descriptors.debug.warnings import Remark
+from descriptors.frozen import frozen
 from descriptors.ptx.known import Known
 from descriptors.words.descriptor import WORDS, Arch
 
@@ -34,7 +34,7 @@ _MISTAKES = ("invalid-swizzle-code", "illegal-operand", "repeated-rows")
 _OF_THE_START = ("pattern-start", "memory")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operand:
     """An operand in shared memory, as an instruction has it.
 
@@ -90,7 +90,7 @@ def _rule(remark: Remark) -> str:
     return "word-smem" if remark.kind in _MISTAKES else "word-suspect"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """The operands of one multiplication of an accumulation, in the order in which they are issued.
 

@@ -20,7 +20,7 @@ from descriptors.lessons.judges import accesses, advance, layouts, protocol, shi
 from descriptors.lessons.judges.by_hand import arithmetic, swizzles, threads
 from descriptors.lessons.judges.claims import cells, instructions, offsets, places
 from descriptors.lessons.judges.reading import layout_of
-from descriptors.lessons.source import Exercise
+from descriptors.lessons.source import Exercise, Vote
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 #: The judges that are no law of one operation.
@@ -41,11 +41,11 @@ JUDGES: dict[str, Callable[..., str | None]] = {
 }
 
 
-def grade(exercise: Exercise, answer: str) -> str | None:
+def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     """What is wrong with an answer, as a hint; None if it is right.
 
     Args:
-        exercise: the question.
+        exercise: the question, or a vote.
         answer: what the student typed.
 
     >>> from descriptors.lessons.source import EXAMPLE, parse

@@ -13,9 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from descriptors.lessons.grading import grade
 from descriptors.lessons.markup import document, inline
 from descriptors.lessons.pages import body, exercise_of
 from descriptors.lessons.source import Lesson
+
+#: Squared paper, 36 squares by 6: lines, as printers leave out what is only a background.
+_SQUARES = (
+    '<svg class="squares" viewBox="-1 -1 722 122" role="img" aria-label="squared paper"><path fill="none" d="'
+    + "".join(f"M{x} 0v120" for x in range(0, 721, 20))
+    + "".join(f"M0 {y}h720" for y in range(0, 121, 20))
+    + '"/></svg>'
+)
 
 
 def handout(lessons: Iterable[Lesson]) -> str:
@@ -40,16 +49,21 @@ def solution_book(lessons: Iterable[Lesson]) -> str:
 
 
 def questions_of(lesson: Lesson) -> list[str]:
-    """Every exercise with lines to write on."""
-    lines = '<div class="lines"></div>' * 2
-    return [exercise_of(lesson, number, lines) for number in range(1, len(lesson.exercises) + 1)]
+    """Every exercise with squared paper to try on, and a line for the answer."""
+    return [
+        exercise_of(lesson, number, f'{_SQUARES}<p class="line">{escape(one.starter)}</p>')
+        for number, one in enumerate(lesson.exercises, 1)
+    ]
 
 
 def solutions_of(lesson: Lesson) -> list[str]:
     """Every exercise with its solution, why it is right, and what the listed wrong answers are told."""
     pieces = []
     for number, one in enumerate(lesson.exercises, 1):
-        wrong = "".join(f"<li><code>{escape(mine)}</code>: {escape(says)}</li>" for mine, says in one.wrong)
+        wrong = "".join(
+            f"<li><code>{escape(mine)}</code>: your answer {escape(grade(one, mine) or '')}</li>"
+            for mine, _ in one.wrong
+        )
         right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {inline(one.why)}</p><ul>{wrong}</ul>"
         pieces.append(exercise_of(lesson, number, right))
     return pieces

@@ -13,9 +13,17 @@ from descriptors.errors import DescriptorError
 from descriptors.lessons.examples import pieces
 from descriptors.lessons.grading import grade
 from descriptors.lessons.source import Lesson, find
+from layoutalg import __version__
 
-_START = """# In Colab, first: %pip install layoutalg
-from layoutalg import *
+#: The package as a file, as `pip wheel` names it: what stands beside the notebooks where nothing is installed.
+WHEEL = f"layoutalg-{__version__}-py3-none-any.whl"
+_INSTALL = f"""# Colab, JupyterLite: first put the file {WHEEL}
+# beside this notebook (Colab: the folder sign on the left, then Upload). Where layoutalg is installed, nothing happens.
+from importlib.util import find_spec
+
+if find_spec("layoutalg") is None:
+    %pip install -q {WHEEL}"""
+_START = """from layoutalg import *
 from descriptors.lessons.notebooks import check"""
 
 
@@ -45,6 +53,7 @@ def notebook(lesson: Lesson) -> str:
         ) from error
     cells = [
         ("markdown", f"# {lesson.number}. {lesson.title}\n\nAim: {lesson.aim}."),
+        ("code", _INSTALL),
         ("code", _START),
         *_cells(lesson),
     ]

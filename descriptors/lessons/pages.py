@@ -58,8 +58,11 @@ def page(lesson: Lesson, lessons: Sequence[Lesson] = (), engine: Engine | None =
     return _whole(f"{lesson.number}. {lesson.title}", main, _ways(lesson, lessons), engine)
 
 
-def index(lessons: Sequence[Lesson], engine: Engine | None = None) -> str:
-    """The page that leads to the others, and with an engine makes the line that a student hands in."""
+def index(lessons: Sequence[Lesson], engine: Engine | None = None, start: str = "") -> str:
+    """The page that leads to the others, and with an engine makes the line that a student hands in.
+
+    ``start`` is HTML: the first steps on each kind of machine.
+    """
     rows = "".join(
         f'<li value="{one.number}"><a href="{one.number:02}.html">{escape(one.title)}</a>'
         f'<span class="quiet">{one.minutes} min: {escape(one.aim)}. '
@@ -75,6 +78,7 @@ def index(lessons: Sequence[Lesson], engine: Engine | None = None) -> str:
         how=_HOW[engine is not None],
         teacher=', <a href="lines.html">lines that were handed in</a>' if engine else "",
         hand=part("hand.html") if engine else "",
+        start=start,
     )
     return _whole("Layouts: a course", main, "", engine)
 

@@ -3,7 +3,10 @@
 The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
 `figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
 followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
-``answer -> words of its hint`` each.
+``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly
+one of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
+:mod:`descriptors.lessons.teaching.sheets` has the rule. Votes and slides are the teacher's: the page of a lesson leaves
+them out.
 
 Law: the parts of a lesson, in order, are its text.
 
@@ -16,12 +19,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 
 #: The smallest lesson, as the parser takes it.
 EXAMPLE = """
@@ -61,17 +65,25 @@ The second lies at 4.
 ```wrong
 2:3 -> is 3 at index 1
 ```
+```vote
+ask = "Where does the second of `2:4` lie?"
+judge = "numbers"
+operands = ["(2:4)(1)"]
+choices = ["1", "2", "4"]
+```
 """
 
 #: The blocks that are shown.
 FIGURES = ("figure", "picture")
 
-_FENCE = re.compile(r"^```(lesson|figure|picture|exercise|hint|solution|wrong)\n(.*?)^```$\n?", re.M | re.S)
+_FENCE = re.compile(r"^```(lesson|figure|picture|exercise|hint|solution|wrong|vote|slide)\n(.*?)^```$\n?", re.M | re.S)
+_BELONGING = ("hint", "solution", "wrong")
 _EXERCISE = {"name", "ask", "judge", "operands", "starter"}
+_VOTE = {"ask", "judge", "operands", "choices"}
 _LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exercise:
     """A question, the judge of its answers, and what helps; answers are texts, as a student types them."""
 
@@ -87,15 +99,30 @@ class Exercise:
     wrong: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class Vote:
+    """A question for a show of hands, and its choices, one of which its judge accepts."""
+
+    ask: str
+    judge: str
+    operands: tuple[Any, ...]
+    choices: tuple[str, ...]
+    size: int | None = None
+
+
+@frozen
 class Part:
-    """A piece of a lesson: ``text``, a ``figure`` or a ``picture`` (see ``figures``), the number of an ``exercise``."""
+    """A piece of a lesson: ``text``, a ``figure`` or a ``picture`` (see ``figures``), the number of an ``exercise``.
+
+    A text may have a ``slide``: what the slides say of its last stretch.
+    """
 
     kind: str
     text: str
+    slide: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lesson:
     """A lesson: what it is for, its parts in order, its exercises."""
 
@@ -108,6 +135,7 @@ class Lesson:
     words: tuple[tuple[str, str], ...]
     parts: tuple[Part, ...]
     exercises: tuple[Exercise, ...]
+    votes: tuple[Vote, ...] = ()
 
 
 def parse(text: str, number: int = 1) -> Lesson:
@@ -126,6 +154,7 @@ def parse(text: str, number: int = 1) -> Lesson:
     head = _table(blocks[0][1], _LESSON, set(), f"lesson {number}")
     parts: list[Part] = []
     exercises: list[Exercise] = []
+    votes: list[Vote] = []
     rest = blocks[1:]
     while rest:
         kind, body = rest.pop(0)
@@ -134,11 +163,19 @@ def parse(text: str, number: int = 1) -> Lesson:
             belonging, rest = _until_text(rest)
             exercises.append(_exercise(body, belonging, where))
             body = str(len(exercises))
+        elif kind == "vote":
+            votes.append(_vote(body, f"lesson {number}, vote {len(votes) + 1}"))
+            continue
+        elif kind == "slide" and parts and parts[-1].kind == "text":
+            parts[-1] = replace(parts[-1], slide=body.strip())
+            continue
+        elif kind == "slide":
+            raise DescriptorError(f"lesson {number}: a slide must follow a text, found {body.strip()[:40]!r}")
         elif kind not in ("text", *FIGURES):
             raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
         parts.append(Part(kind, body.strip()))
     words = tuple(head.pop("words").items())
-    return Lesson(number, words=words, parts=tuple(parts), exercises=tuple(exercises), **head)
+    return Lesson(number, words=words, parts=tuple(parts), exercises=tuple(exercises), votes=tuple(votes), **head)
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:
@@ -151,7 +188,7 @@ def _blocks(text: str) -> list[tuple[str, str]]:
 
 
 def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    end = next((k for k, (kind, _) in enumerate(blocks) if kind in ("text", "exercise", *FIGURES)), len(blocks))
+    end = next((k for k, (kind, _) in enumerate(blocks) if kind not in _BELONGING), len(blocks))
     return blocks[:end], blocks[end:]
 
 
@@ -165,12 +202,14 @@ def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exerci
     pairs = tuple((mine.strip(), says.strip()) for mine, _, says in (x.rpartition(" -> ") for x in wrong.splitlines()))
     if not why or not all(mine and says for mine, says in pairs):
         raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words after `->`")
-    operands = tuple(tuple(one) if isinstance(one, list) else one for one in head.pop("operands"))
     told = tuple(hint.strip() for _, hint in hints)
     size = head.pop("size", None)
-    return Exercise(
-        operands=operands, size=size, hints=told, solution=answer.strip(), why=why.strip(), wrong=pairs, **head
-    )
+    return Exercise(size=size, hints=told, solution=answer.strip(), why=why.strip(), wrong=pairs, **head)
+
+
+def _vote(body: str, where: str) -> Vote:
+    head = _table(body, _VOTE, {"size"}, where)
+    return Vote(choices=tuple(head.pop("choices")), **head)
 
 
 def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str, Any]:
@@ -180,6 +219,8 @@ def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str,
         raise DescriptorError(f"{where}: a block must be TOML, found {error}") from error
     if not needed <= set(table) <= needed | more:
         raise DescriptorError(f"{where}: a block must say {', '.join(sorted(needed))}, found {', '.join(table)}")
+    if "operands" in table:
+        table["operands"] = tuple(tuple(one) if isinstance(one, list) else one for one in table["operands"])
     return table
 
 

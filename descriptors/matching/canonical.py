@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.frozen import frozen
 from descriptors.matching.forms import BASE, LEADING, STRIDE, Form, Path, form
 from descriptors.matching.steps import UNIT_BYTES, Axis, axis_of, begins, first_break
 from descriptors.operands.operand import ElementType, SwizzleMode
@@ -25,7 +25,7 @@ from descriptors.text import tell
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, logical_divide, make_layout, size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """An operand's layout in canonical form.
 
@@ -100,7 +100,7 @@ def _fitting(operand: Layout, wanted: Form) -> Iterator[SwizzleMode]:
             yield other
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Trial:
     """One form tried on one operand."""
 

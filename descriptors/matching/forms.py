@@ -25,9 +25,8 @@ Law: the text of a form has its two free steps where the form says that they sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
 
 #: Where a step of the form stands: (mode, submode) of the divided layout.
@@ -41,7 +40,7 @@ STRIDE = "stride_byte_offset"
 BASE = "base_offset"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """A canonical form, in 16-byte units.
 

@@ -15,9 +15,9 @@ Law: a mode whose steps are all one step has no break, and any other has one at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from descriptors.frozen import frozen
 from descriptors.operands.operand import ElementType, Major
 from descriptors.text import bits_text, counted
 from layoutalg import Layout, coalesce, flatten
@@ -26,7 +26,7 @@ from layoutalg import Layout, coalesce, flatten
 UNIT_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """A dimension of an operand as the user counts it.
 

@@ -17,10 +17,10 @@ Law: an atom in elements of 4 bytes stores element j of a row where the atom in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.operands.swizzled import plain
 from descriptors.text import extents_text, tuple_text
@@ -36,7 +36,7 @@ _UMMA = (
 _UMMA_4 = "CUTLASS include/cute/atom/mma_traits_sm100.hpp, Layout_MN_SW128_32B_Atom_Bits"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Atom:
     """One canonical atom.
 

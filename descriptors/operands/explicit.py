@@ -38,7 +38,6 @@ from layoutalg import (
     composition,
     flatten,
     make_layout,
-    parse_layout,
     recast_layout,
     size,
 )
@@ -156,6 +155,8 @@ def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
     given = evaluated(given) if isinstance(given, str) else given
     layout, added = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
     if isinstance(layout, str):
+        from layoutalg import parse_layout  # only where notation was given
+
         layout = parse_layout(layout)
     if not isinstance(layout, (Layout, ComposedLayout)) or isinstance(added, bool) or not isinstance(added, int):
         raise DescriptorError(

@@ -12,11 +12,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.synonyms import meanings
 from layoutalg import SWIZZLE_MODES, Swizzle
 
@@ -34,7 +34,7 @@ MATRICES: Mapping[str, Matrix] = {"A": "A", "B": "B"}
 LINE_BYTES = 128
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElementType:
     """An element type of a matrix operand.
 

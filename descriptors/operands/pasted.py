@@ -12,11 +12,14 @@ True
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
 from descriptors.operands.operand import ElementType
-from layoutalg import ComposedLayout, Layout, NotationError, Pointer, Swizzle, parse_pointer
+from layoutalg import ComposedLayout, Layout, NotationError, Swizzle
+
+if TYPE_CHECKING:
+    from layoutalg import Pointer
 
 #: Generic addresses of shared memory differ in their lowest 24 bits alone: the window of a thread block begins at a
 #: multiple of 16 MiB in the address space that the pointers of C++ are printed in.
@@ -90,7 +93,11 @@ def check_print(given: object, element: ElementType, unit: str) -> bool:
 
 
 def _pointer(given: object) -> Pointer | None:
-    return parse_pointer(given) if isinstance(given, str) else None
+    if not isinstance(given, str):
+        return None
+    from layoutalg import parse_pointer  # only where something was pasted
+
+    return parse_pointer(given)
 
 
 def _may_be(printed: str, element: ElementType) -> bool:

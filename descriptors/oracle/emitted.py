@@ -8,15 +8,16 @@ a kernel, traced with constant coordinates and compiled, its words read out of t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from descriptors.frozen import frozen
 from layoutalg.oracle.service import Status, ask
 
 __all__ = ["BoxAnswer", "BoxRequest", "Run", "RunAnswer", "copy_boxes", "run_emitted"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """Emitted functions and what to call them with.
 
@@ -33,7 +34,7 @@ class Run:
     arch: str = "sm100"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunAnswer:
     """The words that the functions gave, a word a case.
 
@@ -50,7 +51,7 @@ class RunAnswer:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoxRequest:
     """A tile in shared memory that a tensor copy shall fill.
 
@@ -69,7 +70,7 @@ class BoxRequest:
     tile: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoxAnswer:
     """The box of the DSL's copy.
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from descriptors.frozen import frozen
 from layoutalg.oracle import OracleError
 from layoutalg.oracle.service import ask
 
@@ -58,7 +59,7 @@ class InstructionRequest:
     target: str = "sm_100a"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstructionWord:
     """What the compiler made of a request.
 

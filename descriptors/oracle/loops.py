@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from descriptors.frozen import frozen
 from layoutalg.oracle.service import Status, ask
 
 __all__ = ["Loop", "LoopAnswer", "compile_loops"]
@@ -27,7 +28,7 @@ _TCGEN05 = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loop:
     """A loop and what it is traced with.
 
@@ -48,7 +49,7 @@ class Loop:
     group: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopAnswer:
     """The operands of every instruction, in the order in which they are issued.
 

@@ -24,8 +24,8 @@ from descriptors.debug.read import Fetched
 from descriptors.derivation.parts.advance import AdvanceReport
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import Proof
+from descriptors.derivation.report import Report
 from descriptors.derivation.symbolic import SymbolicDerivation
-from descriptors.derivation.verify import Report
 from descriptors.errors import DescriptorError, brief
 from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.instructions.selection import Selection

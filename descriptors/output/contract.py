@@ -14,13 +14,13 @@ Law: what is derived for a section without expectations, put into it, holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from descriptors import text as texts
 from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.frozen import frozen
 from descriptors.output import main_loop
 from descriptors.output.contract_keys import ARGUMENTS, DEFAULTS, SHORT, arguments, lines_of, read
 from descriptors.output.tiles import derivation
@@ -29,7 +29,7 @@ from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """One value that a project relies on.
 
@@ -57,7 +57,7 @@ class Held:
         return f"{self.section}: {self.key}{at} must be {_text(found)}, found {_text(wanted)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContractReport(Told):
     """What a file relies on, held.
 

@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
@@ -27,7 +27,7 @@ from layoutalg import Figure, Picture, Scene, size
 MOST_BOXES, ACROSS, DOWN = 256, 760, 440
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoxesPicture(Picture):
     """Which part of a tile each tensor copy fills.
 

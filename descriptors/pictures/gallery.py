@@ -9,10 +9,10 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from descriptors.frozen import frozen
 from layoutalg import Figure, Picture, Scene
 
 _STYLE = (
@@ -21,7 +21,7 @@ _STYLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gallery(Picture):
     """Pictures with their names.
 

@@ -17,7 +17,7 @@ from typing import Any
 from descriptors.debug.decode import Decoded
 from descriptors.debug.diff import Diff
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.operands.operand import SwizzleMode
 from descriptors.pictures.boxes import BoxesPicture

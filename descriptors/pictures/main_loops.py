@@ -8,9 +8,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from descriptors.frozen import frozen
 from descriptors.pictures.parts.panels import amount, spaced
 from descriptors.pictures.parts.tables import shown, story
 from descriptors.plans.parts.accumulators import Registers
@@ -30,7 +30,7 @@ _BESIDE, _NAMED = 8, 110.0
 _APART = 14.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MainLoopPicture(Picture):
     """One main loop.
 

@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
+from descriptors.frozen import frozen
 from descriptors.pictures.parts.panels import spaced
 from descriptors.pictures.parts.tables import shown
 from descriptors.text import counted, image
@@ -20,7 +20,7 @@ from layoutalg import Figure, Picture, Scene
 WIDE, HIGH, MOST = 720, 34, 240
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProofPicture(Picture):
     """The outcome of a proof.
 

@@ -13,10 +13,10 @@ Law: a cell that is not masked and has an output shows the activation that the t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.pictures.parts.panels import Frame, border, fill
 from descriptors.pictures.parts.tables import shown, story
 from descriptors.shift.convolution import ShiftConvolution
@@ -29,7 +29,7 @@ from layoutalg import Figure, Picture, Scene
 CELL, LEFT, MOST_TAPS = (33, 22), 84, 11
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftPicture(Picture):
     """The first filter row of a tile, tap after tap.
 

@@ -12,8 +12,7 @@ disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from descriptors.frozen import frozen
 from descriptors.plans.parts.accumulators import Registers, TensorColumns
 from descriptors.plans.parts.asked import MainLoop
 from descriptors.plans.parts.budget import Budget
@@ -25,7 +24,7 @@ from descriptors.plans.product import Parts, Product, multiply
 from descriptors.text import Told, counted, extents_text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan(Told):
     """One instruction and one main loop.
 

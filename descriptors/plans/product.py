@@ -14,10 +14,11 @@ proved: 64x8x32 product, 2 stages, 512 accumulators
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
+from descriptors.derivation.verify import verify
+from descriptors.frozen import frozen
 from descriptors.plans import memory
 from descriptors.plans.parts.accumulators import Registers, TensorColumns
 from descriptors.plans.parts.asked import MainLoop
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _MAJOR_BITS = (15, 16)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Product(Told):
     """The outcome of the simulation.
 
@@ -71,7 +72,7 @@ class Product(Told):
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parts:
     """What is simulated: the parts of a plan, from which nothing else is taken."""
 

@@ -15,10 +15,10 @@ Law: what is proposed is proved, and whatever divides the tile is proposed, or r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.instructions.rules import as_mode, rows_read
 from descriptors.instructions.tables import DENSE_K, SHAPES
 from descriptors.operands.operand import ElementType, Major, as_element_type, as_major
@@ -30,7 +30,7 @@ from descriptors.text import Told, counted, extents_text
 from descriptors.words.descriptor import architecture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposals(Told):
     """The plans of a tile.
 

@@ -13,8 +13,7 @@ Law: every canonical layout has the 8 rows of a core matrix in different banks: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from descriptors.frozen import frozen
 from descriptors.operands.operand import Major
 from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.plan import Plan
@@ -24,7 +23,7 @@ from layoutalg import wavefronts
 _ROWS, _ROW_BYTES = 8, 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traffic:
     """What one stage of one CTA moves.
 

@@ -12,10 +12,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from descriptors.frozen import frozen
 from descriptors.text import tuple_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def mismatched(stored: NDArray[Any], fetched: NDArray[np.uint32]) -> NDArray[np.
 SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mismatch:
     """An element that the tensor core reads from another place than where it is stored.
 

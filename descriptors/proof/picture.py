@@ -11,13 +11,14 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from descriptors.frozen import frozen
 
 #: The most rows and columns of cells.
 _ROWS, _COLUMNS = 32, 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """Which elements are read from where they are stored, MN down and K across.
 

@@ -12,8 +12,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from descriptors.frozen import frozen
 
 
 class Level(Enum):
@@ -27,7 +28,7 @@ class Level(Enum):
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One rule.
 
@@ -46,7 +47,7 @@ class Rule:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broken:
     """A rule that an event breaks.
 

@@ -12,16 +12,17 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from descriptors.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Fence:
     """``wgmma.fence``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mma:
     """``wgmma.mma_async``.
 
@@ -38,19 +39,19 @@ class Mma:
     adds: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     """``wgmma.commit_group``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wait:
     """``wgmma.wait_group``: at most ``pending`` groups, the newest, stay in flight."""
 
     pending: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Touch:
     """An ordinary instruction that reads and writes registers.
 
@@ -65,7 +66,7 @@ class Touch:
     moves: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copy:
     """A ``mov`` from one register to another."""
 
@@ -73,57 +74,57 @@ class Copy:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A call of a function."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Round:
     """The way back to the head of a loop."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alloc:
     """``tcgen05.alloc``; ``columns`` is None where a register says how many."""
 
     columns: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dealloc:
     """``tcgen05.dealloc``; ``columns`` is None where a register says how many."""
 
     columns: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relinquish:
     """``tcgen05.relinquish_alloc_permit``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Issue:
     """An asynchronous tcgen05 operation that a commit completes: ``mma``, ``cp`` or ``shift``."""
 
     operation: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorCommit:
     """``tcgen05.commit`` to the mbarrier at an address; "" where it is not known."""
 
     barrier: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BarrierWait:
     """A wait for the phase of an mbarrier; "" where its address is not known."""
 
     barrier: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """``tcgen05.ld``: registers from tensor memory.
 
@@ -136,7 +137,7 @@ class Load:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Store:
     """``tcgen05.st``: registers into tensor memory; ``place`` is as in ``Load``."""
 
@@ -144,22 +145,22 @@ class Store:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitLoad:
     """``tcgen05.wait::ld``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitStore:
     """``tcgen05.wait::st``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FenceAfter:
     """``tcgen05.fence::after_thread_sync``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The end of the kernel."""
 

@@ -15,14 +15,14 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from descriptors.frozen import frozen
 from descriptors.protocol import tcgen05, wgmma
 from descriptors.protocol.broken import Broken, Level
 from descriptors.protocol.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Breach:
     """Where a sequence breaks a rule.
 

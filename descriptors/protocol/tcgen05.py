@@ -16,8 +16,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from descriptors.frozen import frozen
 from descriptors.protocol.broken import Broken, broken
 from descriptors.protocol.events import (
     Alloc,
@@ -41,7 +42,7 @@ from descriptors.tmem.geometry import COLUMNS, LEAST_COLUMNS
 SIZES = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorState:
     """What may be outstanding.
 

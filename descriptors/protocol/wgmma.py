@@ -17,10 +17,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from descriptors.frozen import frozen
 from descriptors.protocol.broken import Broken, broken
 from descriptors.protocol.events import Call, Commit, Copy, Fence, Mma, Round, Touch, Wait, WgmmaEvent
 
@@ -28,7 +29,7 @@ from descriptors.protocol.events import Call, Commit, Copy, Fence, Mma, Round, T
 OLDEST = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Register:
     """What is known of a register.
 

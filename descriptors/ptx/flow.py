@@ -15,12 +15,12 @@ Law: every instruction is in one block, in order, and an edge ends where a block
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.ptx.module import Function, Instruction
 
 _S = TypeVar("_S")
@@ -30,7 +30,7 @@ ROUNDS = 64
 _ENDS = ("ret", "exit", "trap")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """Instructions ``start`` to ``end`` of a function, and the numbers of the blocks that may follow.
 

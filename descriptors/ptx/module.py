@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.ptx.operands import Address, Negated, Operand, Other, Pair, Vector, operands
 from descriptors.ptx.statements import Statement, statements
 
@@ -46,7 +46,7 @@ class Instruction(NamedTuple):
         return tuple(self.opcode.split("."))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A kernel or a device function.
 
@@ -71,7 +71,7 @@ class Function:
     variables: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Module:
     """What a PTX text holds.
 

@@ -13,18 +13,19 @@ Law: the operands of a text are its commas outside of brackets, plus one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from descriptors.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Vector:
     """Operands in braces."""
 
     items: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """``[base+offset]``, or what else stands in brackets: ``rest`` has the operands after the first.
 
@@ -39,7 +40,7 @@ class Address:
     rest: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """``a|b``: two results of one instruction."""
 
@@ -47,14 +48,14 @@ class Pair:
     second: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Negated:
     """``!p``: a predicate turned round."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Other:
     """A text that is no operand known here."""
 

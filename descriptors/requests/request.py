@@ -12,17 +12,16 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_operand_tile
 from descriptors.instructions.rules import MODES, Legality
 from descriptors.matching.canonical import match_form
 from descriptors.matching.forms import form
 from descriptors.matching.partition import Tile, in_16_bytes, partition
 from descriptors.operands.atoms import canonical_atom
-from descriptors.operands.decayed import swizzled_readings
 from descriptors.operands.explicit import Given, Unit, as_unit
 from descriptors.operands.operand import (
     MATRICES,
@@ -45,7 +44,7 @@ from layoutalg import LayoutError
 _legal = lru_cache(maxsize=1 << 12)(check_operand_tile)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """The instruction that reads a tile, as far as it is known, and how strictly it must exist.
 
@@ -146,7 +145,7 @@ def reader(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A tile and what reads it: all that the five steps need.
 
@@ -215,6 +214,8 @@ def _told(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
     """
     readings = [spec]
     if not _fits(spec, by, checked=True):
+        from descriptors.operands.decayed import swizzled_readings  # of what is seldom given
+
         readings += [spec._replace(layout=layout, swizzle=mode) for layout, mode in swizzled_readings(tile, by.element)]
     for checked in (True, False):
         for reading in readings:

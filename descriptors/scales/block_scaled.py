@@ -16,13 +16,14 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
+from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.instructions.idesc import idesc
 from descriptors.instructions.rules import Legality, type_name
 from descriptors.instructions.tables import DENSE_K
@@ -49,7 +50,7 @@ class MmaStep(NamedTuple):
     sfb: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockScaled(Told):
     """The multiplication of a tile with scale factors, as one CTA sees it.
 

@@ -19,13 +19,13 @@ Law: encoding a value of the format gives its code back, or that of an equal val
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import isfinite
 from typing import Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import choose
 
 #: How a number between two values is encoded.
@@ -33,7 +33,7 @@ Rounding: TypeAlias = Literal["nearest", "up", "down"]
 ROUNDINGS: dict[str, Rounding] = {"nearest": "nearest", "up": "up", "down": "down"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """A format of few bits.
 

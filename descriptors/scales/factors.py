@@ -18,10 +18,10 @@ Law: the K steps of a tile read its factors one after the other, each once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
+from descriptors.frozen import frozen
 from descriptors.scales.memory import COPY, COPY_OF_HALVES, copy_steps, memory_bytes, scale_memory
 from descriptors.text import Told
 from descriptors.tmem.fragment import TmemFragment
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         return address_of(0, first + self.column, self.byte)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScaleFactors(Told):
     """The scale factors of one operand of a tile.
 

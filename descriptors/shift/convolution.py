@@ -16,9 +16,9 @@ Law: the outputs are those of the definition, whatever one shift moves and whate
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.instructions.checks import check_shape
 from descriptors.instructions.rules import Legality, kind_of
 from descriptors.instructions.tables import DENSE_K
@@ -41,7 +41,7 @@ EVIDENCE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftConvolution(Told):
     """A convolution whose activations move.
 

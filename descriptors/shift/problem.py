@@ -21,15 +21,15 @@ Law: where an output is not masked, its tap reads the activation that the defini
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 
 #: The most that an extent may be.
 _MOST = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftProblem:
     """A convolution, its extents in elements.
 

@@ -13,9 +13,9 @@ Law: what is compared can differ: a filter that is another one is found.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from descriptors.frozen import frozen
 from descriptors.proof import shift_model
 from descriptors.shift.problem import ShiftProblem
 from descriptors.shift.steps import STEP_COLUMNS, ShiftStep
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _STALE = 0x2A2A2A2A
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """What steps run on.
 
@@ -47,7 +47,7 @@ class Machine:
     quarters: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """Outputs beside those of the definition.
 
@@ -60,7 +60,7 @@ class Outcome:
     first: tuple[int, int, int, int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftProof(Told):
     """A convolution simulated on whole numbers.
 

@@ -13,8 +13,8 @@ Law: every tap of every filter row inside the image is multiplied once for each 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from descriptors.frozen import frozen
 from descriptors.shift.problem import ShiftProblem
 from descriptors.tmem.geometry import LANES, QUARTER
 
@@ -26,7 +26,7 @@ QUARTERS = ("all", "one")
 STEP_COLUMNS, RANGES = 8, 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tap:
     """What a step is done for.
 
@@ -42,7 +42,7 @@ class Tap:
     a_range: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftStep:
     """One step; with two CTAs both do it.
 

@@ -12,8 +12,8 @@ Law: a filter of one tap saves nothing, one of many 31 parts of 32.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from descriptors.frozen import frozen
 from descriptors.tmem.geometry import LANES, QUARTER
 
 #: Bytes of a row of one K step: 8 columns.
@@ -22,7 +22,7 @@ ROW_BYTES = 32
 TAPS = (1, 3, 5, 7, 9, 11)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traffic:
     """Rows for a filter row of so many taps, one tile and one K step.
 

@@ -13,11 +13,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from math import ceil
 from typing import Any
 
+from descriptors.frozen import frozen
 from layoutalg import Figure, Scene
 from layoutalg import Picture as Faces
 
@@ -28,7 +29,7 @@ MARGIN = 10
 Cells = tuple[tuple[tuple[int, int] | None, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grid:
     """A table of cells that can be chosen.
 
@@ -56,7 +57,7 @@ class Grid:
         return self.x + column * wide, self.y + row * high, columns * wide, rows * high
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A frame around what is chosen: the cell, its chunk, its atom, its subtile."""
 
@@ -67,7 +68,7 @@ class Mark:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawn:
     """A picture with its map.
 

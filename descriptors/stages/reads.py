@@ -11,9 +11,10 @@ different columns as it meets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.stages.pieces import places
@@ -25,7 +26,7 @@ from layoutalg import access, accesses
 LANES, DEEP = 8, 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """One access.
 

@@ -10,10 +10,9 @@ Law: the subtile of an element is the one whose block of the tile it lies in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.pictures.parts.anatomy import Anatomy, Pair
 from descriptors.text import extents_text, tuple_text
 from layoutalg import Layout
@@ -28,7 +27,7 @@ ACCESSES = ("chunk", "row", "matrices")
 PIECE = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """A tile and how it is looked at.
 

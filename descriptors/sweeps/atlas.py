@@ -25,13 +25,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.proved import proved
 from descriptors.errors import DescriptorError, LayoutError, ProofError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.sweeps.atlas_files import open_rows
 from descriptors.sweeps.json_lines import Row
 from descriptors.sweeps.lattice import Point
@@ -45,7 +45,7 @@ _BATCH = 64
 _WAITING = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """What a run did.
 

@@ -9,10 +9,10 @@ Law: findings are ranked by the same columns whoever fills the tile, the order o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
+from descriptors.frozen import frozen
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.text import counted, tell
 from descriptors.tma.plan import TmaPlan
@@ -41,7 +41,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What was searched for, as it was asked.
 
@@ -66,7 +66,7 @@ class Asked:
     legality: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """A way to lay the tile out, proved, and what it costs. ``COLUMNS`` says what the numbers mean.
 
@@ -137,7 +137,7 @@ class Finding:
         return tuple((cost is None, int(cost or 0)) for cost in costs.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """A candidate without a descriptor, and the reason.
 
@@ -153,7 +153,7 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Survey:
     """All candidates of a request: what was found, best first, and what was refused."""
 

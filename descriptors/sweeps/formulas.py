@@ -16,12 +16,12 @@ Law: written in the extents of the tile or in multiples of its unit, a formula g
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
 from descriptors.derivation.basis import verdict_for_all
 from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_operand
 from descriptors.instructions.rules import IllegalError
 from descriptors.instructions.tables import K_BITS
@@ -33,7 +33,7 @@ _WIDTHS = {32: ("tf32", "tf32"), 16: ("bf16", "f16"), 8: ("e4m3", "f8f6f4"), 4: 
 _ORDERS = {"MN": (0, 1), "K": (1, 0)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormulaRow:
     """One row of the table.
 

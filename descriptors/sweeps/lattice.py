@@ -13,12 +13,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.instructions.tables import K_BITS
 from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, as_element_type, as_major, as_swizzle_mode
 from descriptors.words.descriptor import WORDS, architecture
@@ -57,7 +57,7 @@ def extents(text: object) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lattice:
     """A set of points, in a fixed order.
 

@@ -16,7 +16,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +23,7 @@ from descriptors.derivation.derive import derived
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.instructions.rules import Legality, kind_row
 from descriptors.operands.atoms import canonical_atom
 from descriptors.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Question:
     """The arguments of ``survey``, checked and typed."""
 

@@ -12,11 +12,11 @@ Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.proof.copy_model import landing_bits
 from descriptors.text import Told, extents_text
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 1 << 23
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dimension:
     """One dimension of the tensor map: a dimension of the tensor, or a digit of one.
 
@@ -62,7 +62,7 @@ class Dimension:
         return index if self.extent is None else index % self.extent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """One tensor copy.
 
@@ -79,7 +79,7 @@ class Box:
     offset_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmaPlan(Told):
     """The tensor map and the copies that fill a shared-memory tile.
 

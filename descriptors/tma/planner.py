@@ -15,12 +15,13 @@ Law: whatever the rank, every element is copied to where the layout has it; a hi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain, start_of
 from descriptors.tma.limits import (
@@ -46,7 +47,7 @@ from layoutalg import Layout, flatten, size
 _MOST_BOXES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Leaf:
     """A stride of the tile: ``extent`` steps of ``step`` elements along a mode, ``stride`` apart in shared memory."""
 

@@ -18,14 +18,13 @@ Law: rows and parts together take different lanes, all 128 of them but in the ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.tmem.fragment import lane_step, rescaled
 from layoutalg import Layout, make_layout
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Datapath:
     """An arrangement.
 

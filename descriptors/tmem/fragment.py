@@ -14,10 +14,10 @@ Law: every element has bits of its own, and the columns that are counted hold al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.geometry import CELL_BITS, COLUMNS, Cell
 from layoutalg import Coord, Layout, cosize, offsets
@@ -57,7 +57,7 @@ def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
     return Layout(layout.shape, changed(layout.stride))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemFragment(Told):
     """Where something lies, relative to the address that the instruction is given.
 

@@ -16,16 +16,17 @@ Law: parts do not overlap, each is aligned, and what is allocated is the least p
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.evidence import NVIDIA, weakest
 from descriptors.tmem.fragment import TmemFragment
 from descriptors.tmem.geometry import COLUMNS, LEAST_COLUMNS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """Something that takes columns.
 
@@ -46,7 +47,7 @@ class Part:
     fragment: TmemFragment | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnPlan(Told):
     """The columns of a CTA.
 

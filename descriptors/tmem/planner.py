@@ -12,9 +12,10 @@ Law: each part is as wide as what lies in it, copies to it included, and nothing
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.instructions.idesc import as_kind
 from descriptors.instructions.rules import Legality
 from descriptors.operands.operand import choose
@@ -32,7 +33,7 @@ _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns 
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Asked:
     """The arguments, checked."""
 

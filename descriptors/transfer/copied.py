@@ -17,11 +17,11 @@ Law: the tile of an A operand lands as ``operand_a`` says that the instruction r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import Told, word_text
 from descriptors.tmem.fragment import TmemFragment, checked, rescaled
@@ -33,7 +33,7 @@ from layoutalg import ComposedLayout, Layout, composition, make_layout
 ATOM_ROWS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copied(Told):
     """Copies of a tile.
 

@@ -18,9 +18,8 @@ Law: the layouts say what the landing model of the proof says in plain numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_copy
 from descriptors.tmem.evidence import BELIEVED, NVIDIA
 from descriptors.tmem.fragment import TmemFragment, lane_step
@@ -39,7 +38,7 @@ _LANES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemCopy:
     """One ``tcgen05.cp``.
 

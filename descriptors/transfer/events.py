@@ -20,12 +20,12 @@ True
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """One instruction.
 

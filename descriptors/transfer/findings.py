@@ -13,9 +13,8 @@ Law: whatever is found is found by a rule that is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.text import Told, counted
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA
 from descriptors.transfer.events import Event
@@ -36,7 +35,7 @@ RULES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventFinding:
     """Something wrong.
 
@@ -51,7 +50,7 @@ class EventFinding:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventReport(Told):
     """The outcome of a check.
 

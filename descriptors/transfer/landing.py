@@ -16,10 +16,10 @@ Law: a chain is proved, and is so no longer when one of its words names another 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.proof import read_model
 from descriptors.proof.landing_model import landing
 from descriptors.text import counted, tuple_text
@@ -41,7 +41,7 @@ class Step(NamedTuple):
     lane: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landing:
     """The outcome of a proof.
 

@@ -26,9 +26,9 @@ Law: a move reads as many bits as its registers hold, each once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.evidence import NVIDIA
 from descriptors.tmem.fragment import TmemFragment
@@ -46,7 +46,7 @@ _PACKED = {"ld": ".pack::16b", "st": ".unpack::16b"}
 _LANE, _COLUMN = 1 << 21, 32  # in bits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemMove(Told):
     """One ``tcgen05.ld`` or ``tcgen05.st``, by a warp.
 

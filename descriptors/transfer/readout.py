@@ -19,9 +19,8 @@ Law: all loads of all warps together hold each element once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.datapaths import HALF
 from descriptors.tmem.evidence import weakest
@@ -31,7 +30,7 @@ from descriptors.transfer.moves import MOST, TmemMove, columns_of, tmem_move
 from layoutalg import Layout, composition, left_inverse, make_identity_layout, make_layout, size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """One instruction of one warp.
 
@@ -48,7 +47,7 @@ class Load:
     origin: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readout(Told):
     """How an accumulator is read by loads of one shape.
 

@@ -19,9 +19,9 @@ Law: what a thread's result is reduced over is what its registers hold, of one l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.evidence import BELIEVED, DOCUMENTED
 from descriptors.tmem.fragment import TmemFragment, rescaled
@@ -39,7 +39,7 @@ TARGETS = ("sm_103a", "sm_103f", "sm_110a", "sm_110f")
 _NAME = r"(?P<load>\.?[0-9a-z]+\.x\d{1,3}(?:\.pack::16b)?)\.(?P<rest>[A-Za-z0-9.]+)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemReduction(Told):
     """One ``tcgen05.ld.red``, by a warp.
 

@@ -17,9 +17,8 @@ Law: elements have bits of their own in the source, outside the padding, and byt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.evidence import DOCUMENTED, weakest
 from descriptors.tmem.fragment import TmemFragment, rescaled
@@ -31,7 +30,7 @@ FORMATS = {"b8x16.b4x16_p64": (4, 8), "b8x16.b6x16_p32": (6, 4)}
 _GROUP, _BYTE = 16, 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WidenedCopy(Told):
     """One ``tcgen05.cp`` that widens its elements.
 

@@ -18,14 +18,14 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from operator import index as _index
 from typing import Any
 
 from descriptors.errors import ChoiceError, FieldError, brief
+from descriptors.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnknownCode:
     """A stored code that names nothing, kept so that decoding loses no bit.
 
@@ -39,7 +39,7 @@ class UnknownCode:
         return f"invalid code {self.code}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One field of a word.
 
@@ -122,7 +122,7 @@ class Field:
         return stored * self.unit
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """A machine word: its name, its width in bits, and its fields, which must not overlap.
 

@@ -10,10 +10,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen, replace
 from descriptors.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.words import sm90, sm100
 from descriptors.words.bitfield import Word
@@ -41,7 +41,7 @@ def architecture(value: object, where: str = "derive") -> Arch:
 _ARCHES: Mapping[str, Arch] = {name: name for name in WORDS}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SmemDescriptor:
     """What a tensor core is told about one operand in shared memory.
 

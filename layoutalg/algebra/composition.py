@@ -18,6 +18,7 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.flat import cut
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.layouts.plain_composition import compose_plain
@@ -77,7 +78,8 @@ def _composed(a: Any, b: Any) -> AnyLayout:
             return ComposedLayout(a, 0, b)
         if isinstance(b, Swizzle):
             return compose_swizzle(a, b)
-        return compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
+        found = cut(a, b) if type(b) is int and b > 0 else None
+        return trusted(*found[0]) if found else compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
     if isinstance(a, ComposedLayout):
         return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
     if isinstance(a, Swizzle) and isinstance(b, (Layout, ComposedLayout)):

@@ -28,6 +28,7 @@ from typing import Any
 
 from layoutalg.algebra.complement import gaps
 from layoutalg.errors import LayoutError, NotDivisibleError
+from layoutalg.layouts.flat import cut
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
@@ -63,6 +64,10 @@ def divide_plain(target: Layout, tiler: Tiler) -> Layout:
         return target
     if type(tiler) is tuple:
         return by_mode(target, tiler, divide_plain, "logical_divide")
+    found = cut(target, tiler) if type(tiler) is int and tiler > 0 else None
+    if found is not None:  # nearly always
+        (inner, step), (outer, leap) = found
+        return trusted((inner, outer), (step, leap))
     tile = as_tile(tiler, "logical_divide")
     total = product(target.shape)
     count = product(tile.shape)

@@ -22,7 +22,7 @@ from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.layouts.valid import valid_shape
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text, unflatten
-from layoutalg.tuples.leaf import as_int, is_one
+from layoutalg.tuples.leaf import as_int
 from layoutalg.tuples.types import Index, Shape, Stride
 
 
@@ -71,7 +71,7 @@ def _compact(shape: Shape, keys: list[Any]) -> Layout:
     extents = flatten_tuple(shape)
     strides = [0] * len(extents)
     current = 1
-    used = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None and not is_one(n)]
+    used = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None]
     for i in sorted(used, key=keys.__getitem__):  # stable: ties go left to right
         strides[i] = current
         current *= extents[i]

@@ -142,9 +142,26 @@ def downcast(layout: LayoutKind, n: int) -> LayoutKind:
 
 
 def _downcast(layout: Layout, n: int) -> Layout:
-    need_integer_strides(layout, "downcast")
-    extents = list(flatten_tuple(layout.shape))
-    strides = list(flatten_tuple(layout.stride))
+    extents, strides = flatten_tuple(layout.shape), flatten_tuple(layout.stride)
+    if {*map(type, extents), *map(type, strides)} == {int} and strides.count(1) < 2:  # nearly always
+        grows = strides.index(1) if 1 in strides else -1
+    else:
+        grows = _contiguous(need_integer_strides(layout, "downcast"), extents, strides)
+    wider = [d * n for d in strides]
+    if grows < 0:
+        return trusted(layout.shape, unflatten(wider, layout.shape))
+    wider[grows] = strides[grows]
+    longer = list(extents)
+    longer[grows] *= n
+    return trusted(unflatten(longer, layout.shape), unflatten(wider, layout.shape))
+
+
+def _contiguous(layout: Layout, extents: tuple[Any, ...], strides: tuple[Any, ...]) -> int:
+    """Which flat mode is contiguous; -1 where none is.
+
+    Raises:
+        NotDivisibleError: if two are.
+    """
     unit = [i for i, d in enumerate(strides) if equal(d, 1)]
     real = [i for i in unit if not is_one(extents[i])]
     if len(real) > 1 or (real and real[0] != unit[0]):
@@ -153,13 +170,7 @@ def _downcast(layout: Layout, n: int) -> Layout:
     if len(real) > 1:
         raise NotDivisibleError(f"downcast: at most one mode may have stride 1, found {len(real)}; layout = {layout}")
     # A mode of extent 1 is contiguous only if none else is: its stride is never used to step.
-    grows = (real or unit or [-1])[0]
-    for i, d in enumerate(strides):
-        if i == grows:
-            extents[i] *= n
-        else:
-            strides[i] = d * n
-    return trusted(unflatten(extents, layout.shape), unflatten(strides, layout.shape))
+    return (real or unit or [-1])[0]
 
 
 def _count(n: int, operation: str) -> int:

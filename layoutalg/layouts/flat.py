@@ -47,6 +47,48 @@ def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
     return trusted(tuple(extents), tuple(strides))
 
 
+#: A shape and its strides.
+Mode = tuple[Any, Any]
+
+
+def cut(layout: Layout, count: int) -> tuple[Mode, Mode] | None:
+    """A layout of numbers as the part that its first ``count`` indices go through, and the part that goes on there.
+
+    Both are coalesced, ``1:0`` where they hold nothing. None where the cut divides no mode that it falls into, and for
+    what must be looked at more closely: symbols, basis strides, a last mode of extent 1, a cut beyond the end.
+
+    >>> cut(Layout((4, 6), (1, 8)), 8), cut(Layout((4, 6), (1, 8)), 6)
+    ((((4, 2), (1, 8)), (3, 16)), None)
+    """
+    shape, stride = flatten_tuple(layout.shape), flatten_tuple(layout.stride)
+    if not shape or shape[-1] == 1 or set(map(type, shape)) != {int} or set(map(type, stride)) != {int}:
+        return None
+    first: Flat = ([], [])
+    rest: Flat = ([], [])
+    for s, d in zip(*merge(shape, stride)):  # noqa: B905  parallel
+        if count % s == 0 and count != 1:
+            part = s
+            count //= s
+        elif s % count == 0:
+            part, count = count, 1
+        else:
+            return None
+        if part != 1:
+            first[0].append(part)
+            first[1].append(d)
+        if part != s:
+            rest[0].append(s // part)
+            rest[1].append(d * part)
+    return (_mode(first), _mode(rest)) if count == 1 else None
+
+
+def _mode(flat: Flat) -> Mode:
+    extents, strides = flat
+    if len(extents) == 1:
+        return extents[0], strides[0]
+    return (tuple(extents), tuple(strides)) if extents else (1, 0)
+
+
 def filtered(layout: Layout) -> Flat:
     """The coalesced flat modes of a layout without those of stride 0."""
     kept = [

@@ -219,31 +219,36 @@ def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
     """
     if type(index) is int and type(shape) is tuple and index >= 0:
         found = _unranked_once(index, shape)
-        if found is not None and not found[1] and found[2] <= LIMIT:
-            return found[0]
+        if found is not None:
+            return found
     shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
     check_depth(index, "idx2crd: index")
     return _unranked(index, shape)
 
 
-def _unranked_once(index: int, shape: tuple[Any, ...], levels: int = 4) -> tuple[Index, int, int] | None:
-    """The coordinate of an index, what of it is beyond the shape, and the shape's size; None for any odd shape."""
-    where, total = list[Index](), 1
+def _unranked_once(index: int, shape: tuple[Any, ...]) -> Index | None:
+    """The coordinate of an index in a shape of numbers, two levels deep at most; None where it must be looked at."""
+    where: list[Index] = []
+    total = 1
     for item in shape:
         if type(item) is int:
             if item < 1:
                 return None
-            index, x = divmod(index, item)
-            where.append(x)
+            where.append(index % item)
+            index //= item
             total *= item
             continue
-        below = _unranked_once(index, item, levels - 1) if type(item) is tuple and levels else None
-        if below is None:
+        if type(item) is not tuple:
             return None
-        where.append(below[0])
-        index = below[1]
-        total *= below[2]
-    return tuple(where), index, total
+        inner = []
+        for extent in item:
+            if type(extent) is not int or extent < 1:
+                return None
+            inner.append(index % extent)
+            index //= extent
+            total *= extent
+        where.append(tuple(inner))
+    return tuple(where) if not index and total <= LIMIT else None
 
 
 def _unranked(index: Index, shape: Shape) -> Index:

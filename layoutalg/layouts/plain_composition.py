@@ -24,11 +24,15 @@ Source: CUTLASS ``include/cute/layout.hpp`` (composition); the theorem is derive
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import chain
+from operator import lt
 from typing import Any, NoReturn
 
 from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts import jumps
 from layoutalg.layouts.boundaries import boundaries, is_clean, skipped
+from layoutalg.layouts.flat import from_flat
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.tuples.basis import ScaledBasis, Vector, is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
@@ -42,20 +46,22 @@ _MANY = 16
 Leaf = tuple[Any, Any]
 Piece = tuple[list[Any], list[Any]]
 
+#: Whether one number is less than another; where there are symbols, whether it surely is.
+Less = Callable[[Any, Any], bool]
+
 
 def compose_plain(a: Layout, b: Layout) -> Layout:
     """:func:`composition` of two plain layouts."""
+    extents, strides = _coalesced(a)
+    leaves = list(zip(flatten_tuple(b.shape), flatten_tuple(b.stride), strict=True))
+    if {*map(type, extents), *map(type, strides), *map(type, chain.from_iterable(leaves))} == {int}:  # nearly always
+        return _assemble(_compose_leaves(extents, strides, leaves, a, b, lt), b.shape)
     if has_basis(b):
         return _compose_basis(a, b)
-    extents, strides = _coalesced(a)
     vectors = has_basis(a)
     if vectors:
         strides = [Vector.of(stride) for stride in strides]
-    if type(b.shape) is not tuple:
-        pieces = _compose_leaves(extents, strides, [(b.shape, b.stride)], a, b)
-    else:
-        leaves = list(zip(flatten_tuple(b.shape), flatten_tuple(b.stride), strict=True))
-        pieces = _compose_leaves(extents, strides, leaves, a, b)
+    pieces = _compose_leaves(extents, strides, leaves, a, b, surely_less)
     if vectors:
         pieces = [(s, [d.as_stride() if isinstance(d, Vector) else d for d in ds]) for s, ds in pieces]
     return _assemble(pieces, b.shape)
@@ -64,15 +70,11 @@ def compose_plain(a: Layout, b: Layout) -> Layout:
 def _assemble(pieces: list[Piece], profile: IntTuple) -> Layout:
     """Put the pieces of the leaves of b into the nesting of b."""
     if type(profile) is not tuple:
-        return trusted(_nested(pieces[0][0]), _nested(pieces[0][1]))
+        return from_flat(*pieces[0])
     return trusted(
-        unflatten([_nested(extents) for extents, _ in pieces], profile),
-        unflatten([_nested(strides) for _, strides in pieces], profile),
+        unflatten([s[0] if len(s) == 1 else tuple(s) for s, _ in pieces], profile),
+        unflatten([d[0] if len(d) == 1 else tuple(d) for _, d in pieces], profile),
     )
-
-
-def _nested(modes: list[Any]) -> Any:
-    return modes[0] if len(modes) == 1 else tuple(modes)
 
 
 def _coalesced(a: Layout) -> Piece:
@@ -95,7 +97,9 @@ def _coalesced(a: Layout) -> Piece:
     return (extents, strides) if extents else ([1], [0])
 
 
-def _compose_leaves(extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout, b: Layout) -> list[Piece]:
+def _compose_leaves(
+    extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout, b: Layout, less: Less
+) -> list[Piece]:
     """Compose coalesced modes with the leaves of b, which add up to one index.
 
     First the rule that CuTe uses, which is exact for one leaf where it applies; where it does not, or where the leaves
@@ -107,20 +111,20 @@ def _compose_leaves(extents: list[Any], strides: list[Any], leaves: list[Leaf], 
     pieces = []
     indices: list[Leaf] = []  # every mode of the result as a mode n:t of the index into a
     # Bisection pays from a few modes on, and needs numbers.
-    bounds = boundaries(extents) if len(extents) > _MANY and set(map(type, extents)) == {int} else None
+    bounds = boundaries(extents) if len(extents) > _MANY and less is lt else None
     for n, t in leaves:
-        first, rest = (0, t) if bounds is None or type(t) is not int or t < 1 else skipped(bounds, t)
-        piece = _divide_leaf(extents, strides, n, t, indices, first, rest)
+        first, rest = (0, t) if bounds is None or t < 1 else skipped(bounds, t)
+        piece = _divide_leaf(extents, strides, n, t, indices, first, rest, less)
         if piece is None:
             return _exact(extents, strides, leaves, a, b)
         pieces.append(piece)
-    if len(leaves) > 1 and not _clean(extents, indices, bounds):
+    if len(leaves) > 1 and not _clean(extents, indices, bounds, less):
         return _exact(extents, strides, leaves, a, b)
     return pieces
 
 
 def _divide_leaf(
-    extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf], first: int, rest_t: Any
+    extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf], first: int, rest_t: Any, less: Less
 ) -> Piece | None:
     """Compose with one leaf n:t by CuTe's divisibility rule, from mode ``first`` on; None where it does not apply."""
     if n == 1 or t == 0:
@@ -136,7 +140,7 @@ def _divide_leaf(
         if rest_t % s == 0:  # every step skips whole turns of this mode
             rest_t //= s
             continue
-        if surely_less(rest_t * (rest_n - 1), s):  # the whole rest stays inside this mode
+        if less(rest_t * (rest_n - 1), s):  # the whole rest stays inside this mode
             indices.append((rest_n, sign * step))
             out_extents.append(rest_n)
             out_strides.append(sign * rest_t * d)
@@ -160,16 +164,16 @@ def _divide_leaf(
     return out_extents, out_strides
 
 
-def _clean(extents: list[Any], indices: list[Leaf], bounds: list[int] | None = None) -> bool:
+def _clean(extents: list[Any], indices: list[Leaf], bounds: list[int] | None, less: Less) -> bool:
     """Whether no sum of the index modes carries across a boundary of a that a single one does not."""
     if min([t for _, t in indices]) < 0 if indices else False:
         return False
-    if bounds is not None and all(type(n) is int and type(t) is int for n, t in indices):
+    if bounds is not None:
         return is_clean(bounds, indices)
     boundary = 1
     for s in extents[:-1]:
         boundary *= s
-        if not surely_less(sum([t % boundary * (n - 1) for n, t in indices]), boundary):
+        if not less(sum([t % boundary * (n - 1) for n, t in indices]), boundary):
             return False
     return True
 

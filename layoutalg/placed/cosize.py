@@ -10,7 +10,6 @@ True
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 from layoutalg.errors import LayoutError
@@ -18,8 +17,6 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.placed.offset_table import offset_table
-from layoutalg.placed.offsets import offsets
 from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, need_int
@@ -96,6 +93,11 @@ def _cosize_composed(layout: ComposedLayout) -> int:
 
 def _ends(layout: ComposedLayout) -> tuple[int, int]:
     """The lowest and the highest offset: by numpy where there are many; a browser has none."""
+    from importlib.util import find_spec  # a plain layout needs none of what counts offsets
+
+    from layoutalg.placed.offset_table import offset_table
+    from layoutalg.placed.offsets import offsets
+
     if need_int(size(layout), "cosize: the size of a composed layout") > _FEW and find_spec("numpy") is not None:
         image = offsets(layout)
         return int(image.min(initial=0)), int(image.max(initial=0))

@@ -74,13 +74,11 @@ def unflatten(leaves: Iterable[Any], profile: IntTuple) -> Any:
     (1, (2, 3))
     """
     iterator = iter(leaves)
-    return _arrange(iterator, profile)
+    return _arrange(iterator, profile) if type(profile) is tuple else next(iterator)
 
 
-def _arrange(leaves: Iterator[Any], profile: IntTuple) -> Any:
-    if type(profile) is tuple:
-        return tuple([_arrange(leaves, item) for item in profile])
-    return next(leaves)
+def _arrange(leaves: Iterator[Any], profile: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([_arrange(leaves, item) if type(item) is tuple else next(leaves) for item in profile])
 
 
 def congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
@@ -229,6 +227,35 @@ def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
             f"coordinate: an index must lie in [0,{product(shape)}), found {_shown(coord)}; shape = {text(shape)}"
         )
     return extended_offset(coord, flatten_tuple(shape), flatten_tuple(stride))
+
+
+def plain_offset(coord: tuple[Any, ...], shape: Any, stride: Any) -> int | None:
+    """:func:`inner_offset` of indices inside modes of numbers, one level deep; None where that must look closer.
+
+    >>> plain_offset((1, 5), (4, (2, 4)), (2, (1, 8))), plain_offset((1, 8), (4, (2, 4)), (2, (1, 8)))
+    (19, None)
+    """
+    if type(shape) is not tuple or len(shape) != len(coord):
+        return None
+    total = 0
+    for c, s, d in zip(coord, shape, stride):  # noqa: B905  # congruent, and saying it again costs a tenth
+        if type(c) is not int or c < 0:
+            return None
+        if type(s) is int and type(d) is int:
+            if c >= s:
+                return None
+            total += c * d
+        elif type(d) is tuple:
+            for n, step in zip(s, d):  # noqa: B905  # congruent
+                if type(n) is not int or type(step) is not int:
+                    return None
+                total += c % n * step
+                c //= n
+            if c:
+                return None
+        else:
+            return None
+    return total
 
 
 def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...]) -> Any:

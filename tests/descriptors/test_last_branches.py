@@ -15,7 +15,7 @@ from derived import K_128
 from descriptors import ChoiceError, DescriptorError, ProofError, derive
 from descriptors.cli.command import main
 from descriptors.debug.diff import diff
-from descriptors.derivation import basis
+from descriptors.derivation.parts import derivation
 from descriptors.derivation.symbolic import symbolic_extents
 from descriptors.derivation.verify import verify
 from descriptors.operands.explicit import tile_of_partition
@@ -33,7 +33,7 @@ def wrong_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every derivation gives words whose start is 32 bytes off."""
     honest = SmemDescriptor.encode
     monkeypatch.setattr(SmemDescriptor, "encode", lambda word: honest(word) ^ 2)
-    monkeypatch.setattr(basis, "_operand", basis._operand.__wrapped__)  # nothing that was read before
+    monkeypatch.setattr(derivation, "_encoded", derivation._encoded.__wrapped__)  # nothing that was read before
     yield
 
 

@@ -37,6 +37,7 @@ ROOMS = {
     "layoutalg": "",
     "layoutalg.cli": "console options values analyses listing atoms check algebra analysis picture command",
     "layoutalg.__main__": "",
+    "descriptors.frozen": "",
     "descriptors.errors": "",
     "descriptors.text": "",
     "descriptors.operands": "synonyms operand swizzled decayed atoms pasted explicit",
@@ -51,7 +52,7 @@ ROOMS = {
     "descriptors.requests": "arguments request",
     "descriptors.derivation.parts": "table advance crossing places derivation",
     "descriptors.derivation": (
-        "compared verify symbolic_tile symbolic cut_tile one_by_one basis columns_for_all family proved derive"
+        "report compared verify symbolic_tile symbolic cut_tile one_by_one basis columns_for_all family proved derive"
     ),
     "descriptors.debug": "reading warnings decode expectation read fit candidates across diff",
     "descriptors.tma": "limits plan planner",
@@ -95,6 +96,7 @@ ROOMS = {
     "descriptors.lessons.judges.by_hand": "arithmetic threads swizzles",
     "descriptors.lessons.judges.claims": "places offsets instructions cells",
     "descriptors.lessons": "source examples figures grading progress handed telling markup pages handout notebooks",
+    "descriptors.lessons.teaching": "documents notes sheets slides card names teacher routes",
     "descriptors.lessons.live": "cells answer site",
     "descriptors": "",
     "descriptors.cli.asking": "elsewhere values completion options tiles check",

@@ -48,6 +48,7 @@ SHARED = [
     ("descriptors.theorem", "descriptors/theorem/test_agreement.py", "the form that the theorem is about", "affine"),
     ("descriptors.requests", "descriptors/derivation/test_derive.py", "refusals as derive tells them", "arguments"),
     ("descriptors.derivation.parts", "descriptors/derivation/parts/test_derivation.py", "such tables", "table places"),
+    ("descriptors.derivation", "descriptors/derivation/test_verify.py", "what a comparison comes to", "report"),
     ("descriptors.debug", "descriptors/debug/test_warnings.py", "what is known of a word shows in warnings", "reading"),
     ("descriptors.tma", "descriptors/tma/test_planner.py", "numbers that every plan must keep", "limits"),
     ("descriptors.tmem", "descriptors/tmem/test_geometry.py", "grades of what is known", "evidence"),

@@ -38,7 +38,8 @@ def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | N
 
 def extents_or_name(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
     """A callback that reads ``64x16``, or leaves the name of an instruction, ``m64n128k16``, as it is."""
-    if text is not None and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII):
+    # The first letter is looked at first: extents have none, and a pattern takes long to compile.
+    if text is not None and text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII):
         return text
     return numbers("x")(context, parameter, text)
 

@@ -16,18 +16,18 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from descriptors.derivation.parts.table import MOST_SUBTILES, numbers, sums
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.text import counted, tuple_text
 from descriptors.words.address import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, flatten, size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdvanceReport:
     """Where the subtiles of a tile start and end, and whether the hardware can go there.
 

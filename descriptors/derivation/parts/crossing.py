@@ -22,10 +22,10 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.matching.canonical import Match, match_form
 from descriptors.matching.forms import form
 from descriptors.matching.partition import Tile, in_16_bytes, partition
@@ -39,7 +39,7 @@ from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, lo
 PIECES, LINE = 3, LINE_BYTES // 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crossing:
     """Where the operands of a tile that cross atoms begin and go on along K.
 
@@ -72,7 +72,7 @@ class Crossing:
         return self.begins(k) % LINE + PIECES > LINE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Columns:
     """A tile cut into columns of 16 bytes of K, as the steps of a derivation.
 

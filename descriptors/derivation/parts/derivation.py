@@ -13,7 +13,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -22,6 +21,7 @@ from descriptors.derivation.parts.crossing import Crossing
 from descriptors.derivation.parts.places import PlacedSubtiles
 from descriptors.derivation.parts.table import Grid, mapped, sums
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen, replace
 from descriptors.matching.canonical import Match
 from descriptors.matching.forms import LEADING
 from descriptors.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
@@ -31,7 +31,7 @@ from descriptors.words.descriptor import Arch, SmemDescriptor
 from layoutalg import ComposedLayout, Layout, cosize
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Derivation(PlacedSubtiles):
     """Every step from a tile to its descriptors. Layouts with a swizzle are ``ComposedLayout``; ``plain`` strips it.
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report, verify
+from descriptors.derivation.report import Report
+from descriptors.derivation.verify import verify
 from descriptors.errors import DescriptorError
 from descriptors.explorer.parts.edited import edited_word
 from descriptors.explorer.parts.question import Question

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.frozen import frozen
 
 #: What can be asked for, in the order in which a page shows it.
 PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
@@ -28,7 +29,7 @@ TABS = ("tile", "atom", "banks", "memory", "tensor", "registers")
 LONGEST = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """Everything that a page can ask, as ``derive`` and the pictures take it.
 

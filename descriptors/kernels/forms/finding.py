@@ -9,8 +9,8 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from descriptors.frozen import frozen
 from descriptors.protocol.broken import RULES, Broken, Level, Rule
 from descriptors.text import Told, counted
 
@@ -72,7 +72,7 @@ FORMS: Mapping[str, Rule] = {rule.name: rule for rule in _ROWS}
 ALL_RULES: Mapping[str, Rule] = {**FORMS, **RULES}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """A rule that an instruction breaks.
 
@@ -91,7 +91,7 @@ class Finding:
     registers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report(Told):
     """What a check of a PTX text found.
 

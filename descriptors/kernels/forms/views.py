@@ -15,8 +15,8 @@ Law: a view is made from the whole of its operands: with one more there is none.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from descriptors.frozen import frozen
 from descriptors.instructions.tables import DENSE_K
 from descriptors.ptx.module import Instruction
 from descriptors.ptx.operands import Address, Negated, Operand, Vector, operands
@@ -36,7 +36,7 @@ _WGMMA_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wgmma:
     """A ``wgmma.mma_async``.
 
@@ -118,7 +118,7 @@ def wgmma(one: Instruction) -> Wgmma | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorMma:
     """A ``tcgen05.mma``.
 

@@ -1,4 +1,5 @@
-"""The course as a folder: pages, handout, solutions, notebooks; with Pyodide also the engine, and all of it offline.
+"""The course as a folder: pages, slides, handout, card, solutions, notebooks, the teacher's page; with Pyodide the
+engine too, and all of it offline.
 
 Files that never change under their name have a hash in it: a folder of the engine, one of Pyodide. A service worker
 keeps every file after the first visit, each checked against its hash. Law: what has changed has another name.
@@ -24,14 +25,21 @@ from descriptors.lessons.markup import part
 from descriptors.lessons.notebooks import notebook
 from descriptors.lessons.pages import Engine, index, lines_page, page
 from descriptors.lessons.source import Lesson, folder, lessons
+from descriptors.lessons.teaching.card import card
+from descriptors.lessons.teaching.routes import first_steps
+from descriptors.lessons.teaching.slides import deck
+from descriptors.lessons.teaching.teacher import teacher_page
 
 
-def write_course(target: Path, pyodide: Path | None = None) -> list[tuple[str, int]]:
+def write_course(
+    target: Path, pyodide: Path | None = None, more: Mapping[str, bytes] | None = None
+) -> list[tuple[str, int]]:
     """Write the course into a folder.
 
     Args:
         target: where to; made if it is not there.
         pyodide: the folder of the npm package ``pyodide``; None for pages on which nothing runs.
+        more: further files by their names, as the wheel that notebooks install.
 
     Returns:
         Name and bytes of each file.
@@ -39,7 +47,7 @@ def write_course(target: Path, pyodide: Path | None = None) -> list[tuple[str, i
     Raises:
         DescriptorError: if Pyodide is not there, a file cannot be written, or the extra ``course`` is not installed.
     """
-    return write(target, site(lessons(), pyodide), "FOLDER")
+    return write(target, site(lessons(), pyodide, more), "FOLDER")
 
 
 def write_zip(target: Path) -> Path:
@@ -57,20 +65,26 @@ def write_zip(target: Path) -> Path:
     return target.parent / f"{target.name}.zip"
 
 
-def site(course: Sequence[Lesson], pyodide: Path | None = None) -> dict[str, bytes]:
+def site(
+    course: Sequence[Lesson], pyodide: Path | None = None, more: Mapping[str, bytes] | None = None
+) -> dict[str, bytes]:
     """Every file of the course by its name; it raises as :func:`write_course`."""
     assets = {} if pyodide is None else _assets(pyodide)
     engine = _engine(assets) if assets else None
-    texts = {"index.html": index(course, engine), "handout.html": handout(course)}
-    texts["solutions.html"] = solution_book(course)
+    books = {f"{lesson.number:02}.ipynb": notebook(lesson).encode() for lesson in course} | dict(more or {})
+    texts = {"index.html": index(course, engine, first_steps(course, books)), "handout.html": handout(course)}
+    texts |= {"solutions.html": solution_book(course), "card.html": card()}
+    texts |= {f"{lesson.number:02}-slides.html": deck(lesson) for lesson in course}
     if engine is not None:
         texts["lines.html"] = lines_page(engine)
     for lesson in course:
         texts[f"{lesson.number:02}.html"] = page(lesson, course, engine)
     made = {name: text.encode() for name, text in texts.items()} | assets
+    sizes = {name: len(data) for name, data in (made | books).items()}
+    made["teacher.html"] = teacher_page(course, sizes).encode()
     if engine is not None:
         made["offline.js"] = _offline(made)
-    return made | {f"{lesson.number:02}.ipynb": notebook(lesson).encode() for lesson in course}
+    return made | books
 
 
 def _assets(pyodide: Path) -> dict[str, bytes]:

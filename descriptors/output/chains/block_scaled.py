@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.output.chains import factors
 from descriptors.output.tmem import columns
 from descriptors.scales.block_scaled import BlockScaled, MmaStep

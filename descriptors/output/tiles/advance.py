@@ -13,10 +13,10 @@ True
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from descriptors.derivation.parts.advance import AdvanceReport
+from descriptors.frozen import contents
 
 
 def tell(report: AdvanceReport) -> str:
@@ -31,4 +31,4 @@ def record(report: AdvanceReport) -> dict[str, Any]:
     >>> record(derive((128, 128), "bf16", "K", "128B", (64, 16)).advance_report())["fits_field"]
     True
     """
-    return {**asdict(report), "fits_field": report.fits_field, "fits_memory": report.fits_memory}
+    return {**contents(report), "fits_field": report.fits_field, "fits_memory": report.fits_memory}

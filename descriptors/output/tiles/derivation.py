@@ -23,7 +23,7 @@ from descriptors import text
 from descriptors.derivation.parts.crossing import LINE, PIECES
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.proved import Proof
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import plain
 from descriptors.output.tiles import advance, proof
@@ -34,7 +34,6 @@ from descriptors.output.words.fields import field_cells, number_or_text
 from descriptors.output.words.pages import page
 from descriptors.text import aligned, counted, extents_text, word_text
 from descriptors.words.bitfield import span
-from descriptors.words.transpose import transpose_note
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 
@@ -170,6 +169,8 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
     yield from aligned(_fields(d, base), "<<>><", indent=3)
     yield f"   word  {word_text(d.descriptor_at(base).encode())}"
     if d.transposed:
+        from descriptors.words.transpose import transpose_note  # of MN-major operands alone
+
         yield f"   {transpose_note(d.arch, d.operand)}"
     starts = ", where the swizzle pattern starts: base_offset is 0 only then."
     if d.crossing is not None:

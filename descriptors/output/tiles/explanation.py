@@ -21,7 +21,6 @@ from descriptors.matching.forms import LEADING, STRIDE
 from descriptors.operands.operand import SwizzleMode
 from descriptors.text import extents_text, word_text
 from descriptors.words.bitfield import span
-from descriptors.words.transpose import transpose_note
 from layoutalg import size
 
 
@@ -106,6 +105,8 @@ def _sentences(d: Derivation) -> Iterator[str]:
             f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
         )
     if d.transposed:
+        from descriptors.words.transpose import transpose_note  # of MN-major operands alone
+
         yield transpose_note(d.arch, d.operand)
     yield _masks(d)
     if d.crossing is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from descriptors import text
 from descriptors.derivation.proved import Proof
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.output.words.pages import page
 
 

@@ -11,10 +11,10 @@ Law: the wavefronts of a phase are the most words that any bank serves in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.operands.operand import LINE_BYTES
 from descriptors.operands.swizzled import parts, plain
 from descriptors.output.tiles.explanation import names
@@ -27,7 +27,7 @@ BANKS, WORD_BYTES = 32, 4
 MOST_LINES = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lanes:
     """What the lanes of a warp ask for.
 
@@ -43,7 +43,7 @@ class Lanes:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """One access and the lines of shared memory that it touches.
 

@@ -10,9 +10,9 @@ swizzle gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from descriptors.frozen import frozen
 from descriptors.operands.operand import LINE_BYTES, SwizzleMode
 from descriptors.pictures.conflicts.swizzle_panels import LEFT, places, ruler
 from descriptors.pictures.parts.tables import story, table
@@ -22,7 +22,7 @@ from layoutalg import Figure, Picture, Scene, Swizzle
 BITS = 14
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SwizzlePicture(Picture):
     """What a swizzle mode does to addresses.
 

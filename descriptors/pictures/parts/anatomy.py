@@ -14,12 +14,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.parts.table import Grid
 from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
 from descriptors.operands.operand import SwizzleMode
 from descriptors.operands.swizzled import parts, plain
 from layoutalg import Swizzle, size
@@ -33,7 +33,7 @@ MOST_PIECES = 1 << 16
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anatomy:
     """One stage of a derived tile, taken apart.
 

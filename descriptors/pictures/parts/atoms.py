@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy, bank_group, ranks
 from descriptors.pictures.parts.panels import (
@@ -37,7 +37,7 @@ from layoutalg import Figure, Picture, Scene
 TOP, HIGH, WIDE = 150, 400, 440
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtomsPicture(Picture):
     """How a tile is stacked out of atoms.
 

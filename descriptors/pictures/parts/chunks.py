@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.frozen import frozen
 from descriptors.output.tiles.explanation import step_meanings, unread_because
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.parts.chunk_panels import (
@@ -32,7 +32,7 @@ from layoutalg import Figure, Picture, Scene
 TOP, ROOM = 116, 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunksPicture(Picture):
     """What one instruction reads, as the hardware walks it.
 

@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.frozen import frozen
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, bank_group
 from descriptors.pictures.parts.chunk_panels import (
     chunk_heading,
@@ -39,7 +39,7 @@ from layoutalg import Figure, Picture, Scene
 GAP, TOP = 56, 142
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LevelsPicture(Picture):
     """The four nested levels of a tile.
 

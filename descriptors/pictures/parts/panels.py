@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.frozen import frozen
 from descriptors.operands.operand import Major, SwizzleMode
 from descriptors.output.tiles.explanation import names
 from descriptors.text import counted
@@ -24,7 +24,7 @@ Labels = Sequence[Sequence[str]]
 Roles = Sequence[Sequence[str | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """A panel of cells: its upper left corner, its size, how many rows and columns.
 

@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import ChoiceError
+from descriptors.frozen import frozen
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy, Pair, bank_group, ranks
 from descriptors.pictures.parts.panels import Frame, amount, atom_name, border, fitted, subtile_name, ticks, times, told
@@ -40,7 +40,7 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TilePicture(Picture):
     """A tile, piece by piece.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.frozen import frozen
 from descriptors.operands.swizzled import plain
 from descriptors.output.tiles.explanation import names
 from descriptors.pictures.parts.anatomy import Anatomy
@@ -29,7 +29,7 @@ from layoutalg import Figure, Picture, Scene, size
 WIDE = 1060
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdvancePicture(Picture):
     """How the start address moves over a tile.
 

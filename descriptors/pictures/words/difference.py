@@ -9,11 +9,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.debug.decode import decode
 from descriptors.debug.diff import Diff
+from descriptors.frozen import frozen
 from descriptors.pictures.parts.panels import Frame, border, every, fill, hairs, spaced, ticks, times
 from descriptors.pictures.parts.tables import shown, story, table
 from descriptors.pictures.words.word_panel import word_panel
@@ -29,7 +29,7 @@ WIDE, DOWN, TOP = 1060, 768, 112
 SIDE, LEAST = 330, 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DifferencePicture(Picture):
     """A word compared with a layout.
 

@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.debug.decode import Decoded
 from descriptors.derivation.parts.derivation import Derivation
+from descriptors.frozen import frozen
 from descriptors.output.words.fields import number_or_text
 from descriptors.pictures.parts.tables import shown, story
 from descriptors.pictures.words.word_panel import field_role, word_panel
@@ -25,7 +25,7 @@ from layoutalg import Figure, Picture, Scene
 WIDE, COLUMNS, LINE = 1060, (0, 32, 112, 280, 372, 470), 25
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordPicture(Picture):
     """A decoded word.
 

@@ -11,9 +11,8 @@ Law: registers and columns hold as many elements as a CTA's share of the tile ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.instructions.rules import type_name
 from descriptors.plans.parts.asked import MainLoop
 from descriptors.text import counted
@@ -29,7 +28,7 @@ THREAD_REGISTERS, SM_REGISTERS = 255, 65536
 _WARPGROUP = 128
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Registers:
     """Accumulators in registers; M block i is of warpgroup ``i % warpgroups``, as CUTLASS deals them out.
 
@@ -51,7 +50,7 @@ class Registers:
         return self.fragment.shape[0] * self.fragment.shape[1] * self.each * self.warpgroups
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorColumns:
     """Accumulators in tensor memory, with all else that takes columns.
 

@@ -9,9 +9,8 @@ Law: as many stages as fit do fit, and one more does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen
 from descriptors.plans.parts.asked import MOST_STAGES
 from descriptors.text import counted
 from descriptors.words.address import SMEM_BYTES
@@ -24,7 +23,7 @@ EXTRA_BYTES = 16
 USUAL_STAGES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """Shared memory of a CTA.
 

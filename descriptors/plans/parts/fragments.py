@@ -16,8 +16,7 @@ Law: what the loads leave in the registers is what the instruction takes from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from descriptors.frozen import frozen
 from descriptors.operands.operand import Major
 from descriptors.plans.parts.asked import MainLoop
 from descriptors.plans.parts.operands import StagedOperand
@@ -28,7 +27,7 @@ from layoutalg import Fragment, fragment
 ROWS, REGISTERS, WARP = 64, 4, 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadedOperand:
     """A in the registers of the warpgroups.
 
@@ -69,7 +68,7 @@ class LoadedOperand:
         return (row, column + line) if ".trans" in self.move else (row + line, column)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadedReport(Told):
     """The proof of A in registers.
 

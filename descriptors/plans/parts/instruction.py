@@ -10,8 +10,7 @@ Law: an instruction descriptor says the extents and the majors that the plan was
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from descriptors.frozen import frozen
 from descriptors.instructions.idesc import idesc
 from descriptors.instructions.rules import type_name
 from descriptors.operands.operand import Major
@@ -19,7 +18,7 @@ from descriptors.plans.parts.asked import MainLoop
 from descriptors.plans.parts.scales import Scales
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PtxLine:
     """An instruction.
 

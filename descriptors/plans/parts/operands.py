@@ -13,11 +13,12 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.instructions.operands import check_operand
 from descriptors.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
 from descriptors.plans.parts.asked import MainLoop
@@ -31,7 +32,7 @@ from descriptors.words.transpose import transpose_bit
 _WIDEST = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StagedOperand:
     """An operand in the shared memory of one CTA, all stages of it.
 

@@ -14,9 +14,8 @@ Law: the pointers of the K blocks name different bytes, and carry the ids that t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
 from descriptors.plans.parts.asked import MainLoop
 from descriptors.scales.factors import ScaleFactors, scale_factors
 from descriptors.scales.kinds import factors_of
@@ -26,7 +25,7 @@ from descriptors.text import extents_text
 _STEP_ROWS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scales:
     """The scale factors of both operands in one CTA.
 

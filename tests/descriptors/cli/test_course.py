@@ -59,6 +59,13 @@ def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureF
     assert f"1 of {len(lessons()[4].exercises)} solved" in say(capsys)[1]
 
 
+def test_the_card_is_told_in_lines_of_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = say(capsys, "card")
+    assert status == 0
+    assert "zipped_divide((8,8):(8,1), (4,2))      ((4,2),(2,4)):((8,1),(32,2))" in told
+    assert max(map(len, told.splitlines())) <= 160
+
+
 def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from descriptors import derive, verify
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from descriptors.errors import DescriptorError
 from layoutalg import Layout
 

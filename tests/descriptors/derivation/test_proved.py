@@ -12,7 +12,7 @@ from derived import K_128, MN_64, unproved
 from places import ROOT
 
 from descriptors import DescriptorError, ProofError, derive, proved, verify
-from descriptors.derivation.verify import Report
+from descriptors.derivation.report import Report
 from layoutalg import ComposedLayout, Layout
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from browsers import browser
 
 from descriptors.lessons.handout import handout, solution_book
 from descriptors.lessons.markup import inline
@@ -23,3 +26,25 @@ def test_the_handout_tells_no_solution_and_the_book_all() -> None:
 def test_the_book_has_the_notes_of_every_lesson() -> None:
     answers = solution_book(lessons())
     assert answers.count("<b>Cures:</b>") == answers.count("<b>Aim:</b>") == len(lessons())
+
+
+def test_a_handout_has_squared_paper_and_a_line_that_begins_as_the_starter() -> None:
+    pytest.importorskip("markdown_it")
+    questions = handout(lessons())
+    exercises = [one for lesson in lessons() for one in lesson.exercises]
+    assert questions.count('class="squares"') == questions.count('<p class="line">') == len(exercises)
+
+
+def test_nothing_is_cut_off_on_paper(tmp_path: Path) -> None:
+    pytest.importorskip("markdown_it")
+    with browser() as started:
+        page = started.new_page(viewport={"width": 673, "height": 960})  # 178 mm, what A4 leaves between the margins
+        page.emulate_media(media="print")
+        for name, text in (("handout", handout(lessons())), ("solutions", solution_book(lessons()))):
+            path = tmp_path / f"{name}.html"
+            path.write_text(text, encoding="utf-8")
+            page.goto(path.as_uri())
+            elements = "[...document.querySelectorAll('main :not(svg *)')].filter(e => e.clientWidth)"
+            wide = f"{elements}.filter(e => e.scrollWidth > e.clientWidth + 1)"
+            assert page.evaluate(f"{wide}.map(e => e.tagName + e.className + e.textContent.slice(0, 60))") == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

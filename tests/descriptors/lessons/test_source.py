@@ -52,7 +52,7 @@ def test_every_lesson_has_examples_which_pytest_runs() -> None:
     with open(ROOT / "pyproject.toml", "rb") as file:
         options = tomllib.load(file)["tool"]["pytest"]["ini_options"]
     assert "course" in options["testpaths"] and "--doctest-glob=course/*.md" in options["addopts"]
-    assert all(">>> " in path.read_text(encoding="utf-8") for path in folder().glob("*.md"))
+    assert all(">>> " in path.read_text(encoding="utf-8") for path in folder().glob("[0-9][0-9]-*.md"))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)

@@ -19,7 +19,7 @@ from places import ROOT
 
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
-from descriptors.derivation import basis
+from descriptors.derivation.parts import derivation
 from descriptors.sweeps import parquet_parts
 from descriptors.sweeps.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweeps.lattice import Lattice, lattice
@@ -185,8 +185,8 @@ def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: p
 
     honest = SmemDescriptor.encode
     monkeypatch.setattr(SmemDescriptor, "encode", lambda d: honest(d) ^ 2)
-    # What a word reads is looked up once: neither right words before this nor wrong ones after it.
-    monkeypatch.setattr(basis, "_operand", basis._operand.__wrapped__)
+    # A first word is looked up once: neither right words before this nor wrong ones after it.
+    monkeypatch.setattr(derivation, "_encoded", derivation._encoded.__wrapped__)
     row = row_of(POINT, prove=True)
     assert (row["status"], row["error_type"]) == ("disproved", "ProofError")
     assert "are read from elsewhere" in row["error"]

@@ -102,13 +102,13 @@ def carried(answer: str, arch: Arch) -> str | None:
 
 
 def apart(answer: str, layout: str, element_bytes: int) -> str | None:
-    """Two lanes of an access that lie in two banks: then it is no conflict of all of them."""
-    lanes, one = integers_of(answer, 2), layout_of(layout)
-    outside = [lane for lane in lanes if not 0 <= lane < size(one)]
+    """Two rows whose elements lie in two banks: then not all rows meet in one."""
+    rows, one = integers_of(answer, 2), layout_of(layout)
+    outside = [row for row in rows if not 0 <= row < size(one)]
     if outside:
-        return f"has a lane that there is not: {outside[0]}"
-    at = [element_bytes * one(lane) // 4 % 32 for lane in lanes]
-    return None if at[0] != at[1] else f"names two lanes of one bank, {at[0]}"
+        return f"has a row that there is not: {outside[0]}"
+    at = [element_bytes * one(row) // 4 % 32 for row in rows]
+    return None if at[0] != at[1] else f"names two rows of one bank, {at[0]}"
 
 
 def _places(word: int, arch: Arch, asked: Mapping[str, Any]) -> Places:

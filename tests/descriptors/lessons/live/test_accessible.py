@@ -13,7 +13,17 @@ from lesson_pages import counted, exercise, opened_hint, printed, said
 from descriptors.lessons.source import find, lessons
 
 SIZES = {"wide": (1200, 900), "phone": (360, 740), "400 %": (320, 256)}
-NAMES = ["index", "lines", "handout", "solutions", *(f"{one.number:02}" for one in lessons())]
+SLIDES = [f"{one.number:02}-slides" for one in lessons()]
+NAMES = [
+    "index",
+    "lines",
+    "handout",
+    "solutions",
+    "card",
+    "teacher",
+    *(f"{one.number:02}" for one in lessons()),
+    *SLIDES,
+]
 
 
 def violations(page: Any) -> list[Any]:

@@ -37,8 +37,8 @@ CASES = [
     ("carried", ("sm90",), "0x4000004000012000, 8191", "the start field has room for it"),
     ("carried", ("sm90",), "0x400000400001ffff, 1", "was broken before"),
     ("apart", ("8:8", 4), "2, 3", None),
-    ("apart", ("8:8", 4), "2, 6", "names two lanes of one bank, 16"),
-    ("apart", ("8:32", 4), "2, 3", "names two lanes of one bank, 0"),
+    ("apart", ("8:8", 4), "2, 6", "names two rows of one bank, 16"),
+    ("apart", ("8:32", 4), "2, 3", "names two rows of one bank, 0"),
 ]
 
 
