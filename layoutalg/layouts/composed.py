@@ -50,8 +50,7 @@ class ComposedLayout(Value):
     Args:
         outer: the function applied last: a Swizzle, a Layout (extended beyond its shape as in ``composition``) or
             another ComposedLayout.
-        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` yields
-            coordinates.
+        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` gives them.
         inner: the Layout or ComposedLayout applied first; its shape is the shape of the whole.
 
     Raises:
