@@ -34,8 +34,9 @@ from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, has_basis, need_fit, slice_plain
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.coordinates import extended_offset
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import check_depth, extended_offset, flatten_tuple, has_none, product, safe_text, text
+from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, has_none, product, safe_text, text
 from layoutalg.tuples.leaf import as_leaf, has_symbols
 from layoutalg.tuples.types import Coord, Index, Shape
 
@@ -49,8 +50,7 @@ class ComposedLayout(Value):
     Args:
         outer: the function applied last: a Swizzle, a Layout (extended beyond its shape as in ``composition``) or
             another ComposedLayout.
-        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` yields
-            coordinates.
+        offset: an integer added in between, in the unit of the inner offsets; a coordinate where ``inner`` gives them.
         inner: the Layout or ComposedLayout applied first; its shape is the shape of the whole.
 
     Raises:

@@ -19,7 +19,7 @@ from math import gcd, prod
 from typing import Any
 
 from layoutalg.errors import UndecidedError
-from layoutalg.tuples.int_tuple import extended_offset
+from layoutalg.tuples.coordinates import extended_offset
 
 #: How many jumps or coordinates are compared before giving up. Only layouts with several boundaries that fit no
 #: divisibility rule come here at all, and a difference nearly always shows within the first few.

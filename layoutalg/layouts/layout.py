@@ -20,18 +20,16 @@ from typing import Any, overload
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.valid import is_valid, normalized
 from layoutalg.tuples.basis import ScaledBasis, Vector
+from layoutalg.tuples.coordinates import inner_offset, plain_offset, unrank
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import (
     check_depth,
     flatten_tuple,
     has_none,
-    inner_offset,
-    plain_offset,
     product,
     safe_text,
     text,
     unflatten,
-    unrank,
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import Polynomial, as_leaf

@@ -20,16 +20,15 @@ from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.valid import valid_shape
+from layoutalg.tuples.coordinates import inner_offset, unrank
 from layoutalg.tuples.int_tuple import (
     check_depth,
     congruent,
     flatten_tuple,
-    inner_offset,
     product,
     safe_text,
     text,
     tuple_depth,
-    unrank,
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import LIMIT, as_int, as_leaf

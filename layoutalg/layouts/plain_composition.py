@@ -2,7 +2,7 @@
 
 Definition: ``composition(a, b)`` is the layout R whose shape refines that of b leaf by leaf, with
 ``R(i) == a(b(i))`` for every index i of b. Here a is extended beyond its shape as CuTe extends it
-(:func:`~layoutalg.tuples.int_tuple.extended_offset`): its last mode runs on to infinity, and it is odd below zero.
+(:func:`~layoutalg.tuples.coordinates.extended_offset`): its last mode runs on to infinity, and it is odd below zero.
 
 Such an R need not exist: ``(6,2):(1,7) o (3,2):(2,3)`` maps (2,0) to 4 and (0,1) to 3, but (2,1) to 8, because the
 index 4 + 3 = 7 carries into the second mode of a. The theorem that decides it, for flat coalesced a with extents

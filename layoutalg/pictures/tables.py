@@ -19,8 +19,9 @@ from layoutalg.drawing.grid import Axis, Drawable, frame
 from layoutalg.errors import LayoutError
 from layoutalg.pictures.holders import Holder, told
 from layoutalg.pictures.values import table_of
+from layoutalg.tuples.coordinates import unrank
 from layoutalg.tuples.int_tuple import product as size
-from layoutalg.tuples.int_tuple import text, unrank
+from layoutalg.tuples.int_tuple import text
 
 #: The quantities that can colour cells, and those that can be written in them.
 COLOURS = ("offset", "bank", "block", "mode", "thread", "value", "none")

@@ -15,7 +15,7 @@ from places import ROOT
 
 ROOMS = {
     "layoutalg.errors": "",
-    "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple",
+    "layoutalg.tuples": "frozen terms deciding polynomial leaf basis types int_tuple coordinates",
     "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
     "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",

@@ -64,7 +64,6 @@ def teacher_page(course: Sequence[Lesson], files: Mapping[str, int]) -> str:
         "bytes": megabytes(total),
         "seats": str(SEATS),
         "seats_bytes": megabytes(SEATS * total),
-        "papers": "",
     }
     text = markdown((folder() / "teacher.md").read_text(encoding="utf-8"))
     text = re.sub(r"<p>\{\{(\w+)\}\}</p>|\{\{(\w+)\}\}", lambda found: places[found[1] or found[2]], text)

@@ -79,22 +79,28 @@ def blocks(rng: Random) -> Draft | None:
             f"Each direction has a step inside a block, and a step from block to block of {r * c} or a whole "
             "line of it."
         ),
-        slips=(
-            (
-                _blocks((r, c, down, across), r * c, rows=inside_rows, of_blocks=not blocks_rows),
-                "the blocks go in the other order",
-            ),
-            (
-                _blocks((r, c, down, across), r * c, rows=not inside_rows, of_blocks=blocks_rows),
-                "the elements of a block go in the other order",
-            ),
-            (
-                _blocks((r, c, down, across), 1, rows=inside_rows, of_blocks=blocks_rows),
-                "the steps between blocks are counted in blocks",
-            ),
-            (two(r * down, c * across, c * across, 1), "there are no blocks: it is stored row after row"),
-            (two(r * down, c * across, 1, r * down), "there are no blocks: it is stored column after column"),
+        slips=_misread(r, c, down, across, inside_rows, blocks_rows),
+    )
+
+
+def _misread(
+    r: int, c: int, down: int, across: int, inside_rows: bool, blocks_rows: bool
+) -> tuple[tuple[str, str], ...]:
+    return (
+        (
+            _blocks((r, c, down, across), r * c, rows=inside_rows, of_blocks=not blocks_rows),
+            "the blocks go in the other order",
         ),
+        (
+            _blocks((r, c, down, across), r * c, rows=not inside_rows, of_blocks=blocks_rows),
+            "the elements of a block go in the other order",
+        ),
+        (
+            _blocks((r, c, down, across), 1, rows=inside_rows, of_blocks=blocks_rows),
+            "the steps between blocks are counted in blocks",
+        ),
+        (two(r * down, c * across, c * across, 1), "there are no blocks: it is stored row after row"),
+        (two(r * down, c * across, 1, r * down), "there are no blocks: it is stored column after column"),
     )
 
 

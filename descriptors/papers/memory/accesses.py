@@ -40,7 +40,7 @@ def trace(rng: Random, patterns: tuple[str, ...], *, padding: bool) -> Draft | N
     tried = _candidates(rows, width, widest, padding=padding)
     found = sorted((_turns(steps, rows, swizzle, pitch), name) for name, swizzle, pitch in tried)
     par, key = found[0]
-    plain, column = f"({rows},{width}):({width},1)", f"({rows},{width}):(1,{rows})"
+    plain = f"({rows},{width}):({width},1)"
     if par == next(turns for turns, name in found if name == plain):
         return None
     told = "; ".join(
@@ -66,13 +66,17 @@ def trace(rng: Random, patterns: tuple[str, ...], *, padding: bool) -> Draft | N
         ),
         solution=key,
         why=f"It takes {par} turns, the fewest of all swizzles{' and paddings' if padding else ''} that were tried.",
-        slips=(
-            (plain, "the tile is left as it is"),
-            (column, "the tile is turned round, which tears the pieces of a row apart"),
-            *((name, "a swizzle or a padding that frees only part of it") for name in wrong[:2]),
-            (f"({rows},{width}):({width + 2 * widest},1)", "there is more padding than room"),
-            (f"({rows},{width}):({width // 2},1)", "rows overlap"),
-        ),
+        slips=_misplaced(rows, width, widest, wrong),
+    )
+
+
+def _misplaced(rows: int, width: int, widest: int, wrong: list[str]) -> tuple[tuple[str, str], ...]:
+    return (
+        (f"({rows},{width}):({width},1)", "the tile is left as it is"),
+        (f"({rows},{width}):(1,{rows})", "the tile is turned round, which tears the pieces of a row apart"),
+        *((name, "a swizzle or a padding that frees only part of it") for name in wrong[:2]),
+        (f"({rows},{width}):({width + 2 * widest},1)", "there is more padding than room"),
+        (f"({rows},{width}):({width // 2},1)", "rows overlap"),
     )
 
 

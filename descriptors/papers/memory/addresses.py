@@ -149,14 +149,18 @@ def smallest(rng: Random) -> Draft | None:
             f"{bits} bits from bit {from_bit} up tell the lanes apart that meet; they are XORed onto those "
             f"from {low} up."
         ),
-        slips=(
-            (f"S<{bits},{low},{max(bits, from_bit - low - 1)}>", "the bits that are read lie one too low"),
-            (f"S<{bits - 1},{low},{from_bit - low}>" if bits > 1 else f"S<0,{low},3>", "one bit is missing"),
-            (f"S<{bits},{low - 1},{from_bit - low + 1}>", "a bit inside a lane's bytes is changed"),
-            (f"S<{bits},{low},{from_bit - low + 4}>", "the bits that are read lie above those that differ"),
-            (f"S<{bits},{low - 2},{from_bit - low}>", "the unit is taken for words, not bytes"),
-            ("S<0,4,3>", "no bits are changed"),
-        ),
+        slips=_misjudged(bits, low, from_bit),
+    )
+
+
+def _misjudged(bits: int, low: int, from_bit: int) -> tuple[tuple[str, str], ...]:
+    return (
+        (f"S<{bits},{low},{max(bits, from_bit - low - 1)}>", "the bits that are read lie one too low"),
+        (f"S<{bits - 1},{low},{from_bit - low}>" if bits > 1 else f"S<0,{low},3>", "one bit is missing"),
+        (f"S<{bits},{low - 1},{from_bit - low + 1}>", "a bit inside a lane's bytes is changed"),
+        (f"S<{bits},{low},{from_bit - low + 4}>", "the bits that are read lie above those that differ"),
+        (f"S<{bits},{low - 2},{from_bit - low}>", "the unit is taken for words, not bytes"),
+        ("S<0,4,3>", "no bits are changed"),
     )
 
 

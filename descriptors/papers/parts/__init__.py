@@ -1,1 +1,1 @@
-"""What is an item of a paper, how is it drawn from a seed, and what proves it?"""
+"""What is an item of a paper? How it is drawn from a seed, and what proves it."""

@@ -9,11 +9,7 @@ from hypothesis import given
 from strategies import drawn, shapes
 
 from layoutalg import (
-    CoordinateError,
-    LayoutError,
-    crd2idx,
     depth,
-    idx2crd,
     is_congruent,
     is_weakly_congruent,
     product,
@@ -22,13 +18,11 @@ from layoutalg import (
 )
 from layoutalg.notation.notation import parse_int_tuple
 from layoutalg.tuples.int_tuple import (
-    congruent,
     flatten_tuple,
     has_none,
     text,
     tuple_depth,
     unflatten,
-    weakly_congruent,
 )
 
 
@@ -50,22 +44,6 @@ def test_depth_counts_the_nested_parentheses_of_the_text(shape):
         level += {"(": 1, ")": -1}.get(mark, 0)
         deepest = max(deepest, level)
     assert depth(shape) == tuple_depth(shape) == deepest
-
-
-@given(shapes)
-def test_idx2crd_counts_the_coordinates_colexicographically_and_crd2idx_undoes_it(shape):
-    seen = [idx2crd(index, shape) for index in range(judge.count(shape))]
-    assert all(congruent(coordinate, shape) for coordinate in seen)
-    assert [judge.rank_of(coordinate, shape) for coordinate in seen] == list(range(len(seen)))
-    assert [crd2idx(coordinate, shape) for coordinate in seen] == list(range(len(seen)))
-
-
-@given(drawn(lambda source: (lambda shape: (shape, corpus.coordinate(source, shape)))(corpus.shape(source))))
-def test_every_coordinate_of_a_coarser_profile_stands_for_one_natural_coordinate(case):
-    shape, coordinate = case
-    natural = idx2crd(coordinate, shape)
-    assert congruent(natural, shape) and weakly_congruent(coordinate, natural)
-    assert crd2idx(natural, shape) == crd2idx(coordinate, shape) == judge.rank_of(coordinate, shape)
 
 
 @given(drawn(lambda source: (corpus.shape(source), corpus.shape(source))))
@@ -96,25 +74,6 @@ def test_a_tuple_of_one_is_not_its_element():
     assert is_weakly_congruent(4, (4,))
     assert not is_weakly_congruent((4,), 4)
     assert text((4,)) == "(4)" != text(4)
-
-
-@pytest.mark.parametrize("index", [-1, 32, 10**400])
-def test_an_index_outside_the_shape_is_refused(index):
-    with pytest.raises(LayoutError):
-        idx2crd(index, (4, 8))
-    with pytest.raises(LayoutError):
-        crd2idx(index, (4, 8))
-
-
-@pytest.mark.parametrize("coordinate", [(0, 8), (4, 0), (0, -1), (0, 0, 0), (0,), ((0, 0), 0), "x", (0, 1.5), True])
-def test_a_coordinate_that_does_not_fit_the_shape_is_refused(coordinate):
-    with pytest.raises(LayoutError):
-        crd2idx(coordinate, (4, 8))
-
-
-def test_a_coordinate_out_of_range_is_told_apart_from_other_errors():
-    with pytest.raises(CoordinateError, match=r"must lie in \[0,8\), found 9"):
-        crd2idx((1, 9), (4, 8))
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Who says what of an answer in a paper is wrong, whatever numbers the seed drew?"""
+"""Who says what of an answer in a paper is wrong? Judges that no lesson needs, whatever numbers the seed drew."""
