@@ -144,7 +144,11 @@ def _figure(kind: str, text: str, number: int, live: bool) -> str:
         control = _control(f"f{number}", text)
         under = part("draw.html", number=str(number), kind=kind, ask=_CHANGE[kind], control=control)
     else:
-        code = f"<code>{escape(text)}</code>" if kind == "figure" else f"<pre>{escape(text)}</pre>"
+        code = (
+            f"<code>{escape(text)}</code>"
+            if kind == "figure"
+            else f'<pre tabindex="0" aria-label="How the figure is drawn">{escape(text)}</pre>'
+        )
         under = f"<figcaption>{code}</figcaption>"
     return part("figure.html", number=str(number), svg=figure(kind, text).svg(), under=under)
 
