@@ -22,8 +22,8 @@ JUDGE = "notation judge exact texts house postconditions".split()
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
     acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn
-    drawn_operands dsl emitted f2 gemm_plans kernel_changes kernels oracle_cases ours places printed programs records
-    rooms seeds spoilt strategies tmem_maps toy_gpu
+    drawn_operands dsl emitted f2 gemm_plans kernel_changes kernels lesson_pages oracle_cases ours places printed
+    programs records rooms seeds spoilt strategies tmem_maps toy_gpu
 """.split()
 
 
