@@ -92,7 +92,7 @@ ROOMS = {
     "descriptors.oracle": "words emitted loops instructions tmem",
     "descriptors.oracle.dsl": "names words emitted loops instructions tmem",
     "descriptors.course": "claims article script",
-    "descriptors.lessons.judges": "reading typed layouts accesses words advance protocol shift",
+    "descriptors.lessons.judges": "reading typed tile layouts accesses words advance protocol shift",
     "descriptors.lessons.judges.by_hand": "arithmetic threads swizzles",
     "descriptors.lessons.judges.claims": "places offsets instructions cells",
     "descriptors.lessons.judges.drawn": "unanswerable traces stages every",

@@ -86,6 +86,12 @@ SHARED = [
     ("descriptors.lessons", "descriptors/cli/test_course.py", COMMAND, "telling"),
     ("descriptors.lessons", "descriptors/lessons/test_source.py", "draws every figure", "figures"),
     ("descriptors.lessons.judges", "descriptors/lessons/test_grading.py", "reads every answer", "reading"),
+    (
+        "descriptors.lessons.judges",
+        "descriptors/lessons/judges/test_words.py",
+        "each judge of a word asks for it",
+        "tile",
+    ),
     ("descriptors.lessons.judges.drawn", JUDGES_DRAWN, DRAWN, "unanswerable traces stages"),
     ("descriptors.papers.parts", PAPERS, DRAWN, "texts"),
     ("descriptors.papers.algebra", PAPERS, DRAWN, "steps nested sizes compositions complements divides owners"),

@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from descriptors.debug.read import read
-from descriptors.derivation.derive import derive
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.lessons.judges.typed import integers_of, parts_of, words_of
 from descriptors.matching.match import match
-from descriptors.operands.operand import MajorName, as_major, as_swizzle_mode
+from descriptors.operands.operand import MajorName
 from descriptors.proof.addresses import stored_rows
 from descriptors.proof.walk_model import Rows
 from descriptors.words.address import WINDOW_BYTES
@@ -34,7 +34,7 @@ def starts(answer: str, *asked: Any) -> str | None:
         asked: tile, type, major, swizzle and operand as ``derive`` takes them, and the coordinates.
     """
     *tile, operands = asked
-    derived = _derived(*tile)
+    derived = derived_tile(*tile)
     for number, at in zip(integers_of(answer, len(operands)), operands, strict=True):
         origin = [one * extent for one, extent in zip(at, derived.mma, strict=True)]
         moved = _moved(derived, 16 * number, origin)
@@ -46,7 +46,7 @@ def starts(answer: str, *asked: Any) -> str | None:
 def firsts(answer: str, *asked: Any) -> str | None:
     """The first elements (mn, k) of what a word reads with so many bytes added to its start, as pairs of numbers."""
     *tile, added = asked
-    derived, numbers = _derived(*tile), integers_of(answer, 2 * len(added))
+    derived, numbers = derived_tile(*tile), integers_of(answer, 2 * len(added))
     for count, step in enumerate(added):
         at = numbers[2 * count : 2 * count + 2]
         moved = _moved(derived, step, at)
@@ -61,7 +61,7 @@ def blocks(answer: str, *asked: Any) -> str | None:
     Yes means that there is a first element with which the operand is a block of the tile.
     """
     *tile, added = asked
-    derived = _derived(*tile)
+    derived = derived_tile(*tile)
     rows = _stored(derived)
     for said, step in zip(_decided(answer, len(added)), added, strict=True):
         mn, k = derived.mma
@@ -108,7 +108,7 @@ def box_rows(answer: str, *asked: Any) -> str | None:
     """
     tile, dtype, major, swizzle, mma, orders = asked
     for said, order in zip(integers_of(answer, len(orders)), orders, strict=True):
-        derived = _derived(tile, dtype, major, swizzle, mma, order)
+        derived = derived_tile(tile, dtype, major, swizzle, mma, order)
         span = derived.swizzle.span_bytes
         filled = next((i for i, row in enumerate(_stored(derived)) if row[0] // span != i), min(256, derived.tile[0]))
         if said > filled:
@@ -124,17 +124,6 @@ def _decided(answer: str, count: int) -> list[bool]:
     if strange or len(said) != count:
         raise DescriptorError(f"answer: it must be {count} times yes or no, found {answer[:40]!r}")
     return [one == "yes" for one in said]
-
-
-def _derived(
-    tile: tuple[int, int], dtype: str, major: MajorName, swizzle: str, mma: tuple[int, int],
-    order: Sequence[int] | None = None,
-) -> Derivation:  # fmt: skip
-    stacked = tuple(order) if order is not None else None
-    return derive(
-        tuple(tile), dtype, as_major(major), as_swizzle_mode(swizzle), tuple(mma), arch="sm90", order=stacked,
-        verify=False,
-    )  # fmt: skip
 
 
 def _stored(derived: Derivation) -> Rows:

@@ -18,10 +18,9 @@ from dataclasses import replace
 from typing import Any
 
 from descriptors.debug.diff import Diff, diff
-from descriptors.derivation.derive import derive
-from descriptors.derivation.parts.derivation import Derivation
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.lessons.judges.typed import integers_of, words_of
-from descriptors.operands.operand import MajorName, as_major, as_swizzle_mode
+from descriptors.operands.operand import as_swizzle_mode
 from descriptors.words.descriptor import WORDS, Arch, architecture
 from descriptors.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product
@@ -38,7 +37,7 @@ FIELDS = {
 
 def word(answer: str, *tile: Any) -> str | None:
     """A descriptor word that makes the tensor core read the first operand of a tile, element for element."""
-    derived = _derived(*tile)
+    derived = derived_tile(*tile)
     return told(
         diff(
             words_of(answer)[0],
@@ -54,7 +53,7 @@ def word(answer: str, *tile: Any) -> str | None:
 
 def offsets(answer: str, *tile: Any) -> str | None:
     """LBO and SBO, in bytes, with which the first operand of a tile is read from where it lies."""
-    derived, (leading, stride) = _derived(*tile), integers_of(answer, 2)
+    derived, (leading, stride) = derived_tile(*tile), integers_of(answer, 2)
     made = replace(derived.descriptor, leading_byte_offset=leading, stride_byte_offset=stride)
     return word(hex(made.encode()), *tile)
 
@@ -110,7 +109,7 @@ def told(found: Diff) -> str | None:
 
 def field(answer: str, name: str, *tile: Any) -> str | None:
     """A field of the word that is derived for a tile, in bytes."""
-    right, mine = getattr(_derived(*tile).descriptor, name), parse_int_tuple(answer)
+    right, mine = getattr(derived_tile(*tile).descriptor, name), parse_int_tuple(answer)
     if mine == right:
         return None
     unit = " (that is the field in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
@@ -129,10 +128,6 @@ _CODES: dict[str, dict[int, Any]] = {
     arch: {code: mode for mode, code in word["swizzle"].codes} for arch, word in WORDS.items()
 }
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
-
-
-def _derived(tile: tuple[int, int], dtype: str, major: MajorName, swizzle: str, mma: tuple[int, int]) -> Derivation:
-    return derive(tile, dtype, as_major(major), as_swizzle_mode(swizzle), mma, arch="sm90")
 
 
 #: The judges, by the name that an exercise gives.

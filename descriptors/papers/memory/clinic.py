@@ -16,7 +16,7 @@ from typing import Any
 
 from descriptors.debug.diff import diff
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.lessons.judges.drawn.stages import derived_tile
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.papers.memory.tiles import ALIGNED, drawn, told
 from descriptors.papers.memory.words import values_of
 from descriptors.papers.parts.draw import below, pick

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges.drawn.stages import derived_tile
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.operands.swizzled import plain
 from descriptors.papers.memory.tiles import ALIGNED, Tile, bytes_of, drawn, told
 from descriptors.papers.memory.words import word_draft

@@ -18,7 +18,7 @@ from random import Random
 from typing import TypeAlias
 
 from descriptors.errors import DescriptorError
-from descriptors.lessons.judges.drawn.stages import derived_tile
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.operands.operand import MajorName, as_element_type, as_swizzle_mode
 from descriptors.papers.parts.draw import pick
 

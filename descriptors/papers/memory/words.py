@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.lessons.judges.drawn.stages import derived_tile
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.operands.operand import MajorName
 from descriptors.papers.memory.tiles import ALIGNED, Tile, bytes_of, drawn, told
 from descriptors.papers.parts.draw import below, pick

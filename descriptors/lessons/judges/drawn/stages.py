@@ -14,26 +14,17 @@ Law: what the derivation has at each step is right at that step.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from descriptors.debug.diff import diff
-from descriptors.derivation.derive import derive
-from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError
 from descriptors.lessons.judges.reading import layout_of
-from descriptors.operands.operand import MajorName, as_major, as_swizzle_mode
+from descriptors.lessons.judges.tile import derived_tile
 from descriptors.operands.swizzled import plain
 from layoutalg import coalesce, parse_int_tuple, product, size
 
 #: The five layouts of a derivation, in their order.
 STAGES = ("smem_tile", "partitioned", "recast", "canonical", "advance")
-
-
-@lru_cache(maxsize=512)
-def derived_tile(tile: tuple[int, int], dtype: str, major: MajorName, swizzle: str, mma: tuple[int, int]) -> Derivation:
-    """The derivation of a tile for sm90; an item asks for it once for each of its answers."""
-    return derive(tile, dtype, as_major(major), as_swizzle_mode(swizzle), mma, arch="sm90")
 
 
 def stage(answer: str, name: str, *tile: Any) -> str | None:
