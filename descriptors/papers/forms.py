@@ -34,7 +34,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Sort:
     """What a paper is made of.
 
     Args:
@@ -79,18 +79,18 @@ _FINAL = (
 _NONE = "At least three answers of this paper are `none`."
 
 #: Every paper, by its name.
-FORMS: dict[str, Form] = {
-    "pretest": Form("Pretest", 15, 0, (), False, "The same for all; it is not marked. Guess where you do not know."),
-    "posttest": Form("Posttest", 15, 0, (), False, "The items of the pretest once more."),
-    "lab1": Form("Lab 1: layouts", 60, 7, _slots(*_LAB_1), False, "Seven of ten to pass."),
-    "lab2": Form("Lab 2: traces", 60, 0, _slots(*_LAB_2), False, "Fewest turns win; the key is a par, not a limit."),
-    "quiz1": Form("Quiz 1: the algebra", 20, 6, _slots(*_QUIZ_1), True, _NONE),
-    "quiz2": Form("Quiz 2: memory and words", 30, 6, _slots(*_QUIZ_2), True, "All words are those of sm90."),
-    "homework": Form("Homework A: a tile by hand", 120, 8, (), False, "One tile, five layouts and a word."),
-    "final": Form(
+FORMS: dict[str, Sort] = {
+    "pretest": Sort("Pretest", 15, 0, (), False, "The same for all; it is not marked. Guess where you do not know."),
+    "posttest": Sort("Posttest", 15, 0, (), False, "The items of the pretest once more."),
+    "lab1": Sort("Lab 1: layouts", 60, 7, _slots(*_LAB_1), False, "Seven of ten to pass."),
+    "lab2": Sort("Lab 2: traces", 60, 0, _slots(*_LAB_2), False, "Fewest turns win; the key is a par, not a limit."),
+    "quiz1": Sort("Quiz 1: the algebra", 20, 6, _slots(*_QUIZ_1), True, _NONE),
+    "quiz2": Sort("Quiz 2: memory and words", 30, 6, _slots(*_QUIZ_2), True, "All words are those of sm90."),
+    "homework": Sort("Homework A: a tile by hand", 120, 8, (), False, "One tile, five layouts and a word."),
+    "final": Sort(
         "Final", 45, 5, (*_slots(*_FINAL), *_slots("clinic", marks=2)), False, "Six items and a word to mend."
     ),
-    "cards": Form("Oral cards", 0, 0, (), False, "Twenty cards: ask, let reason, turn over."),
+    "cards": Sort("Oral cards", 0, 0, (), False, "Twenty cards: ask, let reason, turn over."),
 }
 
 #: The papers in which every student has the same items.

@@ -16,7 +16,7 @@ from random import Random
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.papers import pretest
-from descriptors.papers.forms import FIXED, FORMS, KINDS, Form
+from descriptors.papers.forms import FIXED, FORMS, KINDS, Sort
 from descriptors.papers.memory.derivations import derivation
 from descriptors.papers.parts.draw import pick, seeded, shuffled
 from descriptors.papers.parts.item import Item, make
@@ -43,7 +43,7 @@ class Paper:
     items: tuple[Item, ...]
 
     @property
-    def form(self) -> Form:
+    def form(self) -> Sort:
         """What the paper is: its title, its minutes."""
         return FORMS[self.name]
 
