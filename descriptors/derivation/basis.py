@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
-from descriptors.derivation.cut_tile import CutTile, cut_tile
+from descriptors.derivation.cut_tile import CutMode, CutTile, cut_tile
 from descriptors.derivation.parts.crossing import LINE
 from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.parts.table import MOST_SUBTILES, numbers
+from descriptors.derivation.parts.table import MOST_SUBTILES, Table, numbers
 from descriptors.derivation.symbolic import SymbolicDerivation
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.theorem.affine import Affine, modes, stored
@@ -57,12 +58,16 @@ def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdic
     if not tile.fits(d.element.storage_bits, base) or tile.operands > MOST_SUBTILES:
         read = fetched(d)
         return _OPEN if read is None else agreement(stored(d.smem_tile), read)
-    words = numbers(d.words(base))
-    if words == _expected(d, tile, words[0], base):
+    words: Table = d.words(base)
+    first = words
+    while type(first) is tuple and first:
+        first = first[0]
+    start = _expected(d, tile, first, base) if type(first) is int else None
+    if start is not None and _are_sums(words, start, tile.modes):
         return _EQUAL
     from descriptors.derivation.one_by_one import one_by_one  # seldom
 
-    return one_by_one(d, tile, words, base)
+    return one_by_one(d, tile, numbers(words), base)
 
 
 class _Read(NamedTuple):
@@ -92,8 +97,8 @@ def _read(word: int, arch: str, dtype: str, is_k: bool, mma: tuple[int, int]) ->
     return _Read(heads, xor(told.pattern, dtype), told.base_offset & mask, mask, told.absolute)
 
 
-def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> list[int] | None:
-    """What all words of a tile must be if the first one is right; None if it is not, or that is not so plain."""
+def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> int | None:
+    """What the first word of a tile must be, if what it reads is the tile's; None if not, or that is not so plain."""
     name, crossing = d.element.name, d.crossing is not None
     whole, rest = per_16_bytes(name), unplaced(first, crossing)
     read = _read(rest, d.arch, name, d.major is Major.K, d.mma)
@@ -108,11 +113,22 @@ def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> list[int] 
     ):
         return None
     begins = tile.start // whole + base // 16
-    # No sum leaves the window, as the tile does not: nothing is carried from one field into the next.
-    words = [rest + placing(begins, begins if crossing else 0)]
-    for mode in tile.modes:
-        words = [word + more for word in words for more in mode.added]
-    return words
+    return rest + placing(begins, begins if crossing else 0)
+
+
+def _are_sums(words: Table, start: int, modes: tuple[CutMode, ...]) -> bool:
+    """Whether words are a start and what each mode adds to it, the first mode outermost.
+
+    No sum leaves the window, as the tile does not: nothing is carried from one field into the next.
+    """
+    sums, flat = [start], words
+    for i, mode in enumerate(modes):
+        added = mode.added
+        if len(added) != 1 or added[0]:
+            sums = [one + more for one in sums for more in added]
+        if i:
+            flat = tuple(chain.from_iterable(flat))  # type: ignore[arg-type]
+    return flat == tuple(sums)
 
 
 def fetched(d: Derivation) -> Affine | None:

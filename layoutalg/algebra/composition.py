@@ -21,7 +21,8 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import cut
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import AnyLayout, Tiler
-from layoutalg.layouts.plain_composition import compose_plain
+from layoutalg.layouts.number_composition import quick_composition
+from layoutalg.layouts.plain_composition import compose_carefully, compose_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_leaf
@@ -60,6 +61,9 @@ def composition(a: Any, b: Any) -> AnyLayout:
     layoutalg.errors.NotDivisibleError: composition: a(b(i)) must be additive over the modes of b, found a(7) = 8 \
 at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
+    if type(a) is Layout and type(b) is Layout:
+        found = quick_composition(a, b)
+        return fitting(compose_carefully(a, b), "composition") if found is None else found
     result = _composed(a, b)
     return fitting(result, "composition") if isinstance(result, Layout) else result
 

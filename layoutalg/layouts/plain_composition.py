@@ -34,13 +34,11 @@ from layoutalg.layouts import jumps
 from layoutalg.layouts.boundaries import boundaries, is_clean, skipped
 from layoutalg.layouts.flat import from_flat
 from layoutalg.layouts.layout import Layout, has_basis, trusted
+from layoutalg.layouts.number_composition import MANY, coalesced, quick_composition
 from layoutalg.tuples.basis import ScaledBasis, Vector, is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, is_one, surely_less
 from layoutalg.tuples.types import IntTuple
-
-#: From more modes on than this the boundaries are bisected, not walked.
-_MANY = 16
 
 #: A leaf of b, ``(extent, stride)``, and what becomes of it: its extents and strides in the result.
 Leaf = tuple[Any, Any]
@@ -52,9 +50,19 @@ Less = Callable[[Any, Any], bool]
 
 def compose_plain(a: Layout, b: Layout) -> Layout:
     """:func:`composition` of two plain layouts."""
-    extents, strides = _coalesced(a)
+    found = quick_composition(a, b)
+    return compose_carefully(a, b) if found is None else found
+
+
+def compose_carefully(a: Layout, b: Layout) -> Layout:
+    """:func:`compose_plain` of any, with every step by itself; it judges the quick way.
+
+    >>> print(compose_carefully(Layout((6, 2), (8, 2)), Layout(12, 1)))
+    (6,2):(8,2)
+    """
+    extents, strides = coalesced(flatten_tuple(a.shape), flatten_tuple(a.stride))
     leaves = list(zip(flatten_tuple(b.shape), flatten_tuple(b.stride), strict=True))
-    if {*map(type, extents), *map(type, strides), *map(type, chain.from_iterable(leaves))} == {int}:  # nearly always
+    if {*map(type, extents), *map(type, strides), *map(type, chain.from_iterable(leaves))} == {int}:
         return _assemble(_compose_leaves(extents, strides, leaves, a, b, lt), b.shape)
     if has_basis(b):
         return _compose_basis(a, b)
@@ -77,26 +85,6 @@ def _assemble(pieces: list[Piece], profile: IntTuple) -> Layout:
     )
 
 
-def _coalesced(a: Layout) -> Piece:
-    """The modes of a, coalesced as a function on all integers.
-
-    A last mode of extent 1 stays unless it continues the one before it: beyond the shape, the index runs on in it.
-    """
-    if type(a.shape) is not tuple:
-        return [a.shape], [a.stride]
-    extents: list[Any] = []
-    strides: list[Any] = []
-    shape = flatten_tuple(a.shape)
-    last = len(shape) - 1
-    for i, (s, d) in enumerate(zip(shape, flatten_tuple(a.stride), strict=True)):
-        if extents and extents[-1] * strides[-1] == d:
-            extents[-1] *= s
-        elif s != 1 or i == last:
-            extents.append(s)
-            strides.append(d)
-    return (extents, strides) if extents else ([1], [0])
-
-
 def _compose_leaves(
     extents: list[Any], strides: list[Any], leaves: list[Leaf], a: Layout, b: Layout, less: Less
 ) -> list[Piece]:
@@ -111,7 +99,7 @@ def _compose_leaves(
     pieces = []
     indices: list[Leaf] = []  # every mode of the result as a mode n:t of the index into a
     # Bisection pays from a few modes on, and needs numbers.
-    bounds = boundaries(extents) if len(extents) > _MANY and less is lt else None
+    bounds = boundaries(extents) if len(extents) > MANY and less is lt else None
     for n, t in leaves:
         first, rest = (0, t) if bounds is None or t < 1 else skipped(bounds, t)
         piece = _divide_leaf(extents, strides, n, t, indices, first, rest, less)

@@ -34,17 +34,19 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
     (14, 8)
     """
-    if type(layout) is not Layout:
+    if type(layout) is not Layout or mode is not None:
         layout = need_layout(layout, "cosize")
-    if mode is not None:
-        layout = at_path(layout, mode, "cosize")
-    if isinstance(layout, ComposedLayout):
-        return _cosize_composed(layout)
-    reach = _reach(layout.shape, layout.stride) if type(layout.shape) is tuple else None
-    if reach is not None:
-        return 1 + reach  # type: ignore[no-any-return]
+        if mode is not None:
+            layout = at_path(layout, mode, "cosize")
+        if isinstance(layout, ComposedLayout):
+            return _cosize_composed(layout)
+    shape = layout.shape
+    if type(shape) is tuple:
+        reach = _reach(shape, layout.stride)
+        if reach is not None:
+            return 1 + reach  # type: ignore[no-any-return]
     spans: dict[Any, int] = {}
-    for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+    for extent, stride in zip(flatten_tuple(shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
         spans[path] = spans.get(path, 0) + abs(step) * (extent - 1)
     result = 1

@@ -62,7 +62,8 @@ def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
     """A table of the sums of one step of each mode, the first mode outermost."""
     found: Any = [start]
     for mode in steps:
-        found = [one + step for one in found for step in mode]
+        if len(mode) != 1 or mode[0]:
+            found = [one + step for one in found for step in mode]
     for mode in reversed(steps[1:]):  # so many at a time are a row
         found = zip(*[iter(found)] * len(mode), strict=True)
     return tuple(found) if steps else start

@@ -11,7 +11,7 @@ from seeds import seeds_of
 from layoutalg import Layout, LayoutError
 from layoutalg.layouts import plain_composition
 from layoutalg.layouts.boundaries import boundaries, is_clean, skipped
-from layoutalg.layouts.plain_composition import compose_plain
+from layoutalg.layouts.plain_composition import compose_carefully
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_bisected_boundaries_say_what_a_walk_says"))
@@ -33,7 +33,7 @@ def test_bisected_boundaries_say_what_a_walk_says(seed: int) -> None:
 
 def composed(a: Layout, b: Layout) -> Any:
     try:
-        return compose_plain(a, b)
+        return compose_carefully(a, b)
     except LayoutError as error:
         return str(error)
 
@@ -50,9 +50,9 @@ def test_composition_is_the_same_bisected_and_walked(seed: int, monkeypatch: pyt
             step *= n
         chosen = rng.sample(parts, rng.randint(1, len(parts)))
         b = Layout(tuple(n for n, _ in chosen), tuple(t for _, t in chosen))
-        monkeypatch.setattr(plain_composition, "_MANY", 1)
+        monkeypatch.setattr(plain_composition, "MANY", 1)
         bisected = composed(a, b)
-        monkeypatch.setattr(plain_composition, "_MANY", 1000)
+        monkeypatch.setattr(plain_composition, "MANY", 1000)
         assert bisected == composed(a, b), (a, b)
         refused += isinstance(bisected, str)
     assert 300 < refused < 2900
