@@ -123,8 +123,7 @@ def _family(
     if offsets is None:
         return None
     leading, stride = map(_formula, offsets)
-    known = lru_cache(maxsize=1 << 8)(lambda numbers: (leading(numbers), stride(numbers)))
-    return Family(tuple(map(str, tile)), (a, b), atom, known)
+    return Family(tuple(map(str, tile)), (a, b), atom, lambda numbers: (leading(numbers), stride(numbers)))
 
 
 def _of_columns(

@@ -78,7 +78,7 @@ venv_works() { "$VENV/bin/python" -c 'import sys; sys.exit(sys.version_info < (3
 # that they were left out.
 install_node_packages() {
   command -v npm >/dev/null 2>&1 || return 0
-  npm install --silent --no-audit --no-fund --no-save --prefix "$VENV" pyodide@314 axe-core@4 </dev/null >/dev/null 2>&1 ||
+  npm install --fetch-retries 1 --fetch-timeout 60000 --silent --no-audit --no-fund --no-save --prefix "$VENV" pyodide@314 axe-core@4 </dev/null >/dev/null 2>&1 ||
     say "npm could not install pyodide and axe-core; their tests are left out"
 }
 
