@@ -80,7 +80,7 @@ class _Read(NamedTuple):
     absolute: bool
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 10)
 def _read(word: int, arch: str, dtype: str, is_k: bool, mma: tuple[int, int]) -> _Read | None:
     """What a word reads whose start, and absolute leading byte address, are 0; None if that is over no whole digits.
 

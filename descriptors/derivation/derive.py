@@ -140,7 +140,7 @@ def derive(
 
 
 #: One operand has few forms, whatever the tile that it is cut from.
-_matched = lru_cache(maxsize=1 << 12)(match_form)
+_matched = lru_cache(maxsize=1 << 10)(match_form)
 
 
 def _stored(asked: Request, atom: Tile) -> Tile:

@@ -103,7 +103,7 @@ def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
     )
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 7)
 def _family(
     dtype: str, is_k: bool, mode: str, mma: tuple[int, int], order: tuple[int, ...], arch: Arch
 ) -> Family | None:

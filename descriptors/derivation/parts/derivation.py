@@ -233,7 +233,7 @@ def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=1 << 12, typed=True)
+@lru_cache(maxsize=1 << 10, typed=True)
 def _encoded(*values: Any) -> tuple[int, int, int]:
     one = SmemDescriptor(*values)
     field = one.word["start_address"]

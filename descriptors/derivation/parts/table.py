@@ -77,7 +77,7 @@ class Offsets(NamedTuple):
     highest: int
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 10)
 def offsets_of(shape: Any, stride: Any) -> Offsets:
     """Every offset of a mode of a layout, by its extents and strides.
 
