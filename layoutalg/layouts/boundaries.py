@@ -1,4 +1,4 @@
-"""Steps beside the boundaries of a layout's modes, for numbers: where each begins, and whether their sum is clean.
+"""Steps beside the boundaries of a layout's modes, for numbers: where each begins.
 
 The boundaries are the prefix products P_0 = 1, P_1, ... of a layout's extents. Each divides the next, so that a step
 which is a multiple of one is a multiple of all below it: the greatest boundary that is not above the step tells, by
@@ -8,11 +8,9 @@ bisection can order.
 
 Law: it says what the walk says.
 
->>> bounds, modes = boundaries([4, 2, 6, 3]), [(2, 1), (2, 2), (3, 8)]
+>>> bounds = boundaries([4, 2, 6, 3])
 >>> bounds, skipped(bounds, 8), skipped(bounds, 16), skipped(bounds, 12)
 ([1, 4, 8, 48], (2, 1), (2, 2), (0, 12))
->>> is_clean(bounds, modes) == all(sum(t % p * (n - 1) for n, t in modes) < p for p in bounds[1:])
-True
 """
 
 from __future__ import annotations
@@ -44,28 +42,3 @@ def skipped(bounds: Sequence[int], step: int) -> tuple[int, int]:
     where = bisect_right(bounds, step) - 1
     turns, rest = divmod(step, bounds[where])
     return (0, step) if rest else (where, turns)
-
-
-def is_clean(bounds: Sequence[int], modes: Sequence[tuple[int, int]]) -> bool:
-    """Whether at no boundary the remainders of the modes ``(extent, step)`` add up to it; steps above 0.
-
-    >>> is_clean([1, 6], [(3, 2)]), is_clean([1, 6], [(3, 2), (2, 3)])
-    (True, False)
-    """
-    reach = [0] * (len(bounds) + 1)  # by the boundary above it, what a mode adds there and at all others above
-    irregular = []
-    for n, t in modes:
-        where = bisect_right(bounds, t)
-        if t % bounds[where - 1]:
-            irregular.append((n, t))
-        else:
-            reach[where] += t * (n - 1)
-    total = 0
-    for i in range(1, len(bounds)):
-        total += reach[i]
-        limit = bounds[i]
-        if total >= limit:
-            return False
-        if irregular and total + sum([t % limit * (n - 1) for n, t in irregular]) >= limit:
-            return False
-    return True

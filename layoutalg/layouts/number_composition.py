@@ -5,8 +5,10 @@ finds the modes of the result and how far they reach below each boundary. A leaf
 whole turns of the modes below, is a multiple of their boundary P_i: it adds nothing at the boundaries up to P_i, and
 t * (n - 1) at all above. So the boundaries are clean if the sums, from the lowest mode on, stay below the next one.
 
-What this does not decide it leaves alone: symbols, basis strides, negative strides, a leaf that no whole turns divide,
-sums that carry, many modes (which are bisected), results that might not fit 64 bits.
+Where a leaf lands is found by a walk over the modes or, from sixteen on, by bisection of their boundaries
+(:mod:`layoutalg.layouts.boundaries`): r modes with p pieces take O(p log r + r). What this does not decide it leaves
+alone: symbols, basis strides, negative strides, a leaf that no whole turns divide, sums that carry, results that might
+not fit 64 bits.
 
 Law: where it has an answer, that is the answer of the theorem.
 
@@ -23,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from layoutalg.layouts.boundaries import boundaries, skipped
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import LIMIT
@@ -31,7 +34,7 @@ from layoutalg.tuples.leaf import LIMIT
 MANY = 16
 
 #: Levels of nesting that are put together here.
-_LEVELS = 8
+_LEVELS = 60
 
 _NUMBERS = {int}
 
@@ -47,8 +50,6 @@ def quick_composition(a: Layout, b: Layout) -> Layout | None:
     if {*map(type, shape), *map(type, stride), *map(type, extents), *map(type, steps)} != _NUMBERS:
         return None
     sizes, strides = coalesced(shape, stride)
-    if len(sizes) > MANY:
-        return None
     found = _walked(sizes, strides, extents, steps)
     if found is None:
         return None
@@ -94,6 +95,7 @@ def _walked(
 ) -> tuple[list[Any], list[Any]] | None:
     """The modes of the result for each leaf of b."""
     last = len(sizes) - 1
+    bounds = boundaries(sizes) if last >= MANY else None
     reach = [0] * last  # how far what lands in a mode goes in it, by mode but the last
     shape: list[Any] = []
     stride: list[Any] = []
@@ -106,6 +108,8 @@ def _walked(
         if t < 0:
             return None
         i = 0
+        if bounds is not None:
+            i, t = skipped(bounds, t)
         while i < last and t % sizes[i] == 0:
             t //= sizes[i]
             i += 1

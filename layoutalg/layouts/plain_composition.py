@@ -31,10 +31,9 @@ from typing import Any, NoReturn
 
 from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts import jumps
-from layoutalg.layouts.boundaries import boundaries, is_clean, skipped
 from layoutalg.layouts.flat import from_flat
 from layoutalg.layouts.layout import Layout, has_basis, trusted
-from layoutalg.layouts.number_composition import MANY, coalesced, quick_composition
+from layoutalg.layouts.number_composition import coalesced, quick_composition
 from layoutalg.tuples.basis import ScaledBasis, Vector, is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, is_one, surely_less
@@ -98,33 +97,30 @@ def _compose_leaves(
         return [([n], [d * t if n != 1 else 0]) for n, t in leaves]
     pieces = []
     indices: list[Leaf] = []  # every mode of the result as a mode n:t of the index into a
-    # Bisection pays from a few modes on, and needs numbers.
-    bounds = boundaries(extents) if len(extents) > MANY and less is lt else None
     for n, t in leaves:
-        first, rest = (0, t) if bounds is None or t < 1 else skipped(bounds, t)
-        piece = _divide_leaf(extents, strides, n, t, indices, first, rest, less)
+        piece = _divide_leaf(extents, strides, n, t, indices, less)
         if piece is None:
             return _exact(extents, strides, leaves, a, b)
         pieces.append(piece)
-    if len(leaves) > 1 and not _clean(extents, indices, bounds, less):
+    if len(leaves) > 1 and not _clean(extents, indices, less):
         return _exact(extents, strides, leaves, a, b)
     return pieces
 
 
 def _divide_leaf(
-    extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf], first: int, rest_t: Any, less: Less
+    extents: list[Any], strides: list[Any], n: Any, t: Any, indices: list[Leaf], less: Less
 ) -> Piece | None:
-    """Compose with one leaf n:t by CuTe's divisibility rule, from mode ``first`` on; None where it does not apply."""
+    """Compose with one leaf n:t by CuTe's divisibility rule; None where it does not apply."""
     if n == 1 or t == 0:
         return [n], [0]
     sign = 1
     if t < 0:
-        t, rest_t, sign = -t, -t, -1
+        t, sign = -t, -1
+    rest_t = t
     out_extents: list[Any] = []
     out_strides: list[Any] = []
     rest_n, step = n, t
-    for mode in range(first, len(extents) - 1):
-        s, d = extents[mode], strides[mode]
+    for s, d in zip(extents[:-1], strides[:-1], strict=True):
         if rest_t % s == 0:  # every step skips whole turns of this mode
             rest_t //= s
             continue
@@ -152,12 +148,10 @@ def _divide_leaf(
     return out_extents, out_strides
 
 
-def _clean(extents: list[Any], indices: list[Leaf], bounds: list[int] | None, less: Less) -> bool:
+def _clean(extents: list[Any], indices: list[Leaf], less: Less) -> bool:
     """Whether no sum of the index modes carries across a boundary of a that a single one does not."""
     if min([t for _, t in indices]) < 0 if indices else False:
         return False
-    if bounds is not None:
-        return is_clean(bounds, indices)
     boundary = 1
     for s in extents[:-1]:
         boundary *= s

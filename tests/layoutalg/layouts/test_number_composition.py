@@ -10,7 +10,7 @@ from seeds import seeds_of
 
 from layoutalg import Layout, LayoutError, composition, size
 from layoutalg.layouts.layout import fitting
-from layoutalg.layouts.number_composition import MANY, coalesced, quick_composition
+from layoutalg.layouts.number_composition import coalesced, quick_composition
 from layoutalg.layouts.plain_composition import compose_carefully
 
 
@@ -71,9 +71,9 @@ def test_the_quick_composition_is_the_careful_one(seed: int) -> None:
 
 
 def deep(leaf: int) -> Any:
-    """A leaf in twelve pairs of brackets."""
+    """A leaf in 63 pairs of brackets."""
     value: Any = leaf
-    for _ in range(12):
+    for _ in range(63):
         value = (value,)
     return value
 
@@ -86,8 +86,7 @@ def deep(leaf: int) -> Any:
         (Layout((4, 2), (1, 8)), Layout(2, -1)),  # below zero
         (Layout((4, 2), (-1, 8)), Layout(2, 1)),  # a result below zero
         (Layout((4, 2), (2**62, 1)), Layout(2, 3)),  # a result beyond 64 bits
-        (Layout((2,) * (MANY + 2), tuple(3**i for i in range(MANY + 2))), Layout(4, 1)),  # more modes than are walked
-        (Layout((4, 2), (1, 8)), Layout((((((((((2,),),),),),),),),), (((((((((1,),),),),),),),),))),  # ten levels deep
+        (Layout((4, 2), (1, 8)), Layout(deep(2), deep(1))),  # nested as deeply as a layout may be
     ],
     ids=str,
 )
