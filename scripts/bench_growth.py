@@ -10,6 +10,7 @@ operation that costs O(r log r) has factors of little more than 2.
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 import time
@@ -59,9 +60,9 @@ OPERATIONS: dict[str, Callable[[Layout], Any]] = {
 }
 
 
-def in_turns(calls: list[Callable[[], Any]], repeats: int = 9) -> list[list[float]]:
+def in_turns(calls: list[Callable[[], Any]], repeats: int, least: float) -> list[list[float]]:
     """Seconds of processor of one call of each, repeat after repeat, all in turns: other work meets them alike."""
-    rounds = [_rounds(call) for call in calls]
+    rounds = [_rounds(call, least) for call in calls]
     return [[_spent(call, n) / n for call, n in zip(calls, rounds, strict=True)] for _ in range(repeats)]
 
 
@@ -72,18 +73,20 @@ def _spent(call: Callable[[], Any], rounds: int) -> float:
     return time.process_time() - begun
 
 
-def _rounds(call: Callable[[], Any]) -> int:
-    """So many calls that they take 5 ms."""
+def _rounds(call: Callable[[], Any], least: float) -> int:
+    """So many calls that they take so many seconds."""
     rounds = 1
-    while _spent(call, rounds) < 0.005:
+    while _spent(call, rounds) < least:
         rounds *= 2
     return rounds
 
 
-def table(title: str, columns: tuple[int, ...], make: Callable[[int], Layout], names: list[str]) -> None:
+def table(
+    title: str, columns: tuple[int, ...], make: Callable[[int], Layout], names: list[str], repeats: int, least: float
+) -> None:
     print(f"{title:26}" + "".join(f"{column:>16}" for column in columns))
     for name in names:
-        samples = in_turns([partial(OPERATIONS[name], make(column)) for column in columns])
+        samples = in_turns([partial(OPERATIONS[name], make(column)) for column in columns], repeats, least)
         cells = []
         for i in range(len(columns)):
             seconds = 1e6 * statistics.median(row[i] for row in samples)
@@ -93,28 +96,32 @@ def table(title: str, columns: tuple[int, ...], make: Callable[[int], Layout], n
         print(f"{name} done", file=sys.stderr)
 
 
-def many_modes() -> None:
+def many_modes(repeats: int, least: float) -> None:
     """Composition with a layout of as many modes: the quick way, which bisects, and the careful one, which walks."""
     print("composition of r modes with r, bisected and walked")
     for rank in (4, 16, 64, 128, 256):
         a = trusted((2,) * rank, (7, 1) * (rank // 2))  # more indices than 64 bits number, and offsets that they hold
         b = trusted(a.shape, compact_strides(a.shape))
         calls = [partial(compose, a, b) for compose in (compose_plain, compose_carefully)]
-        cells = [1e6 * statistics.median(column) for column in zip(*in_turns(calls, 5), strict=True)]
+        cells = [1e6 * statistics.median(column) for column in zip(*in_turns(calls, repeats, least), strict=True)]
         print(f"  {rank:24}" + "".join(f"{cell:16.1f}" for cell in cells))
 
 
 def main() -> None:
-    many_modes()
-    names = list(OPERATIONS)
-    table("by rank", RANKS, strided, names)
-    table("by depth", (2, 4, 8, 16, 32), nested, [n for n in names if "product" not in n])
-    sizes = (10, 20, 30, 40)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=9, help="samples of each cell (default: 9)")
+    parser.add_argument("--least", type=float, default=0.005, help="seconds of a sample at least (default: 0.005)")
+    options = parser.parse_args()
+    how, names = (options.repeats, options.least), list(OPERATIONS)
+    many_modes(*how)
+    table("by rank", RANKS, strided, names, *how)
+    table("by depth", (2, 4, 8, 16, 32), nested, [n for n in names if "product" not in n], *how)
     table(
         "by size, 2**n elements",
-        sizes,
+        (10, 20, 30, 40),
         lambda n: Layout((1 << n // 2, 1 << n // 2), (1 << n // 2, 1)),
         [name for name in names if "itself" not in name],
+        *how,
     )
 
 

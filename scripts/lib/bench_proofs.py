@@ -30,10 +30,11 @@ def in_turns(functions: dict[str, tuple[Callable[[], Any], int]], repeats: int) 
     return [{name: seconds(*call) for name, call in functions.items()} for _ in range(repeats)]
 
 
-def measure_proofs(repeats: int) -> dict[str, Any]:
+def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     """Both proofs of the same derivations, in turns; a row of the atlas; and proved tiles a second of one core.
 
     The theorem holds at every base; the comparison is made at one, and at each from which the tile fits the window.
+    Of the lattice every so many kinds are proved.
     """
     from descriptors import derive, verify
     from descriptors.derivation.basis import verdict
@@ -64,7 +65,7 @@ def measure_proofs(repeats: int) -> dict[str, Any]:
     point = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
     row_of(point, True)
     atlas_row = statistics.median(seconds(partial(row_of, point, True), 200) for _ in range(repeats))
-    chosen, rates = list(islice(kinds(), 3, None, 120)), []
+    chosen, rates = list(islice(kinds(), 3, None, every)), []
     for _ in range(max(1, repeats // 3)):
         begun = time.process_time()
         total = sum(prove_all(chosen), Tally())

@@ -72,6 +72,27 @@ def test_the_benchmark_measures_on_the_same_inputs() -> None:
     assert 0 < told["processes"]["import layoutalg"]["least"] <= told["processes"]["import layoutalg"]["seconds"]
 
 
+def test_the_proofs_are_measured_with_what_they_claim() -> None:
+    sys.path.insert(0, str(SCRIPTS / "lib"))
+    try:
+        from bench_proofs import measure_proofs, told
+    finally:
+        sys.path.pop(0)
+    found = measure_proofs(1, 1500)
+    assert found["points"] > found["proved"] > 0
+    for row, bases in zip(found["tiles"], (249, 225, 129), strict=True):
+        assert row["bases"] == bases and row["at every base"] > row["comparison"] > row["words"] > 0
+    assert sum(line.startswith("proof of a ") for line in told(found)) == 3
+
+
+def test_growth_is_measured_by_rank_depth_and_size() -> None:
+    command = [sys.executable, str(SCRIPTS / "bench_growth.py"), "--repeats", "1", "--least", "0"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == ["4", "16", "64", "128", "256"]
+    heads = [line.split("  ")[0] for line in lines if not line.startswith(" ")]
+    assert heads[1:] == ["by rank", "by depth", "by size, 2**n elements"]
+
+
 @pytest.mark.parametrize("inside", ["thesis.txt", "bin/python", "pyvenv.cfg"])
 def test_a_folder_that_is_no_environment_of_the_scripts_is_never_cleared(inside: str, tmp_path: Path) -> None:
     folder = tmp_path / "precious"
