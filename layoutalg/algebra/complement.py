@@ -60,6 +60,31 @@ def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
 
 def gaps(layout: Layout, target: Any) -> tuple[Layout, bool]:
     """:func:`complement` of a plain layout up to ``target``, and whether the two together leave no offset out."""
+    counts, steps, filled = _inside(layout)
+    counts.append(ceil_div(target, steps[-1]))
+    return from_flat(*merge(tuple(counts), tuple(steps))), filled
+
+
+def room(layout: Layout, copies: Any) -> Layout:
+    """The places for so many copies of a plain layout: its complement, as far as they reach.
+
+    Up to the copies' elements that is not far enough where steps are padded, so that a period holds fewer copies.
+
+    >>> print(complement(Layout((2, 2), (1, 6)), 4 * 9), room(Layout((2, 2), (1, 6)), 9))
+    (3,3):(2,12) (3,3):(2,12)
+    >>> print(complement(Layout((16, 3), (32, 6)), 48 * 8), room(Layout((16, 3), (32, 6)), 8))  # places 0 to 5, of 512
+    6:1 (6,2):(1,512)
+    """
+    counts, steps, filled = _inside(layout)
+    if filled:
+        counts.append(ceil_div(product(layout.shape) * copies, steps[-1]))
+    else:
+        counts.append(ceil_div(copies, product(tuple(counts))))
+    return from_flat(*merge(tuple(counts), tuple(steps)))
+
+
+def _inside(layout: Layout) -> tuple[list[Any], list[Any], bool]:
+    """How often and by what the complement steps inside a period; last, the period; whether both leave no offset out."""
     need_integer_strides(layout, "complement")
     extents, strides = filtered(layout)
     counts: list[Any] = []
@@ -75,9 +100,8 @@ def gaps(layout: Layout, target: Any) -> tuple[Layout, bool]:
         counts.append(d // period)
         steps.append(period)
         period = d * s
-    counts.append(ceil_div(target, period))
     steps.append(period)
-    return from_flat(*merge(tuple(counts), tuple(steps))), filled
+    return counts, steps, filled
 
 
 def _target(cotarget: AnyLayout | Shape) -> int:

@@ -17,7 +17,7 @@ Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra"
 from __future__ import annotations
 
 from layoutalg.algebra.coalesce import coalesce_plain
-from layoutalg.algebra.complement import gaps
+from layoutalg.algebra.complement import room
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import make_ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
@@ -70,8 +70,7 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
         if strides is not None:
             return trusted((block.shape, tile.shape), (block.stride, strides))
     try:
-        room, _ = gaps(block, product(block.shape) * cosize(tile))
-        copies = compose_plain(room, tile)
+        copies = compose_plain(room(block, cosize(tile)), tile)
     except (NotDivisibleError, NotInjectiveError) as error:
         raise type(error)(
             f"logical_product: the copies must form a layout, found none ({error}); block = {block}, tiler = {tile}"

@@ -30,7 +30,9 @@ class Swizzle:
     base: int
     shift: int
 
-    def __call__(self, x: int) -> int:
+    def __call__(self, x: Any) -> Any:
+        if not self.bits:
+            return x  # a coordinate too
         low, high = self.base, self.base + abs(self.shift)
         read, changed = (high, low) if self.shift >= 0 else (low, high)
         return x ^ (((x >> read) % (1 << self.bits)) << changed)

@@ -19,18 +19,32 @@ def injective(layout: Layout) -> bool:
 
 
 def filled(layout: Layout, count: int) -> list[int] | None:
-    """The first places, ``count`` of them, for copies of a layout that fill an interval; None if no copies do.
+    """The first places, ``count`` of them, for copies of a layout; None if there is no room for one.
 
-    Each is the lowest offset that is still free, which leaves no choice.
+    Where copies fill an interval each is the lowest offset that is still free, which leaves no choice. Where none do,
+    as the steps are padded, they are those between the steps, period after period.
     """
+    room = _room(layout)
+    return None if room is None else [room[0][i % len(room[0])] + i // len(room[0]) * room[1] for i in range(count)]
+
+
+def _room(layout: Layout) -> tuple[list[int], int] | None:
+    """The places of copies in one period, and the period."""
     block = {x for x in image(layout) if isinstance(x, int)}
     if min(block) < 0:
         return None
     period = _period(block)
-    if period is None:
-        return None
-    places = _places(block, period)
-    return [places[i % len(places)] + i // len(places) * period for i in range(count)]
+    if period is not None:
+        return _places(block, period), period
+    places, period = [0], 1
+    for d, n in sorted((d, n) for n, d in layout.modes if n > 1 and not zero(d)):
+        if not isinstance(d, int) or d < period:
+            return None
+        places = [place + i * period for i in range(d // period) for place in places]
+        period = d * n
+    copies = [place + x for place in places for x in sorted(block)]
+    need(len(set(copies)) == len(copies), "two copies between the steps overlap")
+    return places, period
 
 
 def _period(block: set[int]) -> int | None:
@@ -57,10 +71,10 @@ def _places(block: set[int], period: int) -> list[int]:
 
 
 def complement(result: Layout, layout: Layout, cotarget: Any = 1) -> None:
-    target, period = size(cotarget), _period(set(image(layout)))
-    need(injective(layout) and period is not None, "nothing fills the gaps of this layout")
-    assert period is not None
-    places = filled(layout, -(-target // period) * len(_places(set(image(layout)), period)))
+    room = _room(layout) if injective(layout) else None
+    need(room is not None, "nothing fits into the gaps of this layout")
+    assert room is not None
+    places = filled(layout, -(-size(cotarget) // room[1]) * len(room[0]))
     need(image(result) == places, f"the copies start at {image(result)[:20]} instead of {(places or [])[:20]}")
 
 

@@ -28,19 +28,21 @@ _CODES = {
 
 @dataclass(frozen=True)
 class Word:
-    """The fields of a word, offsets in bytes."""
+    """The fields of a word, offsets in bytes; whether the leading byte offset is the address of a line (K = 96)."""
 
     start: int
     leading: int
     stride: int
     base: int
     mode: str
+    absolute: bool = False
 
     @staticmethod
     def read(word: int, arch: str) -> Word:
         code = word >> (62 if arch == "sm90" else 61)
         start, leading, stride = ((word >> low) % 2**14 * 16 for low in (0, 16, 32))
-        return Word(start, leading, stride, (word >> 49) % 8, _CODES[arch][code])
+        absolute = arch == "sm100" and bool(word >> 52 & 1)
+        return Word(start, leading, stride, (word >> 49) % 8, _CODES[arch][code], absolute)
 
 
 def swizzled(address: int, mode: str, base: int = 0) -> int:
@@ -63,8 +65,11 @@ def fetched(word: Word, bits: int, major: str, i: int, k: int) -> int:
     else:
         piece, in_piece, rows = row_bytes, row_bytes, group
         step, group_step = word.leading, word.stride
-    offset = byte // piece * step + byte % piece + across // rows * group_step + across % rows * in_piece
-    return 8 * swizzled(word.start + offset, word.mode, word.base) + bit
+    start, along_row = word.start, byte // piece * step + byte % piece
+    if word.absolute and start % 128 + byte >= 128:  # beyond the end of its line: on in the line that is named
+        start, along_row = word.leading, start % 128 + byte - 128
+    offset = along_row + across // rows * group_step + across % rows * in_piece
+    return 8 * swizzled(start + offset, word.mode, word.base) + bit
 
 
 def stacked(tile: tuple[int, ...], order: tuple[int, ...], bits: int, major: str, mode: str) -> list[tuple[int, ...]]:

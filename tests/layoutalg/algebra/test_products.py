@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import corpus
 import judge
@@ -24,6 +25,7 @@ from layoutalg import (
     UndecidedError,
     blocked_product,
     flat_product,
+    flatten,
     logical_product,
     make_layout,
     make_ordered_layout,
@@ -288,3 +290,47 @@ def test_copies_of_a_compact_block_are_what_complement_and_composition_give(
         except LayoutError as error:
             assert str(error) == clear
     assert 300 < compact < 1400
+
+
+def strides_of(flat: Layout) -> tuple[int, ...]:
+    return flat.stride if isinstance(flat.stride, tuple) else (flat.stride,)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("product", [logical_product, blocked_product, raked_product])
+def test_copies_of_a_padded_block_go_on_in_the_next_period(product: Callable[..., Layout]) -> None:
+    """(16,3):(32,6) has places 0 to 5 in each 512, as nothing fits into what the padding leaves: copy 6 is not at 6."""
+    block = Layout((16, 3), (32, 6))
+    with pytest.raises(NotDivisibleError):
+        product(block, Layout((2, 4), (1, 2)))
+    for tiler, steps in ((Layout(6, 1), {1}), (Layout(12, 1), {1, 512}), (Layout((6, 3), (1, 6)), {1, 512})):
+        found = product(block, tiler)
+        reached = [found(i) for i in range(size(found))]
+        assert len(set(reached)) == len(reached) == 48 * size(tiler), (tiler, found)
+        assert max(steps) in strides_of(flatten(found))
+
+
+@pytest.mark.parametrize("seed", seeds_of("test_copies_of_any_block_are_apart"))
+def test_copies_of_any_block_are_apart(seed: int) -> None:
+    """Blocks whose steps are padded too: no offset is in two copies, and copy j stands where the definition has it."""
+    rng, padded = random.Random(seed), 0
+    for _ in range(1500):
+        modes, period, places = [], 1, [0]
+        for _ in range(rng.randint(1, 3)):
+            step, n = period * rng.choice([1, 1, 2, 3]) + rng.choice([0, 0, 1, 5]), rng.choice([2, 3, 4])
+            modes.append((n, step))
+            places = [place + i * period for i in range(step // period) for place in places]
+            period = n * step
+        rng.shuffle(modes)
+        block = Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes))
+        tiler = Layout(rng.choice([2, 3, 4, 6, 8, 12]), rng.choice([1, 1, 2, 3]))
+        try:
+            found = logical_product(block, tiler)
+        except NotDivisibleError:
+            continue
+        for j in range(size(tiler)):
+            turns, place = divmod(tiler(j), len(places))
+            assert found(0, j) == places[place] + turns * period, (block, tiler)
+        reached = [found(i) for i in range(size(found))]
+        assert len(set(reached)) == len(reached), (block, tiler)
+        padded += len(places) * size(block) != period
+    assert padded > 150
