@@ -1,6 +1,6 @@
 """Products: a block of layout, repeated as a tiler says.
 
-Definition: ``logical_product(A, B) = (A, composition(complement(A, size(A) * cosize(B)), B))``: mode 0 is the block,
+Definition: ``logical_product(A, B) = (A, composition(complement(A, N), B))``, N = size(A) * cosize(B): mode 0 is the block,
 mode 1 the copies, which lie where A leaves room, in the order of B. Law: no copy overlaps another. The complement
 sees to that where the strides of B have one sign; where they have both, the layout of copies runs below zero and above
 it, as B does, and is refused if two copies meet: ``2:3`` by ``(2,2):(-2,1)`` would use offset 1 twice.

@@ -11,6 +11,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from layoutalg.laws.fit import Merged, NoAnswer, Part, Plan, Value
@@ -22,7 +23,11 @@ from layoutalg.laws.points import Plain, after, count, inner, items, line, modes
 def _beyond(block: Any, tiler: Any) -> list[Any]:
     """The complement of the block that the tiler's indices run through."""
     reach = 1 + sum((extent - 1) * abs(stride) for extent, stride in pairs(tiler))
-    rest = complement(pairs(block), count(block.shape) * reach)
+    target = count(block.shape) * reach
+    rest = complement(pairs(block), target)
+    while rest is not None and prod(extent for extent, _ in rest) < reach:  # padded: a period holds fewer copies
+        target *= 2
+        rest = complement(pairs(block), target)
     if rest is None:
         raise NoAnswer
     return rest

@@ -16,14 +16,16 @@ __all__ = ["ROWS", "rows_of"]
 #: Rows of the page by the name that an operation has in a syntax tree (`layoutalg.oracle.tree`).
 ROWS = {
     "()": (64, 66),
+    "blocked_product": (73,),
     "complement": (21, 22, 23),
     "composition": (1, 2, 3, 4, 5, 67),
     "left_inverse": (29, 31),
     "logical_divide": (34, 35),
-    "logical_product": (71,),
+    "logical_product": (71, 73),
     "make_ordered_layout": (56,),
     "max_common_vector": (67,),
     "nullspace": (33,),
+    "raked_product": (73,),
     "recast_layout": (49, 50, 51, 52, 53),
     "right_inverse": (67,),
     "slice_": (68,),
