@@ -84,7 +84,7 @@ def room(layout: Layout, copies: Any) -> Layout:
 
 
 def _inside(layout: Layout) -> tuple[list[Any], list[Any], bool]:
-    """How often and by what the complement steps inside a period; last, the period; whether both leave no offset out."""
+    """How often, and by what, the complement steps inside a period; then the period; whether no offset is left out."""
     need_integer_strides(layout, "complement")
     extents, strides = filtered(layout)
     counts: list[Any] = []

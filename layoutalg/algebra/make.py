@@ -11,7 +11,7 @@ Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from layoutalg.errors import LayoutError
@@ -24,6 +24,9 @@ from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text, unflatten
 from layoutalg.tuples.leaf import as_int
 from layoutalg.tuples.types import Index, Shape, Stride
+
+#: The types of a shape and an order of numbers.
+_NUMBERS = {int}
 
 
 def make_ordered_layout(shape: Shape, order: Index) -> Layout:
@@ -40,11 +43,14 @@ def make_ordered_layout(shape: Shape, order: Index) -> Layout:
     >>> print(make_ordered_layout((2, 3, 4), (2, 0, 1)), make_ordered_layout((2, (3, 4)), (1, 0)))
     (2,3,4):(12,1,3) (2,(3,4)):(12,(1,3))
     """
-    shape = valid_shape(shape)
-    if type(shape) is tuple and type(order) is tuple and len(shape) == len(order):
-        kinds = {type(item) for item in (*order, *shape)}
-        if kinds == {int}:
-            return _compact(shape, list(order))
+    return ordered(valid_shape(shape), order)
+
+
+def ordered(shape: Shape, order: Index) -> Layout:
+    """:func:`make_ordered_layout` of a shape that is known to be valid."""
+    flat = type(shape) is tuple and type(order) is tuple and len(shape) == len(order)
+    if flat and {*map(type, order), *map(type, shape)} == _NUMBERS:  # type: ignore[arg-type]
+        return _compact(shape, order)  # type: ignore[arg-type]
     check_depth(order, "make_ordered_layout: order")
     keys: list[Any] = []
     _spread(order, shape, keys, order)
@@ -66,7 +72,7 @@ def _spread(order: Index, shape: Shape, keys: list[Any], whole: Index) -> None:
         keys.append(order if type(order) is int else as_int(order, "make_ordered_layout: an order"))
 
 
-def _compact(shape: Shape, keys: list[Any]) -> Layout:
+def _compact(shape: Shape, keys: Sequence[Any]) -> Layout:
     """Compact strides in the order of the keys; a mode of extent 1 gets stride 0, and so does a key of None."""
     extents = flatten_tuple(shape)
     strides = [0] * len(extents)

@@ -1,9 +1,10 @@
 """Products: a block of layout, repeated as a tiler says.
 
-Definition: ``logical_product(A, B) = (A, composition(complement(A, N), B))``, N = size(A) * cosize(B): mode 0 is the block,
-mode 1 the copies, which lie where A leaves room, in the order of B. Law: no copy overlaps another. The complement
-sees to that where the strides of B have one sign; where they have both, the layout of copies runs below zero and above
-it, as B does, and is refused if two copies meet: ``2:3`` by ``(2,2):(-2,1)`` would use offset 1 twice.
+Definition: ``logical_product(A, B) = (A, composition(complement(A, N), B))``: mode 0 is the block, mode 1 the copies,
+which lie where A leaves room, in the order of B. N is size(A) * cosize(B), or where A is padded so many periods that
+there is room for cosize(B) copies. Law: no copy overlaps another. The complement sees to that where the strides of B
+have one sign; where they have both, the layout of copies runs below zero and above it, as B does, and is refused if two
+copies meet: ``2:3`` by ``(2,2):(-2,1)`` would use offset 1 twice.
 ``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the block's rank:
 blocked keeps each block together, raked interleaves them.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
@@ -19,7 +20,7 @@ from __future__ import annotations
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import room
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
-from layoutalg.algebra.make import make_ordered_layout
+from layoutalg.algebra.make import ordered
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.flat import compact_size, scaled_by
 from layoutalg.layouts.layout import Layout, fitting, trusted
@@ -261,7 +262,7 @@ def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = N
     """
     need_layout(atom, "tile_to_shape")
     target = valid_shape(target_shape)
-    extents = [product(mode) for mode in modes_of(target)]
+    extents = [mode if type(mode) is int else product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
     return through(lambda plain: fitting(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
@@ -275,8 +276,9 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
     padded = _padded(atom, len(extents))
     counts = []
     for mode, (part, extent) in enumerate(zip(modes_of(padded.shape), extents, strict=True)):
-        part = product(part)
-        if not divides(part, extent):
+        if type(part) is not int:
+            part = product(part)
+        if extent % part if type(part) is type(extent) is int else not divides(part, extent):
             raise NotDivisibleError(
                 f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {part}, found {extent}; "
                 f"atom = {atom}"
@@ -288,5 +290,4 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
         raise LayoutError(
             f"tile_to_shape: the order must have {len(counts)} modes, found {safe_text(order)}; atom = {atom}"
         )
-    tiler = make_ordered_layout(tuple(counts), order)
-    return _blocked(atom if len(extents) == 1 else padded, tiler)
+    return _blocked(atom if len(extents) == 1 else padded, ordered(tuple(counts), order))

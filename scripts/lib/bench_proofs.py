@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -28,6 +30,20 @@ def in_turns(functions: dict[str, tuple[Callable[[], Any], int]], repeats: int) 
         function()
     gc.collect()
     return [{name: seconds(*call) for name, call in functions.items()} for _ in range(repeats)]
+
+
+@contextmanager
+def without_numpy() -> Iterator[None]:
+    """As where numpy is not installed, in a browser, or not loaded: then elements are compared in plain Python."""
+    kept: Any = sys.modules.get("numpy")
+    sys.modules["numpy"] = None  # type: ignore[assignment]  # what an import takes for "there is none"
+    try:
+        yield
+    finally:
+        if kept is None:
+            del sys.modules["numpy"]
+        else:
+            sys.modules["numpy"] = kept
 
 
 def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
@@ -61,6 +77,8 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
         beyond = [(one["comparison"] - one["words"]) / (one["theorem"] - one["words"]) for one in samples]
         everywhere = statistics.median(seconds(partial(verify, d, bases=bases), 1) for _ in range(repeats))
         row |= {"at every base": everywhere, "ratio of the claim": everywhere / row["with its claim"]}
+        with without_numpy():
+            row["plain"] = statistics.median(seconds(partial(verify, d), 1) for _ in range(repeats))
         tiles.append({"tile": tile, "bases": len(bases), **row, "ratio beyond the words": statistics.median(beyond)})
     point = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
     row_of(point, True)
@@ -89,7 +107,8 @@ def told(found: dict[str, Any]) -> Iterator[str]:
         yield (
             f"proof of a {extents} tile: {theorem} by the theorem, {words} of it for the words; {claim} with its "
             f"family; {1e6 * row['comparison']:.0f} us element by element, {row['ratio']:.0f}x; "
-            f"{row['ratio beyond the words']:.0f}x beyond the words"
+            f"{row['ratio beyond the words']:.0f}x beyond the words; "
+            f"{1e3 * row['plain']:.1f} ms without numpy, {row['plain'] / row['theorem']:.0f}x"
         )
         yield (
             f"  what that claims, element by element: at {row['bases']} bases {1e3 * row['at every base']:.1f} ms, "
