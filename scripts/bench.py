@@ -7,8 +7,10 @@
 
 Each operation gets a set of varied inputs, drawn from a printed seed; an input that one of the sides present refuses is
 left out for all. The time of one call is the median over the repeats of (time for all inputs, several rounds / calls).
-The CuTe DSL is timed inside one trace, in a process of its own without forks: what a call costs while a kernel is being
-traced. A peer that is not installed has "absent" in its column. Progress goes to standard error.
+Two sides that are compared are timed in turns, so that a machine that changes its pace changes it for both. The CuTe
+DSL is timed inside one trace, in a process of its own without forks: what a call costs while a kernel is being traced;
+ours is timed there once more, beside it. A peer that is not installed has "absent" in its column. Progress goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -62,34 +64,42 @@ def accepted(function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> 
     return good
 
 
-def time_call(function: Callable[..., Any], arguments: list[tuple[Any, ...]], repeats: int, least: float) -> float:
-    """Seconds for one call: the median over the repeats, each of whole rounds of the inputs for at least `least`.
+#: A function and the arguments that it is called with, in turn.
+Calls = tuple[Callable[..., Any], list[tuple[Any, ...]]]
 
-    Seconds of the processor, not of the clock: what else runs on the machine then counts as little as it can.
+
+def time_calls(sides: list[Calls], repeats: int, least: float) -> list[float]:
+    """Seconds for one call of each side: the median over the repeats, each of whole rounds of the inputs.
+
+    The sides take turns, so that a machine that changes its pace changes it for all of them; a turn takes `least`
+    seconds. Seconds of the processor, not of the clock: what else runs on the machine then counts as little as it can.
     """
 
-    def rounds(count: int) -> float:
+    def rounds(side: Calls, count: int) -> float:
+        function, arguments = side
         started = time.process_time()
         for _ in range(count):
             for args in arguments:
                 function(*args)
         return time.process_time() - started
 
-    count = max(1, int(least / max(rounds(1), 1e-7)))
+    counts = [max(1, int(least / max(rounds(side, 1), 1e-7))) for side in sides]
     gc.collect()
     gc.disable()
     try:
-        samples = [rounds(count) for _ in range(repeats)]
+        samples = [[rounds(*pair) for pair in zip(sides, counts, strict=True)] for _ in range(repeats)]
     finally:
         gc.enable()
-    return statistics.median(samples) / (count * len(arguments))
+    medians = map(statistics.median, zip(*samples, strict=True))
+    return [total / (n * len(side[1])) for total, n, side in zip(medians, counts, sides, strict=True)]
 
 
 def dsl_worker(inputs: dict[str, list[Any]], repeats: int, least: float) -> None:
-    """Time every operation inside one trace of the CuTe DSL, and write a line for each as it is done."""
+    """Time every operation inside one trace of the CuTe DSL, ours in turns with it, and write a line for each."""
     from cutlass import cute
 
-    cases = spellings(Absent(), Absent(), cute)
+    la, build_ours = ours()
+    cases = spellings(la, Absent(), cute)
     build = builder(
         lambda shape, stride: cute.make_layout(shape, stride=stride),
         lambda s, x: cute.make_composed_layout(cute.make_swizzle(*s), 0, x),
@@ -97,14 +107,18 @@ def dsl_worker(inputs: dict[str, list[Any]], repeats: int, least: float) -> None
 
     def measure() -> None:
         for name, rows in inputs.items():
-            function = cases[name][3]
+            mine, function = cases[name][1], cases[name][3]
             print(json.dumps({"begun": name}), flush=True)
-            if function is None:
+            if function is None or mine is None:
                 continue
             arguments = [tuple(map(build, row)) for row in rows]
             good = accepted(function, arguments)
-            seconds = time_call(function, [arguments[i] for i in good], repeats, least) if good else None
-            print(json.dumps({"name": name, "good": good, "seconds": seconds}), flush=True)
+            sides = [
+                (mine, [tuple(map(build_ours, rows[i])) for i in good]),
+                (function, [arguments[i] for i in good]),
+            ]
+            beside, seconds = time_calls(sides, repeats, least) if good else (None, None)
+            print(json.dumps({"name": name, "good": good, "seconds": seconds, "ours": beside}), flush=True)
 
     @cute.jit  # type: ignore[untyped-decorator]
     def trace() -> None:
@@ -211,17 +225,26 @@ def measure_operations(options: argparse.Namespace) -> dict[str, Any]:
         say(name)
         told = dsl.get(name, {})
         chosen = [inputs[name][index] for index in told["good"]] if told.get("good") else inputs[name]
+        offered = {
+            side: (functions[name], [tuple(map(build, given)) for given in chosen])
+            for side, (build, functions) in zip(("layoutalg", "tensor-layouts"), sides, strict=False)
+            if functions[name]
+        }
+        times = time_calls(list(offered.values()), options.repeats, options.least)
         row: dict[str, Any] = {"operation": name, "inputs": len(chosen), "cute-dsl": told.get("seconds")}
-        for side, (build, functions) in zip(("layoutalg", "tensor-layouts"), sides, strict=False):
-            function = functions[name]
-            arguments = [tuple(map(build, given)) for given in chosen]
-            row[side] = time_call(function, arguments, options.repeats, options.least) if function else None
-        rows.append(row)
+        row |= {"layoutalg beside cute-dsl": told.get("ours"), "tensor-layouts": None}
+        rows.append(row | dict(zip(offered, times, strict=True)))
     return {"versions": versions, "operations": rows}
 
 
+def ratio(row: dict[str, Any], peer: str) -> float:
+    """How many times as long a peer takes, by what was timed in turns with it."""
+    mine = row["layoutalg beside cute-dsl"] if peer == "cute-dsl" else row["layoutalg"]
+    return float(row[peer] / mine)
+
+
 def ratios(rows: list[dict[str, Any]], peer: str) -> list[float]:
-    return [row[peer] / row["layoutalg"] for row in rows if row.get(peer)]
+    return [ratio(row, peer) for row in rows if row.get(peer)]
 
 
 def report(result: dict[str, Any]) -> Iterator[str]:
@@ -241,7 +264,7 @@ def report(result: dict[str, Any]) -> Iterator[str]:
         for peer in ("tensor-layouts", "cute-dsl"):
             seconds = row.get(peer)
             missing = "-" if versions[peer] else "absent"
-            line += f" {seconds * 1e6:9.2f} {seconds / row['layoutalg']:6.1f}x" if seconds else f" {missing:>17}"
+            line += f" {seconds * 1e6:9.2f} {ratio(row, peer):6.1f}x" if seconds else f" {missing:>17}"
         yield line
     for peer in ("tensor-layouts", "cute-dsl"):
         found = ratios(rows, peer)
