@@ -185,8 +185,8 @@ def nullspace(layout: Layout) -> Layout:
 def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     """The layout R with ``a(R(i)) == i == b(R(i))``: the indices where a and b agree, from offset 0 on.
 
-    It is the longest of CuTe's form for plain layouts; of a swizzled one, only offsets that the swizzle leaves alone
-    are looked at.
+    It is the longest of CuTe's form for plain layouts whose strides are distinct (:func:`right_inverse`); of a swizzled
+    one, only offsets that the swizzle leaves alone are looked at.
 
     Args:
         a: a layout, plain or a swizzle after one, of which the run of offsets that the swizzle leaves alone counts.

@@ -14,6 +14,7 @@ Law: the form of the values of a layout is its coalesced form.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 from layoutalg.laws.points import (
@@ -176,11 +177,20 @@ def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     return composition(a, (b_shape, rest_shape), (b_stride, rest_stride))
 
 
+def beyond(block: Any, tiler: Any) -> list[Leaf] | None:
+    """The complement of a block that the tiler's indices run through, or None if there is none."""
+    reach = 1 + sum((extent - 1) * abs(stride) for extent, stride in pairs(tiler))
+    target = count(block.shape) * reach
+    rest = complement(pairs(block), target)
+    while rest is not None and prod(extent for extent, _ in rest) < reach:  # padded: a period holds fewer copies
+        target *= 2
+        rest = complement(pairs(block), target)
+    return rest
+
+
 def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
-    """Shape and stride of (A, complement(A, size(A)*cosize(B)) o B), or None, also where two copies overlap."""
-    b_parts = list(zip(leaves(b_shape), leaves(b_stride), strict=True))
-    reach = 1 + sum((s - 1) * abs(d) for s, d in b_parts)
-    rest = complement(pairs(a), count(a.shape) * reach)
+    """Shape and stride of (A, the complement of A as far as B reaches, o B), or None, also where two copies overlap."""
+    rest = beyond(a, Plain(b_shape, b_stride))
     if rest is None:
         return None
     rest_shape, rest_stride = written(rest)

@@ -11,23 +11,17 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 from layoutalg.laws.fit import Merged, NoAnswer, Part, Plan, Value
-from layoutalg.laws.forms import complement
+from layoutalg.laws.forms import beyond
 from layoutalg.laws.plans import as_layout, place
-from layoutalg.laws.points import Plain, after, count, inner, items, line, modes, pairs, plus, values
+from layoutalg.laws.points import Plain, after, count, inner, items, line, modes, plus, values
 
 
 def _beyond(block: Any, tiler: Any) -> list[Any]:
     """The complement of the block that the tiler's indices run through."""
-    reach = 1 + sum((extent - 1) * abs(stride) for extent, stride in pairs(tiler))
-    target = count(block.shape) * reach
-    rest = complement(pairs(block), target)
-    while rest is not None and prod(extent for extent, _ in rest) < reach:  # padded: a period holds fewer copies
-        target *= 2
-        rest = complement(pairs(block), target)
+    rest = beyond(block, tiler)
     if rest is None:
         raise NoAnswer
     return rest

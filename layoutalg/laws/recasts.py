@@ -15,7 +15,19 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Any
 
-from layoutalg.laws.points import Plain, at, congruent, count, digits, inner, leaves, nested_like, pairs, rank_of
+from layoutalg.laws.points import (
+    Composite,
+    Plain,
+    at,
+    congruent,
+    count,
+    digits,
+    inner,
+    leaves,
+    nested_like,
+    pairs,
+    rank_of,
+)
 
 
 def can_upcast(layout: Any, n: int) -> bool:
@@ -97,11 +109,15 @@ def law_recast_layout(answer: Any, new: int, old: int, layout: Any) -> str | Non
     return None if None in faults else faults[0]
 
 
-def smaller_units(layout: Any, n: int) -> Iterator[Plain]:
-    """A plain layout in units smaller by ``n``: strides scale, and one mode of stride 1, or none, grows."""
-    extents, strides = leaves(layout.shape), leaves(layout.stride)
+def smaller_units(layout: Any, n: int) -> Iterator[Any]:
+    """A layout in units smaller by ``n``: strides scale, and one mode of stride 1, or none, grows.
+
+    A swizzle stays as it is: only one that moves nothing can be taken to units both smaller and larger.
+    """
+    extents, strides = leaves(layout.shape), leaves(inner(layout).stride)
     candidates: list[int | None] = [k for k, d in enumerate(strides) if d == 1]
     for grown in candidates or [None]:
         shape = [s * n if k == grown else s for k, s in enumerate(extents)]
         stride = [1 if k == grown else d * n for k, d in enumerate(strides)]
-        yield Plain(nested_like(iter(shape), layout.shape), nested_like(iter(stride), layout.shape))
+        plain = Plain(nested_like(iter(shape), layout.shape), nested_like(iter(stride), layout.shape))
+        yield Composite(layout.outer, n * layout.offset, plain) if hasattr(layout, "inner") else plain

@@ -12,6 +12,7 @@ from attacks.plain import Layout as PlainLayout
 from places import ROOT
 
 from layoutalg import Layout, LayoutError, broken_law, law_names, parse_layout
+from layoutalg.laws.forms import product
 
 RIGHT = [
     ("complement", "(2,3):(1,8)", ("4:2", 24)),
@@ -27,6 +28,7 @@ RIGHT = [
     ("logical_product", "((16,3),(2,3)):((32,6),(3,1))", ("(16,3):(32,6)", "(2,3):(3,1)")),
     ("logical_product", "((16,3),(6,2)):((32,6),(1,512))", ("(16,3):(32,6)", "12:1")),
     ("recast_layout", "(8,8):(8,1)", (128, 16, "(8,64):(64,1)")),
+    ("recast_layout", "S<0,1,3> o 6 o (4,2):(18,9)", (2, 3, "S<0,2,3> o 4 o (4,2):(12,6)")),
     ("slice_and_offset", ("(4):(8)", 3), ((None, 3), "(4,8):(8,1)")),
 ]
 WRONG = [
@@ -47,6 +49,18 @@ WRONG = [
     ),
     ("right_inverse", "(4,8):(8,1)", ("(4,8):(8,1)",), "is 8 at index 1, where the layout is not 1"),
     ("coalesce", "(2,6):(1,2)", ("(2,6):(1,2)",), "has modes that could be one"),
+    (
+        "recast_layout",
+        "S<0,1,3> o 6 o (4,2):(18,8)",
+        (2, 3, "S<0,2,3> o 4 o (4,2):(12,6)"),
+        "puts element 4 into unit 14, must be 15",
+    ),
+    (
+        "recast_layout",
+        "S<1,2,3> o 0 o 4:18",
+        (2, 3, "S<1,2,3> o 0 o 4:12"),
+        "is no recast, as there is none to the common unit",
+    ),
 ]
 
 
@@ -60,6 +74,12 @@ def test_a_wrong_answer_is_told_its_first_broken_instance(
     operation: str, answer: Any, operands: tuple[Any, ...], why: str
 ) -> None:
     assert broken_law(operation, answer, *operands) == why
+
+
+def test_a_product_of_a_padded_block_is_decided_with_the_places_of_its_next_period() -> None:
+    """A period of 512 holds six places, 0 to 5: the copies at places 0 and 6 lie 512 apart."""
+    assert product(Layout((16, 3), (32, 6)), 2, 6) == (((16, 3), 2), ((32, 6), 512))
+    assert product(Layout((16, 3), (32, 6)), 8, 1) is None
 
 
 def test_layouts_are_taken_as_values_too() -> None:
