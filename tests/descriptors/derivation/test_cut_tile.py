@@ -39,6 +39,18 @@ def test_a_tile_that_ends_inside_an_operand_is_not_cut() -> None:
     assert found.outcome == "different" and not verify(other).ok
 
 
+@pytest.mark.parametrize("lines", [(256, 2), (128, 2)])
+def test_a_tile_whose_lines_are_none_is_not_cut_where_operands_cross_atoms(lines: tuple[int, int]) -> None:
+    """Pieces that do not follow one another, and lines that end early: there is no line for a word to name."""
+    d = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96))
+    length, step = lines
+    row = Layout((8, (length, 768 // length)), (256, (step, 2048)))
+    other = dataclasses.replace(d, smem_tile=ComposedLayout(Swizzle(3, 5, 3), 0, row))
+    assert d.crossing is not None and cut_tile(d).modes[1].head == ((96, 1),)
+    assert cut_tile(other).modes[1].head is None
+    assert verdict(other).outcome != "equal" and not verify(other).ok
+
+
 def test_a_broadcast_tile_of_any_size_is_proved_without_a_table_of_its_words() -> None:
     d = derive(
         layout=f"S<3,3,3> o 0 o (64,64,{1 << 30}):(64,1,0)", dtype="bf16", mma=(64, 16), verify=False, capacity=None

@@ -94,3 +94,12 @@ def test_derive_with_its_proof_does_not_load_numpy() -> None:
         capture_output=True, text=True, cwd=ROOT, check=True,
     )  # fmt: skip
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("major", "evidence"),
+    [("K", "measured on a Hopper GPU"), ("MN", "no wgmma instruction reads such an operand")],
+)
+def test_the_proof_says_how_the_model_of_its_own_operand_is_known(major: str, evidence: str) -> None:
+    d = unproved(tile=(128, 128), dtype="e4m3", major=major, swizzle="128B", mma=(64, 32), arch="sm90")
+    assert proved(d).evidence == evidence == verify(d).evidence

@@ -1,11 +1,13 @@
-"""Compositions that symbols leave open are not decided."""
+"""Compositions that symbols leave open are not decided, and a refused one is told where it breaks."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 import layoutalg as la
-from layoutalg import UndecidedError, parse_layout
+from layoutalg import NotDivisibleError, UndecidedError, parse_layout
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,31 @@ def test_a_composition_that_the_symbols_leave_open_is_not_decided(a: str, b: str
     with pytest.raises(UndecidedError) as refused:
         la.composition(parse_layout(a), parse_layout(b))
     assert because in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("(6,2):(1,7)", "(3,2):(2,3)"),
+        ("(6,2):(1,7)", "(2,3,2):(0,2,3)"),
+        ("(6,2):(1,7)", "(1,3,2):(5,2,3)"),
+        ("(6,2):(1,7)", "(3,1,4,2):(2,5,0,3)"),
+        ("(2,6,2):(9,1,7)", "(2,(4,1),(3,(2,2))):(0,(0,3),(4,(1,6)))"),
+    ],
+)
+def test_a_refused_sum_names_a_coordinate_at_which_it_breaks_whatever_modes_stand_still(a: str, b: str) -> None:
+    first, second = parse_layout(a), parse_layout(b)
+    with pytest.raises(NotDivisibleError) as refused:
+        la.composition(first, second)
+    told = re.search(r"found a\((\d+)\) = (\d+) at coordinate (\S+) instead of (\d+)", str(refused.value))
+    assert told is not None
+    index, found, coordinate, expected = (eval(one) for one in told.groups())  # noqa: S307
+    assert second(coordinate) == index and first(index) == found != expected
+    leaves = flat(coordinate)
+    assert len(leaves) == len(flat(second.shape))
+    assert expected == sum(first(x * t) for x, t in zip(leaves, flat(second.stride), strict=True))
+
+
+def flat(value: object) -> list[int]:
+    """The leaves of a nested tuple."""
+    return [leaf for item in value for leaf in flat(item)] if isinstance(value, tuple) else [value]  # type: ignore[list-item]
