@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import corpus
 import judge
 import pytest
@@ -83,6 +85,23 @@ def test_a_shape_or_a_layout_as_cotarget_stands_for_its_size(case):
 def test_a_layout_that_repeats_an_offset_is_refused_as_not_injective(shape, stride):
     with pytest.raises(NotInjectiveError):
         complement(Layout(shape, stride), 24)
+
+
+@pytest.mark.parametrize("operation", [lambda layout: complement(layout, 24), left_inverse])
+def test_two_modes_that_meet_are_told_from_two_that_interleave(operation):
+    for m, n, d, e in product((2, 3, 4, 8), (2, 3, 4), range(1, 9), range(1, 9)):
+        layout = Layout((m, n), (d, e))
+        try:
+            operation(layout)
+        except LayoutError as refused:
+            assert isinstance(refused, NotInjectiveError) == (not judge.injective(layout)), layout
+        else:
+            assert judge.injective(layout)
+
+
+def test_a_negative_stride_is_named():
+    with pytest.raises(LayoutError, match=r"complement: strides must not be negative, found -3; layout = \(2,4\):"):
+        complement(Layout((2, 4), (1, -3)), 24)
 
 
 @pytest.mark.parametrize(

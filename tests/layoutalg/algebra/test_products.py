@@ -334,3 +334,54 @@ def test_copies_of_any_block_are_apart(seed: int) -> None:
         assert len(set(reached)) == len(reached), (block, tiler)
         padded += len(places) * size(block) != period
     assert padded > 150
+
+
+#: Blocks of two modes, padded, interleaved or neither, and tilers of one mode and two, with strides of both signs.
+SMALL_BLOCKS = [
+    Layout((m, n), (d, e)) for m in (1, 2, 3) for n in (2, 3) for d in (1, 2, 3, 5, 7) for e in (1, 2, 4, 6, 9)
+]
+SMALL_TILERS = [
+    *(Layout(n, d) for n in (1, 2, 3, 4) for d in (-2, 0, 1, 2, 3, 6)),
+    *(Layout((2, n), (d, e)) for n in (2, 3) for d in (-1, 1, 2, 3) for e in (0, 1, 2, 4)),
+]
+
+
+def copies_of(block: Layout, tiler: Layout) -> list[int] | None:
+    """Where the copies begin: place by place below each stride, then in the next period; None where there are none."""
+    inside, period = [0], 1
+    for d, n in sorted((d, n) for n, d in judge.pairs(block) if n > 1):
+        if d < period:
+            return None
+        inside = [place + i * period for i in range(d // period) for place in inside]
+        period = d * n
+
+    def begin(k: int) -> int:
+        return -begin(-k) if k < 0 else inside[k % len(inside)] + k // len(inside) * period
+
+    copies = [begin(tiler(j)) for j in range(size(tiler))]
+    columns = [[begin(x * d) for x in range(n)] for n, d in judge.pairs(tiler)]
+    sums = [0]
+    for column in columns:
+        sums = [one + more for more in column for one in sums]
+    owners: dict[int, set[int]] = {}
+    for j, copy in enumerate(copies):
+        for element in range(size(block)):
+            owners.setdefault(copy + block(element), set()).add(tiler(j))
+    regular = copies == sums and all(judge.form(column) is not None for column in columns)
+    return copies if regular and all(len(who) == 1 for who in owners.values()) else None
+
+
+def test_each_product_of_small_layouts_is_the_defined_one_or_there_is_none() -> None:
+    found, refused = 0, 0
+    for block in SMALL_BLOCKS:
+        for tiler in SMALL_TILERS:
+            right = copies_of(block, tiler)
+            if right is None:
+                refused += 1
+                with pytest.raises(LayoutError):
+                    logical_product(block, tiler)
+                continue
+            found += 1
+            product = logical_product(block, tiler)
+            assert product[0] == block and [product(0, j) for j in range(size(tiler))] == right, (block, tiler)
+    assert found > 2500 and refused > 2500
