@@ -116,6 +116,12 @@ def test_words_that_do_not_stand_for_the_operands_are_an_error() -> None:
         verdict(dataclasses.replace(d, advance=Layout((2, (4, 4)), (512, (2, 1024)))))
 
 
+def test_a_family_whose_operands_end_inside_a_piece_is_not_proved() -> None:
+    one = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+    assert verdict_for_all(one)
+    assert not verdict_for_all(dataclasses.replace(one, mma=(12, 16)))
+
+
 def test_what_ends_inside_a_piece_is_left_open() -> None:
     d = dataclasses.replace(
         unproved(**K_128), mma=(12, 16), smem_tile=Layout((12, 16), (64, 1)), advance=Layout((1, 1))

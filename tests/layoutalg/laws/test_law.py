@@ -56,6 +56,8 @@ WRONG = [
     ("coalesce", "(2,6):(1,2)", ("(2,6):(1,2)",), "has modes that could be one"),
     ("slice_and_offset", ("(4):(8)", 4), ((None, 3), "(4,8):(8,1)"), "is 4 at index 0, must be 3"),
     ("slice_", "(4):(7)", ("(4,8):(8,1)", (None, 3)), "is 10 at index 1, must be 11"),
+    ("upcast", "((1,4)):((0,1))", ("(8,4):(1,8)", 8), "is nested otherwise than the layout"),
+    ("downcast", "((16,4)):((1,16))", ("(8,4):(1,8)", 2), "is nested otherwise than the layout"),
     ("upcast", "S<1,0,3> o 0 o 4:1", ("S<1,0,3> o 0 o 8:1", 2), "is no upcast, as units straddle"),
     (
         "recast_layout",
