@@ -21,7 +21,7 @@ ROWS = {
     "composition": (1, 2, 3, 4, 5, 67),
     "left_inverse": (29, 31),
     "logical_divide": (34, 35),
-    "logical_product": (71, 73, 74),
+    "logical_product": (71, 73),
     "make_ordered_layout": (56,),
     "max_common_vector": (67,),
     "nullspace": (33,),
