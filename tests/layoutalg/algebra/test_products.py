@@ -21,6 +21,7 @@ from layoutalg import (
     LayoutError,
     NotDivisibleError,
     NotInjectiveError,
+    ScaledBasis,
     Swizzle,
     UndecidedError,
     blocked_product,
@@ -385,3 +386,15 @@ def test_each_product_of_small_layouts_is_the_defined_one_or_there_is_none() -> 
             product = logical_product(block, tiler)
             assert product[0] == block and [product(0, j) for j in range(size(tiler))] == right, (block, tiler)
     assert found > 2500 and refused > 2500
+
+
+def test_a_tiler_of_basis_strides_runs_along_the_modes_of_the_room() -> None:
+    """The room of 16:2 is (2,..):(1,32): two copies fit along its mode 0, and a third would begin inside the first."""
+    found = logical_product(Layout(16, 2), Layout((2, 4), (ScaledBasis(1, 0), ScaledBasis(1, 1))))
+    assert found == Layout((16, (2, 4)), (2, (1, 32)))
+    assert sorted(found(i) for i in range(size(found))) == list(range(128))
+    assert logical_product(Layout(16, 2), Layout(3, ScaledBasis(0, 1))) == Layout((16, 3), (2, 0))
+    with pytest.raises(NotInjectiveError, match="found offset 2 in two of them"):
+        logical_product(Layout(16, 2), Layout(4, ScaledBasis(1, 0)))
+    with pytest.raises(NotInjectiveError):
+        blocked_product(Layout(16, 2), Layout(4, ScaledBasis(1, 0)))
