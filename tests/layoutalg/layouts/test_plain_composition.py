@@ -47,6 +47,12 @@ def test_a_refused_sum_names_a_coordinate_at_which_it_breaks_whatever_modes_stan
     assert expected == sum(first(x * t) for x, t in zip(leaves, flat(second.stride), strict=True))
 
 
+def test_a_refused_leaf_is_told_after_how_many_steps_its_stride_breaks() -> None:
+    """Eight steps of 1 through modes of 2 and 3: two in the first mode, three times two to the end of the second."""
+    with pytest.raises(NotDivisibleError, match=r"over a divisor of 8 steps, found that they break it after 6;"):
+        la.composition(parse_layout("(2,3,5):(1,7,100)"), parse_layout("8:1"))
+
+
 def flat(value: object) -> list[int]:
     """The leaves of a nested tuple."""
     return [leaf for item in value for leaf in flat(item)] if isinstance(value, tuple) else [value]  # type: ignore[list-item]
