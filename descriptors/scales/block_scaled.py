@@ -158,6 +158,7 @@ def block_scaled(
     if depth % step:
         raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {named}")
     types = type_name(a_dtype), type_name(b_type)
+    m, cta_group = as_integer(m, "block-scaled: M"), as_integer(cta_group, "block-scaled: cta_group")
     plan = tmem_plan(
         m, n, depth, types[0], b_dtype=types[1], kind=named, cta_group=cta_group, scale_dtype=dtype,
         scale_vector=vector, accumulators=accumulators, legality=legality,
