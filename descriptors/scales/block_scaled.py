@@ -184,10 +184,11 @@ def block_scaled(
 
 def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality) -> Derivation:
     """An operand of one CTA, not proved yet."""
-    mn, dtype, swizzle, which = side
+    mn, dtype, asked, which = side
+    swizzle = widest_swizzle(k, dtype) if asked is None else asked
     return derive(
-        (mn // cta_group, k), dtype, "K", swizzle or widest_swizzle(k, dtype), (mn // cta_group, step), operand=which,
-        kind=kind, cta_group=cta_group, legality=legality, verify=False,
+        (mn // cta_group, k), dtype, "K", swizzle, (mn // cta_group, step), operand=which, kind=kind,
+        cta_group=cta_group, legality=legality, verify=False,
     )  # fmt: skip
 
 
