@@ -24,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
 
+from ended import end
 from mutant_runs import Outcome, run_all, scores, with_equivalents
 from mutant_tree import PACKAGES, ROOT, Record, RunError, copy_tree, listed, record
 from mutation import Mutant, mutants, sample
@@ -128,4 +129,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)
