@@ -19,7 +19,9 @@ ROOMS = {
     "layoutalg.strokes": "theme metrics runs shapes scene canvas figure",
     "layoutalg.faces": "svg tikz page terminal files picture",
     "layoutalg.drawing": "grid plate axes flow arrange order text html",
-    "layoutalg.layouts": ("swizzle valid layout flat jumps boundaries plain_composition composed modes"),
+    "layoutalg.layouts": (
+        "swizzle valid layout flat jumps boundaries number_composition plain_composition composed modes"
+    ),
     "layoutalg.placed": "offsets offset_table cosize memory",
     "layoutalg.algebra": (
         "make rearrange slicing coalesce composition complement inverse divide products tiling recast symbols"
