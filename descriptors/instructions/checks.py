@@ -189,16 +189,18 @@ def check_scale(
 
     Raises:
         IllegalError: if the kind has no such factors.
+        ChoiceError: for a kind that sm100 does not have.
 
     >>> check_scale("mxf4nvf4", "ue4m3", 16, k=64).name
     '4X'
     """
+    of_kind = kind_row("sm100", kind)
     about, name = f"sm100 {kind}, K {k}", type_name(dtype)
-    rows = [row for row in tables.SCALES if row.kind == kind and k in row.k]
+    rows = [row for row in tables.SCALES if row.kind == of_kind.kind and k in row.k]
     if not rows:
         if as_mode(legality) == "off":
             return None
-        raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, kind_row("sm100", kind))
+        raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, of_kind)
     pairs = [f"{row.dtype} by {row.vector}" for row in rows_read(rows, legality)]
     rule = f"scale factors must be {', '.join(dict.fromkeys(pairs))}"
     decide(rows, lambda row: (row.dtype, row.vector) == (name, vector), rule, f"{name} by {vector}", about, legality)

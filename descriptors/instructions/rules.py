@@ -127,10 +127,10 @@ def kind_row(arch: str, kind: str) -> KindRow:
     False
     """
     arch = (*meanings(arch, ARCHES), arch)[0]
-    if arch not in ARCHES:
+    if not isinstance(arch, str) or arch not in ARCHES:
         raise ChoiceError("legality: arch", arch, ARCHES)
     known = {row.kind: row for row in tables.KINDS if row.arch == arch}
-    if kind not in known:
+    if not isinstance(kind, str) or kind not in known:
         raise ChoiceError(f"legality: kind of {arch}", kind, known)
     return known[kind]
 

@@ -28,6 +28,7 @@ from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, ne
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.valid import valid_shape
 from layoutalg.placed.cosize import cosize
+from layoutalg.tuples.basis import ScaledBasis, is_zero
 from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import divides, has_symbols, surely_less
 from layoutalg.tuples.types import Index, Shape
@@ -77,20 +78,22 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
             f"logical_product: the copies must form a layout, found none ({error}); block = {block}, tiler = {tile}"
         ) from error
     result = trusted((block.shape, copies.shape), (block.stride, copies.stride))
-    if _has_both_signs(tile):
+    if _may_overlap(tile):
         _need_apart(result, block, tile)
     return result
 
 
-def _has_both_signs(tile: Layout) -> bool:
-    """Whether a tiler's strides may run both ways."""
+def _may_overlap(tile: Layout) -> bool:
+    """Whether a tiler's strides run both ways, or along modes of the room that may end before they do."""
     strides = flatten_tuple(tile.stride)
     try:
         if not strides or min(strides) >= 0 or max(strides) <= 0:
             return False
     except (TypeError, UndecidedError):
         pass  # of basis strides and symbols each decides by itself
-    steps = [d for s, d in zip(flatten_tuple(tile.shape), strides, strict=True) if s != 1 and d != 0]
+    steps = [d for s, d in zip(flatten_tuple(tile.shape), strides, strict=True) if s != 1 and not is_zero(d)]
+    if any(isinstance(d, ScaledBasis) for d in steps):
+        return True
     return any(not surely_less(0, d) for d in steps) and any(not surely_less(d, 0) for d in steps)
 
 

@@ -100,6 +100,8 @@ def dimensions(text: str) -> Any:
     >>> dimensions("lane,register"), dimensions("lane=32,register=8")
     (['lane', 'register'], {'lane': 32, 'register': 8})
     """
+    if not text.isprintable():  # a name stands in the answer as it is
+        raise click.BadParameter(f"names must be printable, as in lane,register, found {text!r}")
     parts = [part.partition("=") for part in text.split(",") if part]
     if not any(sign for _, sign, _ in parts):
         return [name for name, _, _ in parts]

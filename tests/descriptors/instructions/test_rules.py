@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy
 import pytest
 
-from descriptors.instructions.rules import IllegalError, kind_of
+from descriptors.errors import ChoiceError
+from descriptors.instructions.checks import check_scale
+from descriptors.instructions.rules import IllegalError, kind_of, kind_row
 
 
 @pytest.mark.parametrize(
@@ -29,3 +34,13 @@ def test_types_tell_the_kind(arch: str, types: tuple[str, ...], scaled: bool, ki
 def test_types_of_no_one_kind_are_refused(arch: str, types: tuple[str, ...]) -> None:
     with pytest.raises(IllegalError, match="types must be of one kind"):
         kind_of(arch, *types)
+
+
+@pytest.mark.parametrize("odd", [{1: 2}, [1], numpy.array([1, 2]), 9, None, float("nan"), b"sm90"], ids=repr)
+def test_a_name_of_another_kind_of_value_is_refused_in_words(odd: Any) -> None:
+    with pytest.raises(ChoiceError, match="arch"):
+        kind_row(odd, "f16")
+    with pytest.raises(ChoiceError, match="kind of sm100"):
+        kind_row("sm100", odd)
+    with pytest.raises(ChoiceError):
+        check_scale(odd, "ue8m0", 32, k=64)

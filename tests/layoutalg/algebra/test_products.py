@@ -21,6 +21,7 @@ from layoutalg import (
     LayoutError,
     NotDivisibleError,
     NotInjectiveError,
+    ScaledBasis,
     Swizzle,
     UndecidedError,
     blocked_product,
@@ -334,3 +335,15 @@ def test_copies_of_any_block_are_apart(seed: int) -> None:
         assert len(set(reached)) == len(reached), (block, tiler)
         padded += len(places) * size(block) != period
     assert padded > 150
+
+
+def test_a_tiler_of_basis_strides_runs_along_the_modes_of_the_room() -> None:
+    """The room of 16:2 is (2,..):(1,32): two copies fit along its mode 0, and a third would begin inside the first."""
+    found = logical_product(Layout(16, 2), Layout((2, 4), (ScaledBasis(1, 0), ScaledBasis(1, 1))))
+    assert found == Layout((16, (2, 4)), (2, (1, 32)))
+    assert sorted(found(i) for i in range(size(found))) == list(range(128))
+    assert logical_product(Layout(16, 2), Layout(3, ScaledBasis(0, 1))) == Layout((16, 3), (2, 0))
+    with pytest.raises(NotInjectiveError, match="found offset 2 in two of them"):
+        logical_product(Layout(16, 2), Layout(4, ScaledBasis(1, 0)))
+    with pytest.raises(NotInjectiveError):
+        blocked_product(Layout(16, 2), Layout(4, ScaledBasis(1, 0)))

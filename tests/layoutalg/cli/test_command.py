@@ -229,6 +229,14 @@ def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixtur
     assert json.loads(capsys.readouterr().out)["error"]["type"] == "LayoutError"
 
 
+def test_names_of_dimensions_are_printable(capsys: pytest.CaptureFixture[str]) -> None:
+    """They stand in the answer as they are, where an escape would reach the terminal."""
+    for option in (["--in", "lane,register\x1b[2J"], ["--in", "lane,register", "--out", "dim0\x1b=4,dim1=4"]):
+        assert main(["linear", "((2,2),(2,2)):((2,8),(1,4))", *option]) == 2
+        told = capsys.readouterr()
+        assert told.out == "" and "names must be printable" in told.err and "\x1b" not in told.err
+
+
 def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["f2", "(4,8):(8,1)", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"schema": 1, "columns": [8, 16, 1, 2, 4], "rows": 5, "rank": 5}
