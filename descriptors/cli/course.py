@@ -84,12 +84,18 @@ def course(
 
 def _answered(where: str | None, answer: str | None, hint: bool, solution: bool, seed: str | None) -> Status:
     progress = _progress()
+    if where is None and (hint or solution):
+        raise DescriptorError("course: a hint and a solution go with an exercise, as 5.1, found none")
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
         return Status.ANSWER
     if is_paper(where):
         exercise, where = exercise_of(where, seed)
         return _worked(exercise, where, answer, hint, solution, _progress("papers"))  # the line to hand in has none
+    if "." not in where and (answer is not None or hint or solution):
+        raise DescriptorError(
+            f"course: an answer, a hint and a solution go with an exercise, as 5.1, found {where[:20]}"
+        )
     if where == "card":
         say(tell_card())
         return Status.ANSWER

@@ -121,7 +121,7 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, given
         raise click.UsageError(f"a word goes only with word and diff, found {word:#x}")
     if what == "diff" and word is None:
         raise click.UsageError("diff needs the word to compare: descriptors draw diff 0x...")
-    if what == "all" and (output in (None, "-") or as_json):
+    if what == "all" and (output in (None, "", "-") or as_json):
         raise click.UsageError("all writes files: give it a folder, -o DIR")
     if given["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
         raise click.UsageError("--dtype is missing")
