@@ -129,16 +129,20 @@ def _walked(
         bits |= d
         shape.append(n)
         stride.append(d)
-    if not 0 <= bits <= LIMIT:
+    if not 0 <= bits <= LIMIT or (len(shape) > 1 and _overflows(sizes, reach)):
         return None
-    if len(shape) > 1:
-        total, boundary = 0, 1
-        for size, far in zip(sizes, reach):  # noqa: B905  # all but the last
-            total += far * boundary
-            boundary *= size
-            if total >= boundary:
-                return None
     return shape, stride
+
+
+def _overflows(sizes: list[int], reach: list[int]) -> bool:
+    """Whether what lands in the modes, added up, goes beyond one of them; the last has no end."""
+    total, boundary = 0, 1
+    for size, far in zip(sizes, reach):  # noqa: B905  # all but the last
+        total += far * boundary
+        boundary *= size
+        if total >= boundary:
+            return True
+    return False
 
 
 def _split(
