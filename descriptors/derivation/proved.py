@@ -30,7 +30,7 @@ from descriptors.derivation.cut_tile import cut_tile
 from descriptors.derivation.family import family_of, why_alone
 from descriptors.derivation.parts.derivation import Derivation
 from descriptors.derivation.report import Report
-from descriptors.errors import DescriptorError, ProofError, brief
+from descriptors.errors import DescriptorError, ProofError, as_integer, brief
 from descriptors.frozen import frozen
 from descriptors.operands.operand import LINE_BYTES, Major
 from descriptors.proof import read_model
@@ -113,6 +113,7 @@ not say how it grows
     if not isinstance(d, Derivation):
         raise DescriptorError(f"proved: the operand must be a derivation, found {brief(d)}")
     step = d.swizzle.alignment_bytes
+    base = base if type(base) is int else as_integer(base, "proved: the base address")
     if base:
         d.descriptor_at(base)  # refuses what no tile can begin at
         step = step if base % step == 0 else LINE_BYTES

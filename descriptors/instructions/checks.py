@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors.errors import as_integer
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.instructions import tables
 from descriptors.instructions.rows import ScaleRow, ShapeRow, TypeRow, spell
 from descriptors.instructions.rules import IllegalError, Legality, as_mode, decide, kind_row, rows_read, type_name
@@ -93,11 +93,12 @@ def check_shape(
     sm100 f16 dense, cta_group 1: M 128, N 16..256 step 16, K 16, A in tmem
     """
     nearest, place = kind_row(arch, kind), choose("legality: a_source", a_source, tables.A_SOURCES)
+    sparse, ws = as_flag(sparse, "legality: sparse"), as_flag(ws, "legality: ws")
     if k is None:
-        k = tables.DENSE_K[arch, kind] * (1 + bool(sparse))
+        k = tables.DENSE_K[arch, kind] * (1 + sparse)
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
     rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind)]
-    rows = [row for row in rows if row.sparse == bool(sparse) and row.ws == bool(ws)]
+    rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
     if not rows and as_mode(legality) != "off":
         raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
     held = [row for row in rows if place in row.a_source]
@@ -158,9 +159,11 @@ def check_transposed_b(
 
     >>> check_transposed_b("sm100", "f8f6f4", n=16, b_dtype="e4m3", b_major="MN")
     """
+    kind_row(arch, kind)
     bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
     if as_mode(legality) == "off" or as_major(b_major) is Major.K or not bits8:
         return
+    n, cta_group = as_integer(n, "legality: N"), as_integer(cta_group, "legality: cta_group")
     rows = [row for row in tables.TRANSPOSED_B if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
     if rows:
         about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
@@ -195,6 +198,7 @@ def check_scale(
     '4X'
     """
     of_kind = kind_row("sm100", kind)
+    k, vector = as_integer(k, "legality: K"), as_integer(vector, "legality: the scale vector")
     about, name = f"sm100 {kind}, K {k}", type_name(dtype)
     rows = [row for row in tables.SCALES if row.kind == of_kind.kind and k in row.k]
     if not rows:
@@ -206,5 +210,8 @@ def check_scale(
     decide(rows, lambda row: (row.dtype, row.vector) == (name, vector), rule, f"{name} by {vector}", about, legality)
     rows = [row for row in rows if (row.dtype, row.vector) == (name, vector)] or rows
     legal = max((row.ids for row in rows_read(rows, legality)), key=len)
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:
+        raise DescriptorError(f"legality: scale factor ids must be those of A and of B, found {brief(ids)}")
+    ids = as_integer(ids[0], "legality: a scale factor id"), as_integer(ids[1], "legality: a scale factor id")
     rule, found = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
     return decide(rows, lambda row: set(ids) <= set(row.ids), rule, found, f"{about}, {name} by {vector}", legality)

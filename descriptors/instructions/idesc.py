@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypedDict, Unpack
 
-from descriptors.errors import ChoiceError
+from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.frozen import frozen
 from descriptors.instructions.instruction import Instruction, checks_of
 from descriptors.instructions.rules import IllegalError, Legality, as_mode, kind_of, type_name
@@ -137,7 +137,7 @@ def idesc(
         kind=kind,
         a_dtype=type_name(a_dtype),
         b_dtype=type_name(b),
-        d_dtype=type_name(d_dtype or ("s32" if kind == "i8" else "f32")),
+        d_dtype=type_name(("s32" if kind == "i8" else "f32") if d_dtype is None else d_dtype),
         m=m,
         n=n,
         k=DENSE_K["sm100", kind] * (1 + bool(options.get("sparse"))) if k is None else k,
@@ -158,7 +158,8 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str | None
     if not kind.startswith("mx"):
         return dtype, vector
     narrow = kind == "mxf4nvf4"
-    return dtype or ("ue4m3" if narrow else "ue8m0"), vector or (16 if narrow else 32)
+    usual = "ue4m3" if narrow else "ue8m0"
+    return usual if dtype is None else dtype, vector or (16 if narrow else 32)
 
 
 def as_kind(
@@ -174,10 +175,15 @@ def as_kind(
     Raises:
         IllegalError: if no kind takes both types.
         ChoiceError: if there is no such kind.
+        DescriptorError: if the scale factors are malformed.
 
     >>> as_kind("e2m1", scale_vector=16), as_kind("e2m1"), as_kind("e4m3", "e2m1", scale_dtype="ue8m0")
     ('mxf4nvf4', 'mxf4', 'mxf8f6f4')
     """
+    if not isinstance(scale_dtype, str | None):
+        raise DescriptorError(f"idesc: scale_dtype must be a name, found {brief(scale_dtype)}")
+    if scale_vector is not None:
+        scale_vector = as_integer(scale_vector, "idesc: scale_vector")
     if kind is None:
         kind = kind_of("sm100", a_dtype, b_dtype, scaled=scale_dtype is not None)
         kind = "mxf4nvf4" if kind == "mxf4" and (scale_dtype == "ue4m3" or scale_vector == 16) else kind

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from descriptors.errors import brief
+from descriptors.errors import DescriptorError, brief
 from descriptors.instructions import tables
 from descriptors.instructions.rows import CopyRow, OperandRow, ShapeRow, spell
 from descriptors.instructions.rules import (
@@ -110,9 +110,10 @@ def check_major(
     MN
     """
     kind_row(arch, kind)
+    choose("legality: a_source", a_source, tables.A_SOURCES)
     held = tables.TMEM_OPERANDS if a_source == "tmem" else tables.OPERANDS
     rows = [row for row in held if (row.arch, row.kind) == (arch, kind)]
-    rows = [row for row in rows if dtype in map(type_name, row.dtypes)]
+    rows = [row for row in rows if type_name(dtype) in map(type_name, row.dtypes)]
     if not rows:  # no operand of this type at all is for check_types to say
         return None
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
@@ -210,6 +211,8 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     """
     known = {row.shape: row for row in tables.COPIES}
     row = choose("legality: shape of tcgen05.cp", shape, known)
+    if not isinstance(multicast, str | None):
+        raise DescriptorError(f"legality: multicast must be a qualifier, found {brief(multicast)}")
     legal = row.multicast or (None,)
     names = " or ".join(str(one or "absent") for one in legal)
     rule = f"multicast must be {names}"

@@ -57,7 +57,7 @@ def as_mode(legality: object) -> Legality:
         ChoiceError: if there is none.
     """
     for mode in MODES.values():
-        if mode == legality:
+        if isinstance(legality, str) and mode == legality:
             return mode
     raise ChoiceError("legality", legality, MODES)
 
@@ -68,7 +68,8 @@ def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
     >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
     True
     """
-    return [row for row in rows if legality != "strict" or not row.disputed]
+    wide = as_mode(legality) != "strict"
+    return [row for row in rows if wide or not row.disputed]
 
 
 def decide(
@@ -154,7 +155,7 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     kind_row(arch, "f16")
     names = [
         dtype.name if isinstance(dtype, ElementType) else _own_name(dtype if isinstance(dtype, str) else brief(dtype))
-        for dtype in (a, b or a)
+        for dtype in (a, a if b is None else b)
     ]
     if arch == "sm100" and names == ["e2m1", "e2m1"]:
         return "mxf4"

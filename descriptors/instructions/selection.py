@@ -54,7 +54,7 @@ def select_rows(arch: str, kind: str | None = None) -> Selection:
     >>> [row.k for row in select_rows("sm90", "b1").shapes]
     [256]
     """
-    arch = kind_row(arch, kind or "f16").arch
+    arch = kind_row(arch, "f16" if kind is None else kind).arch
 
     def chosen(rows: Iterable[_R]) -> tuple[_R, ...]:
         return tuple(row for row in rows if _speaks_of(row, arch, kind))

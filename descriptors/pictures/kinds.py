@@ -123,13 +123,15 @@ def picture(
         known = ", ".join(sorted(one.__name__ for one in (Derivation, *OTHERS)))
         raise DescriptorError(f"picture: the operand must be an answer ({known}), found {brief(answer)}")
     name = "levels" if kind is None else kind
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         raise ChoiceError("picture: kind", name, KINDS)
     which = as_integer(stage, "picture: the stage")
     found = Anatomy(answer, which)
     _ = found.stage_coordinate  # refuses a stage that the tile does not have
     lanes = Lanes(access, access_bytes, as_integer(number, "picture: the number of an access"))
-    return KINDS[name](answer, Options(which, _subtile(found, subtile), base, colour, lanes))
+    return KINDS[name](
+        answer, Options(which, _subtile(found, subtile), as_integer(base, "picture: the base address"), colour, lanes)
+    )
 
 
 def _subtile(a: Anatomy, subtile: object) -> Pair:

@@ -75,7 +75,7 @@ def propose(
     >>> print(found.headline)
     9 plans of a tile of 128x256x64, best m64n256k16
     """
-    of, whole = architecture(arch or "sm100"), three(tile, "the tile")
+    of, whole = architecture("sm100" if arch is None else arch), three(tile, "the tile")
     shown = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     given = {name: value for name, value in asked.items() if value is not None}
     a = as_element_type(dtype)

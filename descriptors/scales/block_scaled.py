@@ -158,6 +158,7 @@ def block_scaled(
     if depth % step:
         raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {named}")
     types = type_name(a_dtype), type_name(b_type)
+    m, cta_group = as_integer(m, "block-scaled: M"), as_integer(cta_group, "block-scaled: cta_group")
     plan = tmem_plan(
         m, n, depth, types[0], b_dtype=types[1], kind=named, cta_group=cta_group, scale_dtype=dtype,
         scale_vector=vector, accumulators=accumulators, legality=legality,
@@ -183,10 +184,11 @@ def block_scaled(
 
 def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality) -> Derivation:
     """An operand of one CTA, not proved yet."""
-    mn, dtype, swizzle, which = side
+    mn, dtype, asked, which = side
+    swizzle = widest_swizzle(k, dtype) if asked is None else asked
     return derive(
-        (mn // cta_group, k), dtype, "K", swizzle or widest_swizzle(k, dtype), (mn // cta_group, step), operand=which,
-        kind=kind, cta_group=cta_group, legality=legality, verify=False,
+        (mn // cta_group, k), dtype, "K", swizzle, (mn // cta_group, step), operand=which, kind=kind,
+        cta_group=cta_group, legality=legality, verify=False,
     )  # fmt: skip
 
 

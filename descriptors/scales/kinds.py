@@ -26,9 +26,9 @@ def scaled_kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vecto
     >>> scaled_kind("e4m3", "e2m1", None, None, None), scaled_kind("e2m1", "e2m1", None, "ue4m3", None)
     ('mxf8f6f4', 'mxf4nvf4')
     """
-    named = as_kind(
-        a, b, kind=kind, scale_dtype=scale_dtype or ("ue8m0" if vector != 16 else None), scale_vector=vector
-    )
+    if scale_dtype is None and not (isinstance(vector, int) and vector == 16):
+        scale_dtype = "ue8m0"
+    named = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector)
     if not named.startswith("mx"):
         raise DescriptorError(f"block-scaled: the kind must have scale factors, found {named}")
     return named

@@ -76,7 +76,7 @@ def block_scaled_product(
     [[32.0, 64.0], [128.0, 256.0]]
     """
     vector = as_integer(vector, "block_scaled_product: vector", minimum=1)
-    left, right = values_of(a, a_dtype), values_of(b, b_dtype or a_dtype)
+    left, right = values_of(a, a_dtype), values_of(b, a_dtype if b_dtype is None else b_dtype)
     factors = values_of(scale_a, scale_dtype), values_of(scale_b, scale_dtype)
     for name, matrix, scale in (("A", left, factors[0]), ("B", right, factors[1])):
         if matrix.ndim != 2 or scale.ndim != 2 or scale.shape != (matrix.shape[0], matrix.shape[1] // vector):
@@ -113,7 +113,7 @@ def pack_scales(codes: Any, vector: int) -> NDArray[Any]:
     """
     import numpy as np
 
-    found = _array(codes)
+    vector, found = as_integer(vector, "pack_scales: the vector", minimum=1), _array(codes)
     if found.ndim != 2 or found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or found.max() > 255)):
         raise DescriptorError("pack_scales: codes must be a matrix of bytes, found something else")
     mn, count = found.shape

@@ -208,7 +208,7 @@ def shift_convolution(
     one = shift_problem(images, height, width, channels, filters, taps, padding, stride, dilation)
     pair = as_integer(cta_group, "shift: cta_group", minimum=1, maximum=2)
     for what, value, known in (("quarters", quarters, QUARTERS), ("start", start, STARTS)):
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise ChoiceError(f"shift: {what}", value, known)
     element = as_element_type(dtype)
     if element.bits != element.storage_bits or element.bits not in (8, 16, 32):

@@ -53,7 +53,9 @@ def operand_a(
             "operand_a: A of the .ws form must lie in shared memory, for no source says which rows a lane of it holds"
         )
         raise DescriptorError(f"{rule}, found tensor memory; M = {brief(m)}")
-    path, letter = datapath_of(as_integer(m, "operand_a: M", minimum=1, maximum=512), pair, False, sparse)
+    path, letter = datapath_of(
+        as_integer(m, "operand_a: M", minimum=1, maximum=512), pair, False, as_flag(sparse, "operand_a: sparse")
+    )
     step = DENSE_K["sm100", kind_of("sm100", element)]
     depth = as_integer(k, "operand_a: K", minimum=1, maximum=1 << 14)
     if depth % step:

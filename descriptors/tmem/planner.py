@@ -113,14 +113,17 @@ def tmem_plan(
     >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
     [64, 64, 8, 4]
     """
-    named = as_kind(dtype, b_dtype or dtype, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    b = dtype if b_dtype is None else b_dtype
+    m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
+    named = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
     vector = scale_vector or (16 if named == "mxf4nvf4" else 32) if named.startswith("mx") else 0
     asked = _Asked(
         m, n, as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
-        d_dtype or ("s32" if named == "i8" else "f32"), named, cta_group, ws,
+        ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype, named, cta_group, ws,
         as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
-        as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS), interleaved, legality,
+        as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS),
+        as_flag(interleaved, "tmem plan: interleaved"), legality,
         _as_blocks(blocks),
     )  # fmt: skip
     notes = [_NOT_SHIFTED] if interleaved else []

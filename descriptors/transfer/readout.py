@@ -19,7 +19,7 @@ Law: all loads of all warps together hold each element once.
 
 from __future__ import annotations
 
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import DescriptorError, as_flag, brief
 from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.datapaths import HALF
@@ -111,7 +111,7 @@ def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> R
     ((4,8),(2,2,8)):((2@1,1@0),(1@1,8@0,8@1)) 8 32
     """
     _check_tile(fragment)
-    chosen = _chosen(fragment, name, bool(pack))
+    chosen = _chosen(fragment, name, pack is not None and as_flag(pack, "tmem ld: pack"))
     if chosen.packed and fragment.bits != 16:
         raise DescriptorError(
             f"tmem ld: .pack::16b must read 16-bit elements, found {fragment.bits} bits; {fragment.what}"

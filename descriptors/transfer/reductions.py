@@ -117,7 +117,7 @@ def tmem_reduction(name: str, *, offset: int | None = None, target: str | None =
     if move.packed or move.num < 2:
         rule = "tcgen05.ld.red: a load must have no .pack::16b and x2 or more"
         raise DescriptorError(f"{rule}, found x{move.num}{'.pack::16b' * move.packed}; {name}")
-    if target is not None and target not in TARGETS:
+    if target is not None and not (isinstance(target, str) and target in TARGETS):
         raise ChoiceError("tcgen05.ld.red: the target", target, TARGETS)
     return TmemReduction(move, operation, dtype, "abs" in qualifiers, "NaN" in qualifiers, _over(move))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, as_flag
 from descriptors.frozen import frozen, replace
 from descriptors.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.words import sm90, sm100
@@ -82,7 +82,7 @@ class SmemDescriptor:
         if type(arch) is not str or arch not in WORDS:
             object.__setattr__(self, "arch", architecture(arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
-        if self.leading_is_absolute and self.arch != "sm100":
+        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch != "sm100":
             raise DescriptorError(
                 f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
             )

@@ -82,7 +82,7 @@ def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: 
     check_depth(proj, "local_partition: proj")
     if type(proj) is tuple:
         threads = dice(threads, proj)
-    coord = _coordinate_of(threads, index)
+    coord = _coordinate_of(threads, as_int(index, "local_partition: the index"))
     shape = tuple(product(mode) for mode in threads.shape) if type(threads.shape) is tuple else threads.shape
     tiled = zipped_divide(layout, shape)
     over = (None,) * rank(tiled[1]) if type(modes_of(tiled.shape)[1]) is tuple else None

@@ -24,7 +24,7 @@ from layoutalg.analysis.banks import WARP
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.leaf import as_flag, as_int
 
 
 def wavefronts_by_rank(
@@ -90,7 +90,8 @@ def _phase_ranks(access: F2Matrix, access_bytes: int, banks: int, bank_bytes: in
             )
     together = max(1, min(WARP, count * bank_width // width))
     # The exception of wide loads, as in banks: each lane has the address of its partner at distance 1, or at 2.
-    if width >= 8 and not store and together < WARP and any(bit >= len(columns) or not columns[bit] for bit in (0, 1)):
+    paired = any(bit >= len(columns) or not columns[bit] for bit in (0, 1))
+    if not as_flag(store, "banks: store") and width >= 8 and together < WARP and paired:
         together *= 2
     together = min(together, lanes)
     bits = together.bit_length() - 1

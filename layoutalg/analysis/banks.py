@@ -26,7 +26,7 @@ from typing import Any
 from layoutalg.errors import LayoutError
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.leaf import as_flag, as_int
 
 #: Lanes of a warp.
 WARP = 32
@@ -133,8 +133,8 @@ def access(
     if width not in (1, 2, 4, 8, 16):
         raise LayoutError(f"banks: access_bytes must be 1, 2, 4, 8 or 16, found {width}")
     count, bank_width = positive(banks, "banks"), positive(bank_bytes, "bank_bytes")
-    lanes = _lanes(addresses, width)
-    phases = _phases(lanes, max(1, min(WARP, count * bank_width // width)), merge=not store and width >= 8)
+    lanes, paired = _lanes(addresses, width), not as_flag(store, "banks: store") and width >= 8
+    phases = _phases(lanes, max(1, min(WARP, count * bank_width // width)), merge=paired)
     costs = tuple(_cost([lanes[lane] for lane in phase], width, count, bank_width) for phase in phases)
     return Access(lanes, phases, costs)
 

@@ -37,7 +37,7 @@ from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.placed.cosize import cosize
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
-from layoutalg.tuples.leaf import as_int, need_int
+from layoutalg.tuples.leaf import as_flag, as_int, need_int
 
 #: Byte addresses of the lanes of a warp; None for one that takes no part.
 Addresses: TypeAlias = tuple[int | None, ...]
@@ -86,7 +86,8 @@ class AccessPattern(Value):
     def __init__(self, lanes: Lanes, access_bytes: int, store: bool = False) -> None:
         if not isinstance(lanes, (Layout, ComposedLayout)):
             lanes = access(lanes, access_bytes).addresses
-        self.fix(lanes=lanes, access_bytes=as_int(access_bytes, "AccessPattern: access_bytes"), store=bool(store))
+        width, stores = as_int(access_bytes, "AccessPattern: access_bytes"), as_flag(store, "AccessPattern: store")
+        self.fix(lanes=lanes, access_bytes=width, store=stores)
         access((), self.access_bytes)
 
     def addresses(self, tile: AnyLayout | None, element_bytes: int) -> list[Addresses]:

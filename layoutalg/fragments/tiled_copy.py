@@ -74,7 +74,7 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     if not isinstance(what, str):
         alone = Layout((1, as_int(what, "copy_atom: values")), (0, 1))
         return CopyAtom(alone, alone, alone)
-    head = what.split(".")[0]
+    head, element_bits = what.split(".")[0], as_int(element_bits, "copy_atom: element_bits")
     if head not in ("ldmatrix", "stmatrix") or element_bits not in (8, 16, 32):
         raise LayoutError(
             "copy_atom: must be a number of elements, or ldmatrix or stmatrix of elements of 8, 16 or 32 bits, found "

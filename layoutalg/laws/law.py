@@ -82,7 +82,7 @@ def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | Non
         raise LayoutError(f"broken_law: {operation} must have at most 2**16 indices to be enumerated") from error
     except NoAnswer:
         return "is an answer where there is none"
-    except (TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
+    except (TypeError, AttributeError, ValueError, LookupError, RecursionError, OverflowError) as error:
         what = ", ".join(map(brief, operands))
         raise LayoutError(f"broken_law: operands must be those of {operation}, found {what}") from error
 

@@ -129,13 +129,13 @@ def _walked(
         bits |= d
         shape.append(n)
         stride.append(d)
-    if not 0 <= bits <= LIMIT or (len(shape) > 1 and _overflows(sizes, reach)):
+    if not 0 <= bits <= LIMIT or (len(shape) > 1 and _carries(sizes, reach)):
         return None
     return shape, stride
 
 
-def _overflows(sizes: list[int], reach: list[int]) -> bool:
-    """Whether what lands in the modes, added up, goes beyond one of them; the last has no end."""
+def _carries(sizes: list[int], reach: list[int]) -> bool:
+    """Whether the sums of all leaves reach a boundary that none reaches by itself."""
     total, boundary = 0, 1
     for size, far in zip(sizes, reach):  # noqa: B905  # all but the last
         total += far * boundary

@@ -37,7 +37,7 @@ def held_by(fragment: Fragment, layout: Drawable) -> AnyLayout:
 
 def one_of(name: str, names: tuple[str, ...], what: str) -> str:
     """The name, which is one of some."""
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
     return name
 

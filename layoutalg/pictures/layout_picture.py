@@ -181,8 +181,8 @@ def draw(
         if not callable(operand) or not hasattr(operand, "shape"):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
-    by = one_of(colour or ("mode" if before is not None else usual), COLOURS, "colour")
-    shown = one_of(label or usual, LABELS, "label")
+    by = one_of(colour if colour is not None else "mode" if before is not None else usual, COLOURS, "colour")
+    shown = one_of(usual if label is None else label, LABELS, "label")
     if element_bytes is not None:
         element_bytes = positive(element_bytes, "element_bytes")
     elif "bank" in (by, shown):

@@ -22,6 +22,7 @@ __all__ = [
     "LIMIT",
     "MAX_DEPTH",
     "Polynomial",
+    "as_flag",
     "as_int",
     "as_leaf",
     "ceil_div",
@@ -64,6 +65,20 @@ def as_int(value: object, what: str) -> int:
     if -LIMIT <= value <= LIMIT:
         return int(value)
     raise LayoutError(f"{what} must fit 64 bits, found a number of {value.bit_length()} bits")
+
+
+def as_flag(value: object, what: str) -> bool:
+    """Return ``value`` if it is True or False: what is merely true by accident is a mistake.
+
+    Raises:
+        LayoutError: if it is neither.
+
+    >>> as_flag(True, "access: store")
+    True
+    """
+    if not isinstance(value, bool):
+        raise LayoutError(f"{what} must be True or False, found {brief(value)}")
+    return value
 
 
 def as_leaf(value: object, what: str) -> Integer:

@@ -123,6 +123,10 @@ CASES = {
     "mma.sync: 8 registers of B": ("sm_120a", block_scaled(b=8)),
     "mma.sync: scale factors at an address": ("sm_120a", block_scaled(scale="[%r20]")),
     "mma.sync: M 128": ("sm_120a", block_scaled(m=128)),
+    "ld.shared: 16 bytes a lane": ("sm_100a", f"ld.shared.v4.b32 {registers('r', 4)}, [%r255];"),
+    "ld.shared: 32 bytes a lane": ("sm_100a", f"ld.shared.v8.b32 {registers('r', 8)}, [%r255];"),
+    "ld.global: 32 bytes a lane": ("sm_100a", f"ld.global.v8.b32 {registers('r', 8)}, [%d0];"),
+    "ld.global: 32 bytes a lane on sm_90a": ("sm_90a", f"ld.global.v8.b32 {registers('r', 8)}, [%d0];"),
 }
 
 

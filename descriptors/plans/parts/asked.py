@@ -152,12 +152,13 @@ def asked(
     extents, whole = extents_of(instruction), three(tile, "the tile")
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
-    scaled = (scale_dtype or scale_vector) is not None
+    scaled = scale_dtype is not None or scale_vector is not None
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
-    of = architecture(arch or ("sm100" if extents[0] != 64 or pair == 2 or kind or scaled else "sm90"))
+    newer = extents[0] != 64 or pair == 2 or kind is not None or scaled
+    of = architecture(("sm100" if newer else "sm90") if arch is None else arch)
     mode = choose("plan: legality", legality, MODES)
     named = kind_asked(of, a, b, kind, scale_dtype, scale_vector)
-    d = d_dtype or ("s32" if named == "i8" else "f32")
+    d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype
     majors = as_major(a_major), as_major(b_major)
     check_types(of, named, a, b, d, legality=mode)
     place = choose("plan: a_source", a_source, SOURCES)
@@ -204,7 +205,8 @@ def kind_asked(
             what = f"kind {brief(kind)}" if kind not in (None, found) else "scale factors"
             raise DescriptorError(f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90")
         return found
-    scale = scale_dtype or ("ue8m0" if vector == 32 else None)
+    vector = None if vector is None else as_integer(vector, "plan: scale_vector")
+    scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
 
 

@@ -20,6 +20,7 @@ OURS: dict[str, tuple[set[str], str]] = {
     "no wait, read": ({"wgmma-wait"}, ""),
     "no commit, no wait": ({"wgmma-wait"}, ""),
     "wait 1, two groups (f then g), read f": (set(), ""),
+    "the second group committed after its read": ({"wgmma-commit"}, "ptxas never reports a missing commit"),
     "acc read between mma and commit": ({"wgmma-wait"}, ""),
     "acc written between two mma, no fence": ({"wgmma-wait"}, "a constant: ptxas takes another register in silence"),
     "acc written, then fence": (set(), ""),
