@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from attacks.findings import attack, known_findings  # noqa: E402
+from ended import end  # noqa: E402
 
 FUZZERS = ("algebra", "derivations", "commands", "api")
 
@@ -63,4 +64,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

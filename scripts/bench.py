@@ -40,6 +40,7 @@ from bench_processes import measure_processes, told_processes  # noqa: E402
 from bench_proofs import measure_proofs  # noqa: E402
 from bench_proofs import told as told_proofs  # noqa: E402
 from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
+from ended import end  # noqa: E402
 
 
 def installed(distribution: str) -> str:
@@ -327,4 +328,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -25,7 +25,9 @@ from itertools import islice
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
 
 from descriptors.sweeps.strict import Tally, kinds, prove_all, told  # noqa: E402
 
@@ -121,4 +123,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

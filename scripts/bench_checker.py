@@ -16,8 +16,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
+from ended import end  # noqa: E402
 from kernels import kernels  # noqa: E402
 
 from descriptors.kernels.inspect import check_ptx  # noqa: E402
@@ -59,4 +60,4 @@ def main(lengths: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -16,13 +16,19 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-import layoutalg as la
-from layoutalg import Layout
-from layoutalg.layouts.layout import trusted
-from layoutalg.layouts.plain_composition import compose_carefully, compose_plain
-from layoutalg.tuples.int_tuple import compact_strides
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
+import layoutalg as la  # noqa: E402
+from layoutalg import Layout  # noqa: E402
+from layoutalg.layouts.layout import trusted  # noqa: E402
+from layoutalg.layouts.plain_composition import compose_carefully, compose_plain  # noqa: E402
+from layoutalg.tuples.int_tuple import compact_strides  # noqa: E402
 
 RANKS = (4, 8, 16, 32, 60)
 
@@ -126,4 +132,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -7,10 +7,16 @@ python3 scripts/evidence.py
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
+VECTORS = ROOT / "tests" / "vectors"
 
 
 def record(gpu: str, name: str) -> dict[str, Any]:
@@ -74,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -20,10 +20,11 @@ from threading import Thread
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
 import browsers  # noqa: E402
 from acts import click, settled  # noqa: E402
+from ended import end  # noqa: E402
 
 from descriptors.explorer.answer import answer  # noqa: E402
 from descriptors.explorer.page import page  # noqa: E402
@@ -142,4 +143,4 @@ def static(chromium: Any, folder: Path, pyodide: Path, times: int) -> list[tuple
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -16,6 +16,7 @@ import click
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 PAGE = ROOT / "docs" / "commands.md"
@@ -66,4 +67,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

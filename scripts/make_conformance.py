@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
 import corpus  # noqa: E402
 from cases import encode, run, spelled  # noqa: E402
+from ended import end  # noqa: E402
 from postconditions import REFUSED, TooLarge, fault  # noqa: E402
 
 from layoutalg import ComposedLayout, Layout, LayoutError, make_identity_layout, make_ordered_layout, size  # noqa: E402
@@ -373,4 +374,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
 from cases import spelled, spelled_value  # noqa: E402
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 SOURCE = ROOT / "tests" / "vectors" / "divergences.json"
@@ -92,4 +93,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

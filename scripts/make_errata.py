@@ -14,6 +14,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts" / "lib")]
 
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 VECTORS = ROOT / "tests" / "vectors"
@@ -91,4 +92,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

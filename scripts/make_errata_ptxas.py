@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "judge")]
+sys.path[:0] = [str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
 from assembler import CASES, FRAME, RECORD, verdict, version  # noqa: E402
+from ended import end  # noqa: E402
 
 
 def main(assemblers: list[str]) -> int:
@@ -35,4 +36,4 @@ def main(assemblers: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 import figures_of_descriptors  # noqa: E402
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 from layoutalg import Picture, draw, evaluate, fragment  # noqa: E402
@@ -76,4 +77,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 from descriptors.derivation.symbolic import derive_symbolic  # noqa: E402
@@ -63,4 +64,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -15,7 +15,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
 
 from descriptors import oracle  # noqa: E402
 from descriptors.oracle.words import WordRequest, descriptor_words  # noqa: E402
@@ -58,4 +60,4 @@ def _recorded() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

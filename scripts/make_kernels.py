@@ -16,7 +16,12 @@ import re
 import sys
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "kernels.json.xz"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
+TARGET = ROOT / "tests" / "vectors" / "kernels.json.xz"
 #: Sections of debug data, lines that say where code came from, and comments.
 _DEBUG = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}|^[ \t]*\.(?:loc|file)\b[^\n]*\n|[ \t]*//[^\n]*", re.MULTILINE)
 
@@ -46,4 +51,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

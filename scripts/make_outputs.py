@@ -21,6 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 FILE = ROOT / "tests" / "vectors" / "outputs.json"
@@ -322,4 +323,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib"), str(ROOT / "tests" / "judge")]
 
 from drawn_operands import OPERANDS, fingerprints  # noqa: E402
+from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
 FILE = ROOT / "tests" / "vectors" / "pictures.json"
@@ -28,4 +29,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -17,7 +17,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-RECORD = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "protocol_ptxas.json"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
+RECORD = ROOT / "tests" / "vectors" / "protocol_ptxas.json"
 #: What stands around the body of a case of tcgen05.
 FRAME = """.version {version}
 .target {target}
@@ -65,4 +70,4 @@ def main(tools: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -19,6 +19,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
 FILE = ROOT / "tests" / "vectors" / "tmem_ptxas.json"
 FRAME = """.version 9.0
 .target {target}
@@ -155,4 +159,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

@@ -24,6 +24,10 @@ from struct import pack
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
 FILE = ROOT / "tests" / "vectors" / "tmem.json"
 SOURCE = ROOT / "scripts" / "lib" / "tmem" / "maps.cpp"
 
@@ -166,4 +170,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

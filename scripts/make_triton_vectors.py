@@ -10,15 +10,20 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
-import triton
-from triton._C.libtriton import gluon_ir, ir
-from triton._C.libtriton.linear_layout import LinearLayout
-from triton.experimental.gluon.language import _layouts as gluon
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
 
-TARGET = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "triton.json"
+import triton  # noqa: E402
+from ended import end  # noqa: E402
+from triton._C.libtriton import gluon_ir, ir  # noqa: E402
+from triton._C.libtriton.linear_layout import LinearLayout  # noqa: E402
+from triton.experimental.gluon.language import _layouts as gluon  # noqa: E402
+
+TARGET = ROOT / "tests" / "vectors" / "triton.json"
 SEED = 20240901
 
 
@@ -153,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -14,7 +14,12 @@ import struct
 import sys
 from pathlib import Path
 
-FILE = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "advance_widths.json"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
+FILE = ROOT / "tests" / "vectors" / "advance_widths.json"
 
 
 def widths(font: bytes) -> list[float]:
@@ -67,4 +72,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

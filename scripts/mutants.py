@@ -24,9 +24,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
 
+from ended import end
 from mutant_runs import Outcome, run_all, scores, with_equivalents
 from mutant_tree import PACKAGES, ROOT, Record, RunError, copy_tree, listed, record
 from mutation import Mutant, mutants, sample
+from outputs import written
 
 _EQUIVALENT = ROOT / "scripts" / "lib" / "equivalent_mutants.json"
 
@@ -42,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--whole", action="store_true", help="put survivors to all the other tests too (slow)")
     parser.add_argument("--again", type=Path, metavar="FILE", help="only the survivors of a run that wrote FILE")
     parser.add_argument("--list", action="store_true", help="print the sample, run nothing")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes there")
+    parser.add_argument("--json", type=written, metavar="FILE", help="write the outcomes there")
     return parser.parse_args()
 
 
@@ -128,4 +130,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -16,7 +16,7 @@ from descriptors.errors import DescriptorError
 from descriptors.lessons.grading import attempted, grade
 from descriptors.lessons.handed import Handed, read
 from descriptors.lessons.progress import Progress
-from descriptors.lessons.source import Exercise, Lesson, lessons
+from descriptors.lessons.source import Exercise, find, find_lesson, lessons
 from descriptors.lessons.teaching.card import tell_card
 from descriptors.lessons.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from layoutalg.cli.console import Status, say
@@ -84,23 +84,28 @@ def course(
 
 def _answered(where: str | None, answer: str | None, hint: bool, solution: bool, seed: str | None) -> Status:
     progress = _progress()
+    if where is None and (hint or solution):
+        raise DescriptorError("course: a hint and a solution go with an exercise, as 5.1, found none")
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
         return Status.ANSWER
     if is_paper(where):
         exercise, where = exercise_of(where, seed)
         return _worked(exercise, where, answer, hint, solution, _progress("papers"))  # the line to hand in has none
+    if "." not in where and (answer is not None or hint or solution):
+        raise DescriptorError(
+            f"course: an answer, a hint and a solution go with an exercise, as 5.1, found {where[:20]}"
+        )
     if where == "card":
         say(tell_card())
         return Status.ANSWER
     number, _, rest = where.partition(".")
-    lesson = _lesson(number)
     if not rest:
-        say(tell_lesson(lesson))
+        say(tell_lesson(find_lesson(number)))
         return Status.ANSWER
-    exercise = _exercise(lesson, rest)
+    exercise = find(where)
     if answer is None and not hint and not solution:
-        say(tell_exercise(lesson, int(rest)))
+        say(tell_exercise(find_lesson(number), int(rest)))
         return Status.ANSWER
     return _worked(exercise, where, answer, hint, solution, progress)
 
@@ -134,22 +139,6 @@ def _verified(line: str) -> Status:
             wrong += 1
             say(str(error))
     return Status.DIFFERENCE if wrong else Status.ANSWER
-
-
-def _lesson(number: str) -> Lesson:
-    for lesson in lessons():
-        if number == str(lesson.number):
-            return lesson
-    raise DescriptorError(
-        f"course: the lesson must be one of {', '.join(str(one.number) for one in lessons())}, found {number[:20]}"
-    )
-
-
-def _exercise(lesson: Lesson, number: str) -> Exercise:
-    count = len(lesson.exercises)
-    if number not in {str(k + 1) for k in range(count)}:
-        raise DescriptorError(f"course: lesson {lesson.number} has exercises 1 to {count}, found {number[:20]}")
-    return lesson.exercises[int(number) - 1]
 
 
 def _hint(exercise: Exercise, where: str, progress: Progress) -> Status:

@@ -64,6 +64,8 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
         asked = {"major": "", "swizzle": ""} | asked
     if html is not None and site is not None:
         raise click.UsageError("--html and --site are different answers; give one of them")
+    if site == "-":
+        raise click.UsageError("--site must be a folder, found -; --html - writes one page to standard output")
     if (site is None) != (pyodide is None):
         raise click.UsageError("--site and --pyodide go together: npm install pyodide makes node_modules/pyodide")
     if html == "-":

@@ -160,6 +160,8 @@ def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), 
     descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
     """
     if file == "-":
+        if sys.stdin is None:
+            raise OSError("standard input is closed")
         return _decoded(sys.stdin.buffer.read(LIMIT + 1), "<stdin>")
     path = Path(file)
     if path.is_dir():

@@ -241,6 +241,22 @@ def lessons() -> tuple[Lesson, ...]:
     return tuple(parse(path.read_text(encoding="utf-8"), int(path.name[:2])) for path in files)
 
 
+def find_lesson(number: str) -> Lesson:
+    """The lesson of a number, as a person types it.
+
+    Raises:
+        DescriptorError: if there is none.
+
+    >>> find_lesson("5").title
+    'Complement and inverses'
+    """
+    for lesson in lessons():
+        if number == str(lesson.number):
+            return lesson
+    numbers = ", ".join(str(one.number) for one in lessons())
+    raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
+
+
 def find(where: str) -> Exercise:
     """The exercise of a place.
 
@@ -252,9 +268,13 @@ def find(where: str) -> Exercise:
 
     >>> find("5.1").name
     'copies of a comb, in 24'
+    >>> find("5.99")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
     """
-    for lesson in lessons():
-        for number, exercise in enumerate(lesson.exercises, 1):
-            if where == f"{lesson.number}.{number}":
-                return exercise
-    raise DescriptorError(f"course: the exercise must be one of the course, as 5.1, found {where[:20]!r}")
+    lesson, _, number = where.partition(".")
+    exercises = {str(k): one for k, one in enumerate(find_lesson(lesson).exercises, 1)}
+    if number not in exercises:
+        wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(exercises)}"
+        raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")
+    return exercises[number]

@@ -16,7 +16,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -40,20 +40,23 @@ table{border-collapse:collapse}td,th{border:1px solid;padding:.2rem .5rem;text-a
 
 def sheets(papers: Iterable[Sheet]) -> str:
     """An HTML document with a page for each student: the questions with room for answers."""
-    pages = []
-    for student, one in papers:
-        items = "".join(f"<li>{_question(item)}{_room(one, item)}</li>" for item in one.items)
-        pages.append(f"<article>{_head(student, one)}<p>{escape(one.form.about)}</p><ol>{items}</ol></article>")
-    return _document("Papers", "".join(pages))
+    return _pages("Papers", papers, lambda one: f"<p>{escape(one.form.about)}</p>", _room)
 
 
 def book(papers: Iterable[Sheet]) -> str:
     """The teacher's book: of each paper the keys, why they are right, and the mistake behind each wrong answer."""
+    return _pages("The book of keys", papers, lambda one: "", lambda one, item: _key(item))
+
+
+def _pages(
+    title: str, papers: Iterable[Sheet], about: Callable[[Paper], str], below: Callable[[Paper, Item], str]
+) -> str:
+    """The frame of both: a page for each paper, with what stands before its questions and below each."""
     pages = []
     for student, one in papers:
-        items = "".join(f"<li>{_question(item)}{_key(item)}</li>" for item in one.items)
-        pages.append(f"<article>{_head(student, one)}<ol>{items}</ol></article>")
-    return _document("The book of keys", "".join(pages))
+        items = "".join(f"<li>{_question(item)}{below(one, item)}</li>" for item in one.items)
+        pages.append(f"<article>{_head(student, one)}{about(one)}<ol>{items}</ol></article>")
+    return document(title, f"<style>{_STYLE}</style>{''.join(pages)}")
 
 
 def _head(student: str, one: Paper) -> str:
@@ -84,10 +87,6 @@ def _key(item: Item) -> str:
     table = f"<table><tr><th>wrong answer</th><th>the mistake</th><th>what it is told</th></tr>{rows}</table>"
     head = f"<p><b>{escape(item.kind)}</b>, lesson {item.lesson}, level {item.level}: "
     return f"{head}<code>{escape(item.exercise.solution)}</code>. {inline(item.exercise.why)}</p>{table}"
-
-
-def _document(title: str, body: str) -> str:
-    return document(title, f"<style>{_STYLE}</style>{body}")
 
 
 def students(given: str) -> list[tuple[str, str]]:

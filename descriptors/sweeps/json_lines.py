@@ -53,7 +53,11 @@ class JsonLines:
         self.end, self.cut = 0, False
 
     def __enter__(self) -> JsonLines:
-        self.file: IO[bytes] = open(self.path, "a+b")
+        try:
+            self.file: IO[bytes] = open(self.path, "a+b")
+        except OSError as error:
+            found = f"found {error.strerror}; {self.path}"
+            raise DescriptorError(f"atlas: the output must be a file in a folder that is there, {found}") from error
         try:
             _hold(self.file, self.path)
             self._look()

@@ -18,7 +18,7 @@ from functools import cached_property
 from importlib import import_module
 from io import UnsupportedOperation
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -41,6 +41,16 @@ class Status(IntEnum):
 
 class NotThereError(Exception):
     """What an answer needs is not on this machine."""
+
+
+class Drawn(Protocol):
+    """What this module asks of a picture."""
+
+    def svg(self) -> str:
+        """As text."""
+
+    def save(self, path: str) -> None:
+        """Into a file, as its suffix says."""
 
 
 class Commands(click.Group):
@@ -147,6 +157,21 @@ def json_text(answer: Mapping[str, Any]) -> str:
     from json import dumps  # most answers are text
 
     return dumps({"schema": SCHEMA, **answer})
+
+
+def written(picture: Drawn, output: str, *, as_json: bool) -> str:
+    """Write a picture where ``-o`` says, and give what is told of that: of ``-``, standard output, the picture itself.
+
+    Raises:
+        click.UsageError: if standard output should be two things.
+        LayoutError: as ``save`` of the picture.
+    """
+    if output == "-":
+        if as_json:
+            raise click.UsageError("-o - and --json both write to standard output: give one of them")
+        return picture.svg()
+    picture.save(output)
+    return json_text({"written": output}) if as_json else f"wrote {output}"
 
 
 def run(

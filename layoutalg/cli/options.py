@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from layoutalg.analysis.swizzle_search import AccessPattern
+from layoutalg.errors import LayoutError
 from layoutalg.fragments.moves import moves
 from layoutalg.fragments.names import fragment, is_name
 from layoutalg.layouts.modes import need_layout
@@ -33,11 +34,25 @@ def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return element(moved(function))
 
 
+#: Characters of an expression on standard input: eight times what a shell hands over as one argument, read in seconds.
+MOST_TYPED = 1 << 20
+
+
 def source(argument: str) -> str:
-    """An expression; that on standard input for ``-``."""
-    if argument == "-" and sys.stdin is None:
+    """An expression; that on standard input for ``-``, of at most ``MOST_TYPED`` characters.
+
+    Raises:
+        OSError: if there is no input.
+        LayoutError: if there is more of it.
+    """
+    if argument != "-":
+        return argument
+    if sys.stdin is None:
         raise OSError("standard input is closed")
-    return sys.stdin.read() if argument == "-" else argument
+    text = sys.stdin.read(MOST_TYPED + 1)
+    if len(text) > MOST_TYPED:
+        raise LayoutError(f"notation: standard input must have at most {MOST_TYPED} characters, found more")
+    return text
 
 
 def layout_of(text: str, operation: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import json_text, line_width, say, wants_color
+from layoutalg.cli.console import json_text, line_width, say, wants_color, written
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
 from layoutalg.fragments.names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
@@ -40,7 +40,11 @@ def _named_or_layout(text: str) -> Any:
 @click.option("--before", help="A layout to draw first, its cells in the colours that they have in LAYOUT.")
 @click.option("--level", "levels", multiple=True, callback=extents, help="A block to frame, as in 8x64; up to three.")
 @click.option("--title", default="", help="A few words above the notation.")
-@click.option("-o", "--output", help="The file to write: its name ends in .svg, .tex, .txt or .html.")
+@click.option(
+    "-o",
+    "--output",
+    help="The file to write: its name ends in .svg, .tex, .txt or .html; - writes an SVG to standard output.",
+)
 @json_option("Write what stands where as JSON, without pixels.")
 def draw_(
     layout: str,
@@ -75,8 +79,7 @@ def draw_(
         title=title,
     )
     if output is not None:
-        picture.save(output)
-        say(json_text({"written": output}) if as_json else f"wrote {output}")
+        say(written(picture, output, as_json=as_json))
     elif as_json:
         say(json_text(picture.record()))
     else:

@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ended import end
+
 ROOT = Path(__file__).resolve().parents[2]
 MINUTES = 10.0
 MOST_MINUTES = 7 * 24 * 60
@@ -130,4 +132,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

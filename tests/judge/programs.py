@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from places import ROOT
 
@@ -60,10 +61,14 @@ COMMANDS = [(program, name) for program, commands in ANSWERED.items() for name i
 
 def closed_pipe(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A program whose reader is gone before it writes."""
+    return unread([sys.executable, "-m", program, *arguments])
+
+
+def unread(command: Sequence[str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """A command line, run in a folder, whose reader is gone before it writes."""
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        command = [sys.executable, "-m", program, *arguments]
-        return subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False)
+        return subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=cwd, check=False)
     finally:
         os.close(writer)

@@ -93,6 +93,17 @@ def test_growth_is_measured_by_rank_depth_and_size() -> None:
     assert heads[1:] == ["by rank", "by depth", "by size, 2**n elements"]
 
 
+@pytest.mark.parametrize("text", [None, "", "[]", "{}"], ids=str)
+def test_what_is_no_table_of_the_benchmark_is_refused_in_a_line(text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    if text is not None:
+        path.write_text(text)
+    command = [sys.executable, str(SCRIPTS / "bench_gemm"), "--show", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = f"bench_gemm: --show must be a file that --json wrote, found {path}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
 @pytest.mark.parametrize("inside", ["thesis.txt", "bin/python", "pyvenv.cfg"])
 def test_a_folder_that_is_no_environment_of_the_scripts_is_never_cleared(inside: str, tmp_path: Path) -> None:
     folder = tmp_path / "precious"

@@ -22,7 +22,7 @@ from descriptors.pictures.gallery import Gallery
 from descriptors.pictures.kinds import KINDS, picture
 from descriptors.tma.limits import TmaError
 from layoutalg import Picture, evaluate
-from layoutalg.cli.console import json_text, line_width, say, wants_color
+from layoutalg.cli.console import json_text, line_width, say, wants_color, written
 
 #: The options of ``derive`` that describe what is drawn.
 _OPERAND = (
@@ -68,7 +68,11 @@ _PARAMETERS: list[click.Parameter] = [
 @click.option("--access-bytes", type=int, help="Bytes that a thread of --access moves at once.  [default: 16]")
 @click.option("--number", type=int, help="Which of the accesses of --access.  [default: 0]")
 @click.option("--pattern-start", callback=address, help="Of diff: where the swizzle pattern starts, in bytes.")
-@click.option("-o", "--output", help="The file to write, .svg .tex .txt or .html; of all a folder.")
+@click.option(
+    "-o",
+    "--output",
+    help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
+)
 @json_option("Write the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **given: Any) -> None:
     """Draw a tile, or a word: in the terminal, or with -o into a file.
@@ -98,8 +102,8 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **given
         return
     made = _picture(what, word, given, options)
     if output is not None:
-        made.save(output)
-        say(json_text({"written": output}) if as_json else noted(f"wrote {output}"))
+        told = written(made, output, as_json=as_json)
+        say(told if as_json or output == "-" else noted(told))
     elif as_json:
         say(json_text(made.record()))
     else:
@@ -117,7 +121,7 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, given
         raise click.UsageError(f"a word goes only with word and diff, found {word:#x}")
     if what == "diff" and word is None:
         raise click.UsageError("diff needs the word to compare: descriptors draw diff 0x...")
-    if what == "all" and (output is None or as_json):
+    if what == "all" and (output in (None, "", "-") or as_json):
         raise click.UsageError("all writes files: give it a folder, -o DIR")
     if given["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
         raise click.UsageError("--dtype is missing")

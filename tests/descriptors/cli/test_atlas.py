@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
+from descriptors.cli import main
+
 ARGUMENTS = ["--tile", "64:128:64x64", "--mma", "64xauto", "--dtype", "bf16", "--arch", "sm90"]
 
 
@@ -52,3 +54,14 @@ def test_a_file_sees_no_bar(options: list[str], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "descriptors", "atlas", str(tmp_path / "rows.jsonl"), *ARGUMENTS, *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     assert (done.stdout[:6], done.stderr) == ("proved", "")
+
+
+@pytest.mark.parametrize(("output", "found"), [("no/rows.jsonl", "No such file or directory"), ("a.jsonl", "Is a dir")])
+def test_an_output_that_cannot_be_opened_is_refused_with_what_it_must_be(
+    output: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").mkdir()
+    assert main(["atlas", str(tmp_path / output), *ARGUMENTS]) == 2
+    told = capsys.readouterr().err
+    wanted = f"descriptors: atlas: the output must be a file in a folder that is there, found {found}"
+    assert told.startswith(wanted) and told.count("\n") == 1

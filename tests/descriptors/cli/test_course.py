@@ -120,3 +120,13 @@ def test_layoutalg_course_is_the_same_command_by_its_entry_point(
     assert capsys.readouterr().err.startswith("layoutalg: course: the lesson must be one of 0, 1")
     assert layoutalg_main(["--help"]) == 0
     assert "course" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line", [["5", "6:1"], ["5", "--hint"], ["5", "--solution"], ["card", "6:1"], ["--hint"]], ids=str
+)
+def test_what_goes_with_an_exercise_alone_is_refused_elsewhere(
+    line: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, told = say(capsys, *line)
+    assert status == 2 and told.count("\n") == 0 and "with an exercise, as 5.1, found" in told

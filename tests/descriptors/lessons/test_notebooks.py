@@ -55,5 +55,5 @@ def test_the_wheel_has_the_name_that_the_build_gives_it() -> None:
 
 
 def test_an_exercise_that_is_not_there_is_refused() -> None:
-    with pytest.raises(DescriptorError, match="must be one of the course"):
+    with pytest.raises(DescriptorError, match="the lesson must be one of 0, 1, 2"):
         check("99.1", "2:1")

@@ -11,7 +11,7 @@ from places import ROOT
 from descriptors.errors import DescriptorError
 from descriptors.lessons.figures import figure
 from descriptors.lessons.grading import grade
-from descriptors.lessons.source import EXAMPLE, FIGURES, Exercise, Lesson, folder, lessons, parse
+from descriptors.lessons.source import EXAMPLE, FIGURES, Exercise, Lesson, find, find_lesson, folder, lessons, parse
 
 LESSONS = lessons()
 EXERCISES = [
@@ -125,3 +125,26 @@ def test_a_lesson_that_is_not_well_written_is_refused(before: str, after: str, w
     assert before in EXAMPLE
     with pytest.raises(DescriptorError, match=why):
         parse(EXAMPLE.replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ("99", "the lesson must be one of 0, 1, 2"),
+        ("", "the lesson must be .*, found none$"),
+        ("05.1", "the lesson must be .*, found 05$"),
+        ("5", "the exercise of lesson 5 must be one of 1 to 5, found none$"),
+        ("5.6", "the exercise of lesson 5 must be one of 1 to 5, found 6$"),
+        ("5.1.1", "found 1.1$"),
+        ("5." + "9" * 999, "found 9{20}$"),
+    ],
+)
+def test_a_place_that_is_none_is_refused_with_those_that_are(where: str, why: str) -> None:
+    with pytest.raises(DescriptorError, match=f"^course: .*{why}"):
+        find(where)
+
+
+def test_each_place_has_its_lesson_and_its_exercise() -> None:
+    for lesson in LESSONS:
+        assert find_lesson(str(lesson.number)) is lesson
+        assert [find(f"{lesson.number}.{k + 1}") for k in range(len(lesson.exercises))] == list(lesson.exercises)

@@ -188,6 +188,13 @@ def test_the_process_reads_standard_input_and_returns_the_status() -> None:
     assert process("eval", "(4,8):1").returncode == 2
 
 
+@pytest.mark.parametrize("command", ["eval", "show", "draw"])
+def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str) -> None:
+    done = process(command, "-", input="(4,8):(8,1) " * 900_000)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == "layoutalg: notation: standard input must have at most 1048576 characters, found more\n"
+
+
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     command = f"{sys.executable} -m layoutalg show --all '(4096,64):(64,1)' | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

@@ -133,6 +133,8 @@ print("after", run(command, "tool", [], []))
     ("name", "line", "closed", "told"),
     [
         ("layoutalg", "eval -", "<&-", "layoutalg: standard input is closed"),
+        ("descriptors", "check -", "<&-", "descriptors: standard input is closed"),
+        ("descriptors", "explain -", "<&-", "descriptors: standard input is closed"),
         ("layoutalg", "ops", ">&-", "layoutalg: standard output is closed"),
         ("layoutalg", "show 4:1", ">&-", "layoutalg: standard output is closed"),
         ("descriptors", "shapes", ">&-", "descriptors: standard output is closed"),
