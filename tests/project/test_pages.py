@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from places import ROOT
@@ -24,3 +26,13 @@ def test_the_pages_show_commands() -> None:
 @pytest.mark.parametrize(("command", "output"), SHOWN)
 def test_a_page_shows_what_the_command_prints(command: str, output: str) -> None:
     assert run(command).rstrip("\n") == output.rstrip("\n")
+
+
+@pytest.mark.parametrize("path", pages(), ids=lambda path: path.stem)
+def test_a_command_can_be_copied_with_its_whole_line(path: Path) -> None:
+    """What is said beside a command is a comment of the shell: else it would be taken for arguments."""
+    typed = re.compile(
+        r"^\s*(?:\$ )?(?:scripts/|\.venv/|python3 |layoutalg |descriptors )\S.*?\S {3,}(?P<remark>\S.*)$"
+    )
+    remarks = [told["remark"] for line in path.read_text(encoding="utf-8").splitlines() if (told := typed.match(line))]
+    assert [remark for remark in remarks if not remark.startswith("#")] == []
