@@ -17,7 +17,7 @@ from descriptors.cli.asking.options import (
     which_option,
 )
 from descriptors.cli.asking.values import address, extents_or_name, noted, numbers
-from descriptors.output.search import record, tell
+from descriptors.output import search as found_text
 from descriptors.sweeps.search import survey
 from descriptors.words.address import SMEM_BYTES
 from layoutalg.cli.console import Status, json_text, say
@@ -63,9 +63,9 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     """
     found = survey(**given)
     if as_json:
-        say(json_text({**record(found, top), "request": given}))  # the request as it was typed
+        say(json_text({**found_text.record(found, top), "request": given}))  # the request as it was typed
     else:
-        say(noted(tell(found, top, every)))
+        say(noted(found_text.tell(found, top, every)))
     return Status.ANSWER if found.findings else Status.DIFFERENCE
 
 

@@ -41,7 +41,7 @@ def _cuda(made: Plan, name: str) -> str:
 
 def _ptx(made: Plan, name: str) -> str:
     """The inner loop."""
-    return (ptx_wgmma.write if made.asked.arch == "sm90" else ptx_tcgen05.write)(_alone(made), name)
+    return (ptx_wgmma.write_wgmma if made.asked.arch == "sm90" else ptx_tcgen05.write_tcgen05)(_alone(made), name)
 
 
 def _cutedsl(made: Plan, name: str) -> str:

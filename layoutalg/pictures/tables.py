@@ -20,7 +20,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.pictures.holders import Holder, told
 from layoutalg.pictures.values import table_of
 from layoutalg.tuples.coordinates import unrank
-from layoutalg.tuples.int_tuple import product as size
+from layoutalg.tuples.int_tuple import product
 from layoutalg.tuples.int_tuple import text
 
 #: The quantities that can colour cells, and those that can be written in them.
@@ -142,7 +142,7 @@ class Slice:
     def further(self) -> tuple[int, ...]:
         """The extents of the modes after the second."""
         shape = self.layout.shape
-        return tuple(size(mode) for mode in shape[2:]) if type(shape) is tuple else ()
+        return tuple(product(mode) for mode in shape[2:]) if type(shape) is tuple else ()
 
 
 def slices(layout: Drawable, subject: Subject, limits: Limits = Limits(), most: int | None = None) -> list[Slice]:

@@ -48,12 +48,12 @@ def edited_word(view: View, q: Question) -> int | None:
     return number
 
 
-def fields(view: View, word: int) -> list[dict[str, Any]]:
+def word_fields(view: View, word: int) -> list[dict[str, Any]]:
     """Every field of a word, lowest first: name, bits, value, what it means, and what it may be.
 
     >>> from descriptors import derive
     >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
-    >>> [(one["name"], one["value"]) for one in fields(looked, own_word(looked))][1:3]
+    >>> [(one["name"], one["value"]) for one in word_fields(looked, own_word(looked))][1:3]
     [('leading_byte_offset', 16), ('stride_byte_offset', 1024)]
     """
     d = view.derivation
@@ -93,7 +93,7 @@ def compared(view: View) -> dict[str, Any] | None:
         "ok": found.ok,
         "headline": found.headline,
         "text": tell(found),
-        "fields": fields(view, view.word),
+        "fields": word_fields(view, view.word),
         "wrong": wrong[:64],
         "differing": found.differing,
         **{key: record(found)[key] for key in ("right_word", "changes", "reason", "illegal")},

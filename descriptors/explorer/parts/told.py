@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.explorer.parts.commands import commands
-from descriptors.explorer.parts.edited import fields, own_word
+from descriptors.explorer.parts.edited import own_word, word_fields
 from descriptors.explorer.parts.question import Question
 from descriptors.output.tiles.explanation import explain, names
 from descriptors.output.tiles.layout_steps import layout_steps
@@ -38,7 +38,7 @@ def told(q: Question, view: View) -> dict[str, Any]:
         "headline": d.headline,
         "word": word_text(word),
         "first": word_text(d.descriptor_at(view.base).encode()),
-        "fields": fields(view, word),
+        "fields": word_fields(view, word),
         "tile": list(d.tile),
         "extents": list(view.anatomy.extents),
         "stages": int(_count(d.tile[2:])),

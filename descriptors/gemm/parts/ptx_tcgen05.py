@@ -7,7 +7,7 @@ Law: the loop adds to the word of a stage the steps of the plan, and nothing els
 
 >>> from descriptors.plans.planner import plan
 >>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
->>> [line.strip() for line in write(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
+>>> [line.strip() for line in write_tcgen05(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
 ['add.u64 %a_desc, %a, 0;', 'add.u64 %a_desc, %a, 2;', 'add.u64 %a_desc, %a, 4;', 'add.u64 %a_desc, %a, 6;']
 """
 
@@ -22,7 +22,7 @@ from descriptors.plans.plan import Plan
 from descriptors.text import word_text
 
 
-def write(made: Plan, name: str) -> str:
+def write_tcgen05(made: Plan, name: str) -> str:
     """The loop as a module that assembles.
 
     Args:
@@ -33,7 +33,7 @@ def write(made: Plan, name: str) -> str:
         DescriptorError: if the name is no identifier.
 
     >>> from descriptors.plans.planner import plan
-    >>> text = write(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False), "gemm")
+    >>> text = write_tcgen05(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False), "gemm")
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("tcgen05.alloc")]
     ['tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%smem_tmem], 32;']
     """

@@ -6,7 +6,7 @@ Law: the loop adds to the first word the steps of the plan, and nothing else.
 
 >>> from descriptors.plans.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
->>> [line.strip() for line in write(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
+>>> [line.strip() for line in write_wgmma(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
 ['add.u64 %a_desc, %a, 0;', 'add.u64 %a_desc, %a, 2;', 'add.u64 %a_desc, %a, 4;', 'add.u64 %a_desc, %a, 6;']
 """
 
@@ -23,7 +23,7 @@ from descriptors.plans.parts.operands import StagedOperand
 from descriptors.plans.plan import Plan
 
 
-def write(made: Plan, name: str) -> str:
+def write_wgmma(made: Plan, name: str) -> str:
     """The loop as a module that assembles.
 
     Args:
@@ -34,7 +34,7 @@ def write(made: Plan, name: str) -> str:
         DescriptorError: if the name is no identifier.
 
     >>> from descriptors.plans.planner import plan
-    >>> text = write(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False), "gemm")
+    >>> text = write_wgmma(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False), "gemm")
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("wgmma")][::5]
     ['wgmma.fence.sync.aligned;', 'wgmma.commit_group.sync.aligned;']
     """

@@ -79,7 +79,7 @@ def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, 
     return frame
 
 
-def steps(figure: Figure, d: Derivation, frame: Frame) -> None:
+def draw_steps(figure: Figure, d: Derivation, frame: Frame) -> None:
     """LBO and SBO: an arrow from the first chunk to the next in the direction of each, and whether it is read."""
     for short, (field, path) in _named(d):
         because = unread_because(d, field)

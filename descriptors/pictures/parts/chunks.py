@@ -20,7 +20,7 @@ from descriptors.pictures.parts.chunk_panels import (
     chunks_heading,
     chunks_panel,
     label_room,
-    steps,
+    draw_steps,
 )
 from descriptors.pictures.parts.panels import HEIGHT, chunk_name, times, told
 from descriptors.pictures.parts.tables import story, table
@@ -81,7 +81,7 @@ class ChunksPicture(Picture):
         figure.text(right, 97, words[0], "muted", figure.BODY)
         piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk)
         beam(figure, chunks, chunks.cell(*self.chunk), piece)
-        steps(figure, d, chunks)
+        draw_steps(figure, d, chunks)
         self._meanings(figure, right + piece.width + 84)
         return figure.scene(title, f"{told(d)}. {self._sentence(a)} " + " ".join(self._words()))
 

@@ -21,7 +21,7 @@ from descriptors.pictures.parts.chunk_panels import (
     label_room,
     offset_words,
 )
-from descriptors.pictures.parts.chunk_panels import steps as draw_steps
+from descriptors.pictures.parts.chunk_panels import draw_steps
 from descriptors.pictures.parts.panels import HEIGHT, amount, atom_name, chunk_name, subtile_name, times, told
 from descriptors.pictures.parts.tables import shown, story, table
 from descriptors.pictures.parts.tile_panels import (

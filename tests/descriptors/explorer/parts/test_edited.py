@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive, diff
-from descriptors.explorer.parts.edited import compared, edited_word, fields, own_word
+from descriptors.explorer.parts.edited import compared, edited_word, own_word, word_fields
 from descriptors.explorer.parts.question import question
 from descriptors.stages.view import View
 from descriptors.words.descriptor import WORDS
@@ -51,7 +51,7 @@ def test_a_whole_word_can_be_given() -> None:
 
 
 def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
-    swizzle = fields(View(D), own_word(View(D)))[-1]
+    swizzle = word_fields(View(D), own_word(View(D)))[-1]
     assert swizzle["value"] == "128B" and "64B" in swizzle["choices"]
     assert edited_word(View(D), question({"edit": {"swizzle": "64B"}})) == 4 << 61 | own_word(View(D)) & (1 << 61) - 1
 
