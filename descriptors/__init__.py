@@ -18,36 +18,45 @@ The other names are the parts: operands, atoms, canonical forms, the words of sm
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
-    from descriptors.debug.candidates import Candidate, candidates
-    from descriptors.debug.decode import Decoded, DecodedField, decode
-    from descriptors.debug.diff import Change, Diff, diff
-    from descriptors.debug.fit import Fit
-    from descriptors.debug.read import Fetched, read
-    from descriptors.debug.warnings import Remark
-    from descriptors.derivation.derive import derive
-    from descriptors.derivation.parts.advance import AdvanceReport
-    from descriptors.derivation.parts.crossing import Crossing
-    from descriptors.derivation.parts.derivation import Derivation
-    from descriptors.derivation.parts.table import Grid
-    from descriptors.derivation.proved import Proof, proved
-    from descriptors.derivation.report import Report
-    from descriptors.derivation.symbolic import SymbolicDerivation, derive_symbolic
-    from descriptors.derivation.verify import verify
-    from descriptors.emitters.emit import emit
+    from descriptors.check.inspect import check_ptx
+    from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
-    from descriptors.gemm.emit import emit_plan
-    from descriptors.instructions.checks import check_scale, check_shape, check_transposed_b, check_types
-    from descriptors.instructions.idesc import DecodedInstruction, decode_idesc, idesc
-    from descriptors.instructions.operands import check_copy, check_major, check_operand
-    from descriptors.instructions.rules import IllegalError
-    from descriptors.instructions.selection import Selection, select_rows
-    from descriptors.kernels.inspect import check_ptx
-    from descriptors.kernels.story import Story, explain_ptx
-    from descriptors.matching.canonical import Match
-    from descriptors.matching.forms import Form, form
-    from descriptors.matching.match import match
-    from descriptors.operands.atoms import ATOMS, Atom, canonical_atom
-    from descriptors.operands.operand import (
+    from descriptors.gemm.plan import Plan
+    from descriptors.gemm.planner import Proposals, plan, propose
+    from descriptors.gemm.product import Product
+    from descriptors.gemm.programs.emit_plan import emit_plan
+    from descriptors.output.answers import record, tell
+    from descriptors.output.tiles.explanation import explain
+    from descriptors.show.pictures.kinds import picture
+    from descriptors.smem.debug.candidates import Candidate, Fit, candidates
+    from descriptors.smem.debug.decode import Decoded, DecodedField, decode
+    from descriptors.smem.debug.diff import Change, Diff, diff
+    from descriptors.smem.debug.read import Fetched, read
+    from descriptors.smem.debug.warnings import Remark
+    from descriptors.smem.derivation.advance import AdvanceReport, Grid
+    from descriptors.smem.derivation.crossing import Crossing
+    from descriptors.smem.derivation.derivation import Derivation
+    from descriptors.smem.derivation.derive import derive
+    from descriptors.smem.derivation.proved import Proof, proved
+    from descriptors.smem.derivation.symbolic import SymbolicDerivation, derive_symbolic
+    from descriptors.smem.derivation.verify import Report, verify
+    from descriptors.smem.emitters.emit import emit
+    from descriptors.smem.instructions.idesc import DecodedInstruction, decode_idesc, idesc
+    from descriptors.smem.instructions.legality import (
+        check_copy,
+        check_major,
+        check_operand,
+        check_scale,
+        check_shape,
+        check_transposed_b,
+        check_types,
+    )
+    from descriptors.smem.instructions.rules import IllegalError, Selection, select_rows
+    from descriptors.smem.operands.atoms import ATOMS, Atom, canonical_atom
+    from descriptors.smem.operands.canonical import Match
+    from descriptors.smem.operands.forms import Form, form
+    from descriptors.smem.operands.match import match
+    from descriptors.smem.operands.operand import (
         ELEMENT_TYPES,
         ElementType,
         Major,
@@ -56,125 +65,102 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         SwizzleMode,
         SwizzleName,
     )
-    from descriptors.operands.swizzled import plain
-    from descriptors.output.answers import record, tell
-    from descriptors.output.tiles.explanation import explain
-    from descriptors.pictures.kinds import picture
-    from descriptors.plans.plan import Plan
-    from descriptors.plans.planner import plan
-    from descriptors.plans.product import Product
-    from descriptors.plans.proposals import Proposals, propose
-    from descriptors.proof.mismatch import Mismatch
-    from descriptors.proof.read_model import read_addresses
-    from descriptors.scales.block_scaled import BlockScaled, block_scaled
-    from descriptors.scales.codes import decode_scale, encode_scale
-    from descriptors.scales.factors import ScaleFactors, scale_factors
-    from descriptors.scales.product import block_scaled_product, pack_scales, unpack_scales
-    from descriptors.shift.convolution import ShiftConvolution, shift_convolution
-    from descriptors.shift.running import ShiftProof
-    from descriptors.sweeps.atlas import Summary, atlas
-    from descriptors.sweeps.finding import Finding, Refusal, Survey
-    from descriptors.sweeps.formulas import FormulaRow, formulas
-    from descriptors.sweeps.lattice import Lattice, lattice
-    from descriptors.sweeps.search import search, survey
-    from descriptors.tma.limits import TmaError
-    from descriptors.tma.plan import Box, Dimension, TmaPlan
-    from descriptors.tma.planner import tma_plan
+    from descriptors.smem.operands.swizzled import plain
+    from descriptors.smem.proof.mismatch import Mismatch
+    from descriptors.smem.proof.read_model import read_addresses
+    from descriptors.smem.tma.tma_plan import Box, Dimension, TmaError, TmaPlan
+    from descriptors.smem.tma.tma_planner import tma_plan
+    from descriptors.smem.words.bitfield import SMEM_BYTES, Field, UnknownCode, Word
+    from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+    from descriptors.sweep.atlas import Summary, atlas
+    from descriptors.sweep.finding import Finding, Refusal, Survey
+    from descriptors.sweep.formulas import FormulaRow, formulas
+    from descriptors.sweep.lattice import Lattice, lattice
+    from descriptors.sweep.search import search, survey
     from descriptors.tmem.accumulator import accumulator
-    from descriptors.tmem.fragment import TmemFragment
-    from descriptors.tmem.metadata import sparse_metadata
-    from descriptors.tmem.operand import operand_a
-    from descriptors.tmem.plan import ColumnPlan
-    from descriptors.tmem.planner import tmem_plan
+    from descriptors.tmem.block_scaled import BlockScaled, block_scaled
+    from descriptors.tmem.columns import ColumnPlan, tmem_plan
+    from descriptors.tmem.copied import Copied, Landing, tmem_copied
+    from descriptors.tmem.copies import TmemCopy, WidenedCopy, tmem_copies, tmem_copy, widened_copy
+    from descriptors.tmem.findings import EventReport
+    from descriptors.tmem.guardrails import check_events
+    from descriptors.tmem.moves import TmemMove, TmemReduction, tmem_move, tmem_reduction
+    from descriptors.tmem.operand_cells import operand_a, sparse_metadata
+    from descriptors.tmem.readout import Readout, readout, readouts
     from descriptors.tmem.scale_cells import scale_cells
-    from descriptors.transfer.copied import Copied, tmem_copied
-    from descriptors.transfer.copies import TmemCopy, tmem_copies, tmem_copy
-    from descriptors.transfer.findings import EventReport
-    from descriptors.transfer.guardrails import check_events
-    from descriptors.transfer.landing import Landing
-    from descriptors.transfer.moves import TmemMove, tmem_move
-    from descriptors.transfer.readout import Readout, readout, readouts
-    from descriptors.transfer.reductions import TmemReduction, tmem_reduction
-    from descriptors.transfer.widening import WidenedCopy, widened_copy
-    from descriptors.words.address import SMEM_BYTES
-    from descriptors.words.bitfield import Field, UnknownCode, Word
-    from descriptors.words.descriptor import Arch, SmemDescriptor
+    from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
+    from descriptors.tmem.scale_product import (
+        block_scaled_product,
+        decode_scale,
+        encode_scale,
+        pack_scales,
+        unpack_scales,
+    )
+    from descriptors.tmem.shift_convolution import ShiftConvolution, ShiftProof, shift_convolution
+    from descriptors.tmem.tmem_fragment import TmemFragment
 
 #: The public names by the module they live in, which is imported when one of them is asked for.
 _NAMES = {
-    "debug.candidates": "Candidate candidates",
-    "debug.decode": "Decoded DecodedField decode",
-    "debug.diff": "Change Diff diff",
-    "debug.fit": "Fit",
-    "debug.read": "Fetched read",
-    "debug.warnings": "Remark",
-    "derivation.parts.advance": "AdvanceReport",
-    "derivation.parts.crossing": "Crossing",
-    "derivation.parts.derivation": "Derivation",
-    "derivation.derive": "derive",
-    "derivation.proved": "Proof proved",
-    "derivation.report": "Report",
-    "derivation.symbolic": "SymbolicDerivation derive_symbolic",
-    "derivation.parts.table": "Grid",
-    "derivation.verify": "verify",
-    "emitters.emit": "emit",
+    "check.inspect": "check_ptx",
+    "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
-    "gemm.emit": "emit_plan",
-    "instructions.checks": "check_scale check_shape check_transposed_b check_types",
-    "instructions.idesc": "DecodedInstruction decode_idesc idesc",
-    "instructions.operands": "check_copy check_major check_operand",
-    "instructions.rules": "IllegalError",
-    "instructions.selection": "Selection select_rows",
-    "kernels.inspect": "check_ptx",
-    "kernels.story": "Story explain_ptx",
-    "operands.atoms": "ATOMS Atom canonical_atom",
-    "matching.canonical": "Match",
-    "matching.forms": "Form form",
-    "matching.match": "match",
-    "operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
-    "operands.swizzled": "plain",
+    "gemm.plan": "Plan",
+    "gemm.planner": "plan Proposals propose",
+    "gemm.product": "Product",
+    "gemm.programs.emit_plan": "emit_plan",
     "output.answers": "record tell",
     "output.tiles.explanation": "explain",
-    "pictures.kinds": "picture",
-    "plans.plan": "Plan",
-    "plans.planner": "plan",
-    "plans.product": "Product",
-    "plans.proposals": "Proposals propose",
-    "proof.mismatch": "Mismatch",
-    "proof.read_model": "read_addresses",
-    "scales.block_scaled": "BlockScaled block_scaled",
-    "scales.codes": "decode_scale encode_scale",
-    "scales.factors": "ScaleFactors scale_factors",
-    "scales.product": "block_scaled_product pack_scales unpack_scales",
-    "shift.convolution": "ShiftConvolution shift_convolution",
-    "shift.running": "ShiftProof",
-    "sweeps.atlas": "Summary atlas",
-    "sweeps.finding": "Finding Refusal Survey",
-    "sweeps.formulas": "FormulaRow formulas",
-    "sweeps.lattice": "Lattice lattice",
-    "sweeps.search": "search survey",
-    "tma.limits": "TmaError",
-    "tma.plan": "Box Dimension TmaPlan",
-    "tma.planner": "tma_plan",
+    "show.pictures.kinds": "picture",
+    "smem.debug.candidates": "Candidate candidates Fit",
+    "smem.debug.decode": "decode Decoded DecodedField",
+    "smem.debug.diff": "Change Diff diff",
+    "smem.debug.read": "Fetched read",
+    "smem.debug.warnings": "Remark",
+    "smem.derivation.advance": "AdvanceReport Grid",
+    "smem.derivation.crossing": "Crossing",
+    "smem.derivation.derivation": "Derivation",
+    "smem.derivation.derive": "derive",
+    "smem.derivation.proved": "Proof proved",
+    "smem.derivation.symbolic": "derive_symbolic SymbolicDerivation",
+    "smem.derivation.verify": "Report verify",
+    "smem.emitters.emit": "emit",
+    "smem.instructions.legality": (
+        "check_copy check_major check_operand check_scale check_shape check_transposed_b check_types"
+    ),
+    "smem.instructions.rules": "IllegalError select_rows Selection",
+    "smem.operands.atoms": "Atom ATOMS canonical_atom",
+    "smem.operands.canonical": "Match",
+    "smem.operands.forms": "Form form",
+    "smem.operands.match": "match",
+    "smem.operands.operand": "ELEMENT_TYPES ElementType Major MajorName Matrix SwizzleMode SwizzleName",
+    "smem.operands.swizzled": "plain",
+    "smem.proof.mismatch": "Mismatch",
+    "smem.proof.read_model": "read_addresses",
+    "smem.tma.tma_plan": "Box Dimension TmaError TmaPlan",
+    "smem.tma.tma_planner": "tma_plan",
+    "smem.words.bitfield": "Field SMEM_BYTES UnknownCode Word",
+    "smem.words.descriptor": "Arch SmemDescriptor",
+    "smem.instructions.idesc": "decode_idesc DecodedInstruction idesc",
+    "sweep.atlas": "atlas Summary",
+    "sweep.finding": "Finding Refusal Survey",
+    "sweep.formulas": "FormulaRow formulas",
+    "sweep.lattice": "Lattice lattice",
+    "sweep.search": "search survey",
     "tmem.accumulator": "accumulator",
-    "tmem.fragment": "TmemFragment",
-    "tmem.metadata": "sparse_metadata",
-    "tmem.operand": "operand_a",
-    "tmem.plan": "ColumnPlan",
-    "tmem.planner": "tmem_plan",
+    "tmem.block_scaled": "block_scaled BlockScaled",
+    "tmem.columns": "ColumnPlan tmem_plan",
+    "tmem.copied": "Copied Landing tmem_copied",
+    "tmem.copies": "tmem_copies tmem_copy TmemCopy widened_copy WidenedCopy",
+    "tmem.findings": "EventReport",
+    "tmem.guardrails": "check_events",
+    "tmem.moves": "tmem_move tmem_reduction TmemMove TmemReduction",
+    "tmem.operand_cells": "operand_a sparse_metadata",
+    "tmem.readout": "Readout readout readouts",
     "tmem.scale_cells": "scale_cells",
-    "transfer.copied": "Copied tmem_copied",
-    "transfer.copies": "TmemCopy tmem_copies tmem_copy",
-    "transfer.findings": "EventReport",
-    "transfer.guardrails": "check_events",
-    "transfer.landing": "Landing",
-    "transfer.moves": "TmemMove tmem_move",
-    "transfer.readout": "Readout readout readouts",
-    "transfer.reductions": "TmemReduction tmem_reduction",
-    "transfer.widening": "WidenedCopy widened_copy",
-    "words.address": "SMEM_BYTES",
-    "words.bitfield": "Field UnknownCode Word",
-    "words.descriptor": "Arch SmemDescriptor",
+    "tmem.scale_factors": "scale_factors ScaleFactors",
+    "tmem.scale_product": "block_scaled_product decode_scale encode_scale pack_scales unpack_scales",
+    "tmem.shift_convolution": "shift_convolution ShiftConvolution ShiftProof",
+    "tmem.tmem_fragment": "TmemFragment",
 }
 #: What tells and draws the answers of a function, loaded with it, so that ``print`` tells an answer's story, and a
 #: notebook shows its picture.
@@ -183,27 +169,27 @@ _WRITERS = {
     "block_scaled": "output.chains.block_scaled",
     "check_events": "output.tmem.events",
     "check_ptx": "output.report",
-    "decode": "output.words.decoded pictures.words.word",
-    "derive": "output.tiles.derivation pictures.parts.levels",
-    "diff": "output.words.diff pictures.words.difference",
+    "decode": "output.words.decoded show.pictures.word",
+    "derive": "output.tiles.derivation show.pictures.levels",
+    "diff": "output.words.diff show.pictures.difference",
     "explain_ptx": "output.story",
     "match": "output.tiles.match",
     "operand_a": "output.tmem.fragment",
-    "plan": "output.main_loop pictures.main_loops",
+    "plan": "output.main_loop show.pictures.main_loops",
     "propose": "output.proposals output.main_loop",
     "readout": "output.tmem.readout",
     "scale_cells": "output.tmem.fragment",
     "scale_factors": "output.chains.factors",
     "sparse_metadata": "output.tmem.fragment",
-    "shift_convolution": "output.chains.shifted pictures.shifted",
+    "shift_convolution": "output.chains.shifted show.pictures.shifted",
     "survey": "output.search",
-    "tma_plan": "output.plan pictures.boxes",
+    "tma_plan": "output.plan show.pictures.boxes",
     "tmem_copied": "output.chains.copied",
     "tmem_move": "output.tmem.moves",
     "tmem_plan": "output.tmem.columns",
     "tmem_reduction": "output.tmem.reductions",
     "proved": "output.tiles.proof",
-    "verify": "output.tiles.proof pictures.proofs",
+    "verify": "output.tiles.proof show.pictures.proofs",
     "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

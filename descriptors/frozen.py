@@ -93,7 +93,7 @@ class _AsDataclass:
 def contents(value: Any) -> dict[str, Any]:
     """The fields of a value by name, as they are.
 
-    >>> from descriptors.words.bitfield import UnknownCode
+    >>> from descriptors.smem.words.bitfield import UnknownCode
     >>> contents(UnknownCode(5))
     {'code': 5}
     """

@@ -38,16 +38,22 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
     from layoutalg.algebra.symbols import Proof, prove, substitute, symbols_of
     from layoutalg.algebra.tiling import local_partition, local_tile
-    from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
-    from layoutalg.analysis.banks import Access, access, wavefronts
+    from layoutalg.analysis.banks import Access, access, accesses, wavefronts
+    from layoutalg.analysis.f2_layouts import NotLinearError, from_f2, to_f2, to_f2_affine
     from layoutalg.analysis.f2_matrix import F2Matrix
-    from layoutalg.analysis.from_f2 import from_f2
-    from layoutalg.analysis.linear_layout import LinearLayout
-    from layoutalg.analysis.swizzle_modes import SWIZZLE_MODES, swizzle_mode
-    from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
-    from layoutalg.analysis.to_f2 import NotLinearError, to_f2, to_f2_affine
-    from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
-    from layoutalg.analysis.warp_accesses import accesses
+    from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, to_linear_layout
+    from layoutalg.analysis.swizzle_search import (
+        SWIZZLE_MODES,
+        AccessPattern,
+        NoSwizzleError,
+        conflicts_by_rank,
+        find_swizzle,
+        swizzle_mode,
+        wavefronts_by_rank,
+    )
+    from layoutalg.drawing.figure import Figure
+    from layoutalg.drawing.picture import Picture
+    from layoutalg.drawing.shapes import Scene
     from layoutalg.errors import (
         CoordinateError,
         LayoutError,
@@ -56,26 +62,26 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         NotInjectiveError,
         UndecidedError,
     )
-    from layoutalg.faces.picture import Picture
     from layoutalg.fragments.fragment import Fragment
-    from layoutalg.fragments.mma_atoms import MmaAtom, mma_atom
     from layoutalg.fragments.moves import moves
     from layoutalg.fragments.names import fragment
-    from layoutalg.fragments.partitioner import make_layout_tv
     from layoutalg.fragments.tiled_copy import (
         CopyAtom,
         TiledCopy,
         copy_atom,
+        make_layout_tv,
         make_tiled_copy,
         make_tiled_copy_A,
         make_tiled_copy_B,
         make_tiled_copy_C,
         make_tiled_copy_tv,
     )
-    from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
+    from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma, make_tiled_mma, mma_atom
     from layoutalg.laws.law import broken_law, law_names
     from layoutalg.layouts.composed import ComposedLayout
+    from layoutalg.layouts.cosize import cosize
     from layoutalg.layouts.layout import Layout
+    from layoutalg.layouts.memory import gather, scatter, strided_view
     from layoutalg.layouts.modes import (
         AnyLayout,
         Mode,
@@ -90,22 +96,16 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
+    from layoutalg.layouts.offsets import offset_table, offsets
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
-    from layoutalg.notation.notation import parse_int_tuple, parse_layout
+    from layoutalg.notation.parser import parse_int_tuple, parse_layout
     from layoutalg.notation.printed import Pointer, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
-    from layoutalg.placed.cosize import cosize
-    from layoutalg.placed.memory import gather, scatter, strided_view
-    from layoutalg.placed.offset_table import offset_table
-    from layoutalg.placed.offsets import offsets
     from layoutalg.programs import jit, make_swizzle
-    from layoutalg.strokes.figure import Figure
-    from layoutalg.strokes.scene import Scene
     from layoutalg.tuples.basis import E, ScaledBasis
-    from layoutalg.tuples.int_tuple import product
+    from layoutalg.tuples.int_tuple import Coord, Index, Integer, IntTuple, Shape, Stride, product
     from layoutalg.tuples.polynomial import Polynomial, symbol
-    from layoutalg.tuples.types import Coord, Index, Integer, IntTuple, Shape, Stride
 
 __version__ = "0.1.0"
 
@@ -125,50 +125,43 @@ _NAMES = {
     "algebra.slicing": "dice slice_ slice_and_offset",
     "algebra.symbols": "Proof prove substitute symbols_of",
     "algebra.tiling": "local_partition local_tile",
-    "analysis.bank_ranks": "conflicts_by_rank wavefronts_by_rank",
-    "analysis.banks": "Access access wavefronts",
+    "analysis.banks": "Access access accesses wavefronts",
+    "analysis.f2_layouts": "from_f2 NotLinearError to_f2 to_f2_affine",
     "analysis.f2_matrix": "F2Matrix",
-    "analysis.from_f2": "from_f2",
-    "analysis.linear_layout": "LinearLayout",
-    "analysis.swizzle_modes": "SWIZZLE_MODES swizzle_mode",
-    "analysis.swizzle_search": "AccessPattern NoSwizzleError find_swizzle",
-    "analysis.to_f2": "NotLinearError to_f2 to_f2_affine",
-    "analysis.triton": "from_linear_layout to_linear_layout",
-    "analysis.warp_accesses": "accesses",
-    "errors": "CoordinateError LayoutError NotDivisibleError NotInjectiveError NotationError UndecidedError",
-    "notation.expression": "evaluate",
+    "analysis.linear_layout": "from_linear_layout LinearLayout to_linear_layout",
+    "analysis.swizzle_search": (
+        "AccessPattern conflicts_by_rank find_swizzle NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
+    ),
+    "drawing.figure": "Figure",
+    "drawing.picture": "Picture",
+    "drawing.shapes": "Scene",
+    "errors": "CoordinateError LayoutError NotationError NotDivisibleError NotInjectiveError UndecidedError",
     "fragments.fragment": "Fragment",
-    "fragments.mma_atoms": "MmaAtom mma_atom",
     "fragments.moves": "moves",
     "fragments.names": "fragment",
-    "fragments.partitioner": "make_layout_tv",
     "fragments.tiled_copy": (
-        "CopyAtom TiledCopy copy_atom make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
-        "make_tiled_copy_tv"
+        "copy_atom CopyAtom make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B "
+        "make_tiled_copy_C make_tiled_copy_tv TiledCopy"
     ),
-    "fragments.tiled_mma": "TiledMma make_tiled_mma",
+    "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom TiledMma",
     "laws.law": "broken_law law_names",
     "layouts.composed": "ComposedLayout",
-    "placed.cosize": "cosize",
+    "layouts.cosize": "cosize",
     "layouts.layout": "Layout",
-    "placed.memory": "gather scatter strided_view",
+    "layouts.memory": "gather scatter strided_view",
     "layouts.modes": (
-        "AnyLayout Mode Tiler crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim rank size"
+        "AnyLayout crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim Mode rank size Tiler"
     ),
-    "notation.notation": "parse_int_tuple parse_layout",
-    "placed.offset_table": "offset_table",
-    "placed.offsets": "offsets",
-    "notation.printed": "Pointer parse_pointer",
+    "layouts.offsets": "offset_table offsets",
     "layouts.swizzle": "Swizzle",
-    "pictures.layout_picture": "LayoutPicture draw",
+    "notation.expression": "evaluate",
+    "notation.parser": "parse_int_tuple parse_layout",
+    "notation.printed": "parse_pointer Pointer",
+    "pictures.layout_picture": "draw LayoutPicture",
     "programs": "jit make_swizzle",
-    "strokes.figure": "Figure",
-    "faces.picture": "Picture",
-    "strokes.scene": "Scene",
     "tuples.basis": "E ScaledBasis",
-    "tuples.int_tuple": "product",
+    "tuples.int_tuple": "Coord Index Integer IntTuple product Shape Stride",
     "tuples.polynomial": "Polynomial symbol",
-    "tuples.types": "Coord Index Integer IntTuple Shape Stride",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -66,7 +66,7 @@ def measure(device: Device, module: Module, series: Series, shared_bytes: int | 
 
 def model(operand: Operand, word: int) -> np.ndarray:
     """What the read model says of a word."""
-    from descriptors.proof.read_model import read_addresses
+    from descriptors.smem.proof.read_model import read_addresses
 
     major, dtype = "MN" if operand.mn_major else "K", operand.instruction.dtype
     return read_addresses(word, arch="sm90", dtype=dtype, major=major, shape=operand.shape)

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from descriptors import DescriptorError, plan
-from descriptors.gemm.sm90 import kernel
-from descriptors.plans.plan import Plan
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs.sm90 import kernel
 from probes.cuda import Device, provenance
 from probes.runner import main_of, write_json
 

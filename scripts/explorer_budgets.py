@@ -26,10 +26,9 @@ import browsers  # noqa: E402
 from acts import click, settled  # noqa: E402
 from ended import end  # noqa: E402
 
-from descriptors.explorer.answer import answer  # noqa: E402
-from descriptors.explorer.page import page  # noqa: E402
-from descriptors.explorer.server import Server  # noqa: E402
-from descriptors.explorer.site import write_site  # noqa: E402
+from descriptors.show.explorer.answer import answer  # noqa: E402
+from descriptors.show.explorer.page import page  # noqa: E402
+from descriptors.show.explorer.server import Server, write_site  # noqa: E402
 from descriptors.text import aligned  # noqa: E402
 
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1"

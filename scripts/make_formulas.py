@@ -15,11 +15,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
-from descriptors.derivation.symbolic import derive_symbolic  # noqa: E402
-from descriptors.operands.operand import Major  # noqa: E402
 from descriptors.output.tiles.closed_forms import write_formulas  # noqa: E402
 from descriptors.output.tiles.formulas import LEGEND, write_table  # noqa: E402
-from descriptors.sweeps.formulas import formulas  # noqa: E402
+from descriptors.smem.derivation.symbolic import derive_symbolic  # noqa: E402
+from descriptors.smem.operands.operand import Major  # noqa: E402
+from descriptors.sweep.formulas import formulas  # noqa: E402
 
 PAGE = ROOT / "docs" / "formulas.md"
 INTRODUCTION = """\
@@ -31,7 +31,7 @@ The leading byte offset (LBO), the stride byte offset (SBO) and the steps of the
 `wgmma` and `tcgen05` read from shared memory, as functions of the tile. The tile is made of canonical atoms
 (`tile_to_shape`) and starts at an aligned address. Every formula comes out of the layout algebra with symbols in the
 extents. Each row is proved for all sizes of the tile and every aligned address at once (`descriptors formulas --prove`;
-the theorem stands in `descriptors/theorem/agreement.py`), and checked against derivations with numbers for many tiles
+the theorem stands in `descriptors/smem/proof/theorem.py`), and checked against derivations with numbers for many tiles
 (`tests/descriptors/sweeps/test_formulas.py`).
 
 `descriptors formulas` prints this table, also as LaTeX and JSON.

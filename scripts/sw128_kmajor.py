@@ -14,9 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout runs without being installed
 
 import layoutalg as cute
-from descriptors.course.article import SW128_KMAJOR
-from descriptors.course.claims import Claim
-from descriptors.course.script import main
+from descriptors.article.article import SW128_KMAJOR
+from descriptors.article.claims import Claim
+from descriptors.article.script import main
 
 
 def five_calls():

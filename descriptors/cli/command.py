@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 import click
 
-from descriptors.cli.asking.elsewhere import elsewhere
+from descriptors.cli.options import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
 #: Every command: the module that has it in its ``commands``, and what it does in a few words.
 COMMANDS = {
-    "derive": ("descriptors.cli.operands.derive", "From a tile or a layout to its descriptors, step by step, proved."),
+    "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
     "draw": (
-        "descriptors.cli.operands.draw",
+        "descriptors.cli.draw",
         "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML.",
     ),
     "explore": (
@@ -27,34 +27,34 @@ COMMANDS = {
         "The engine in a web page: tiles, addresses, banks, words, steps, code.",
     ),
     "emit": (
-        "descriptors.cli.operands.emit",
+        "descriptors.cli.emit",
         "The code of several operands as one text: cuda, header, ptx, cutedsl or python.",
     ),
-    "match": ("descriptors.cli.operands.match", "Whether a layout has a canonical form, and its LBO and SBO."),
+    "match": ("descriptors.cli.words", "Whether a layout has a canonical form, and its LBO and SBO."),
     "candidates": (
-        "descriptors.cli.operands.debug",
+        "descriptors.cli.words",
         "Which swizzles and majors fit a layout, and why the others do not.",
     ),
-    "decode": ("descriptors.cli.operands.words", "Name every field of a descriptor word, with warnings."),
-    "read": ("descriptors.cli.operands.words", "What the tensor core would fetch with a descriptor word."),
+    "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),
+    "read": ("descriptors.cli.words", "What the tensor core would fetch with a descriptor word."),
     "diff": (
-        "descriptors.cli.operands.debug",
+        "descriptors.cli.words",
         "Where a descriptor word and a layout disagree, and how to mend the word.",
     ),
-    "shapes": ("descriptors.cli.tensor_cores.instructions", "The legal instructions: types, shapes, majors, swizzles."),
-    "idesc": ("descriptors.cli.tensor_cores.instructions", "Build the instruction descriptor of tcgen05.mma."),
-    "decode-idesc": ("descriptors.cli.tensor_cores.instructions", "Name every field of an instruction descriptor."),
-    "check": ("descriptors.cli.kernels", "What is wrong with a kernel in PTX, or with a TOML file of words relied on."),
-    "explain": ("descriptors.cli.kernels", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
-    "tma": ("descriptors.cli.operands.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "shapes": ("descriptors.cli.instructions", "The legal instructions: types, shapes, majors, swizzles."),
+    "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
+    "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
+    "check": ("descriptors.cli.check", "What is wrong with a kernel in PTX, or with a TOML file of words relied on."),
+    "explain": ("descriptors.cli.check", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
+    "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
     "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
     "tmem": (
-        "descriptors.cli.tensor_cores.tmem",
+        "descriptors.cli.tmem",
         "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors.",
     ),
-    "search": ("descriptors.cli.search", "Every way to lay a tile out, proved, the cheapest first."),
-    "formulas": ("descriptors.cli.formulas", "LBO, SBO and advance as formulas in the tile, for every operand."),
-    "atlas": ("descriptors.cli.atlas", "Derive and prove a whole lattice of operands to a file."),
+    "search": ("descriptors.cli.sweep", "Every way to lay a tile out, proved, the cheapest first."),
+    "formulas": ("descriptors.cli.sweep", "LBO, SBO and advance as formulas in the tile, for every operand."),
+    "atlas": ("descriptors.cli.sweep", "Derive and prove a whole lattice of operands to a file."),
     "course": ("descriptors.cli.course", "Lessons on layouts and descriptors, with a judge for every answer."),
 }
 

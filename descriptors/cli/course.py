@@ -12,13 +12,13 @@ from pathlib import Path
 import click
 
 from descriptors.cli.papers import exercise_of, is_paper, marked, shown
+from descriptors.course.grading import attempted, grade
+from descriptors.course.handed import Handed, read
+from descriptors.course.progress import Progress
+from descriptors.course.source import Exercise, find, find_lesson, lessons
+from descriptors.course.teaching.card import tell_card
+from descriptors.course.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from descriptors.errors import DescriptorError
-from descriptors.lessons.grading import attempted, grade
-from descriptors.lessons.handed import Handed, read
-from descriptors.lessons.progress import Progress
-from descriptors.lessons.source import Exercise, find, find_lesson, lessons
-from descriptors.lessons.teaching.card import tell_card
-from descriptors.lessons.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from layoutalg.cli.console import Status, say
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from descriptors.cli.asking.completion import complete
-from descriptors.cli.asking.values import noted
+from descriptors.cli.options import complete, noted
 from layoutalg.cli.console import say
 
 #: Options that are keys of a question, and what each is; texts, which the question reads as a page's.
@@ -79,7 +78,7 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
 
 
 def _page(asked: dict[str, Any]) -> str:
-    from descriptors.explorer.page import page
+    from descriptors.show.explorer.page import page
 
     return page(asked)
 
@@ -95,7 +94,7 @@ def _frozen(path: Path, asked: dict[str, Any]) -> Path:
 
 
 def _site(folder: Path, pyodide: Path, asked: dict[str, Any]) -> str:
-    from descriptors.explorer.site import write_site
+    from descriptors.show.explorer.server import write_site
 
     written = write_site(folder, pyodide, asked)
     total = sum(size for _, size in written)
@@ -103,7 +102,7 @@ def _site(folder: Path, pyodide: Path, asked: dict[str, Any]) -> str:
 
 
 def _serve(asked: dict[str, Any], port: int, *, browse: bool) -> None:
-    from descriptors.explorer.server import Server
+    from descriptors.show.explorer.server import Server
 
     server = Server(asked, port)
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from descriptors.course.papers.forms import FIXED, FORMS
+from descriptors.course.papers.handed import Handed, gathered, read_file
+from descriptors.course.papers.paper import Paper, paper
+from descriptors.course.papers.records import record_class, record_item, record_paper
+from descriptors.course.papers.telling import tell_class, tell_forms, tell_handed, tell_item, tell_paper
+from descriptors.course.source import Exercise
 from descriptors.errors import DescriptorError
-from descriptors.lessons.source import Exercise
-from descriptors.papers.forms import FIXED, FORMS
-from descriptors.papers.handed import Handed, gathered, read_file
-from descriptors.papers.paper import Paper, paper
-from descriptors.papers.records import record_class, record_item, record_paper
-from descriptors.papers.telling import tell_class, tell_forms, tell_handed, tell_item, tell_paper
 from layoutalg.cli.console import Status, say
 
 

@@ -6,16 +6,12 @@ from typing import Any
 
 import click
 
-from descriptors.cli.asking.completion import complete
-from descriptors.cli.asking.elsewhere import elsewhere
-from descriptors.cli.asking.options import json_option, legality_option
-from descriptors.cli.asking.values import note, noted, numbers
+from descriptors.cli.options import complete, elsewhere, json_option, legality_option, note, noted, numbers
+from descriptors.gemm.planner import plan as plan_of
+from descriptors.gemm.planner import propose, prove_plan
 from descriptors.output import proposals
 from descriptors.output.main_loop import record, tell
-from descriptors.plans.planner import plan as plan_of
-from descriptors.plans.planner import prove_plan
-from descriptors.plans.proposals import propose
-from descriptors.words.address import SMEM_BYTES
+from descriptors.smem.words.bitfield import SMEM_BYTES
 from layoutalg.cli.console import json_text, say
 
 
@@ -95,12 +91,12 @@ def plan(
         note(f"{made.asked.arch} is assumed, {why}")
     proof = prove_plan(made)
     if drawn is not None:
-        from descriptors.pictures.main_loops import MainLoopPicture  # nor a picture
+        from descriptors.show.pictures.main_loops import MainLoopPicture  # nor a picture
 
         MainLoopPicture(made).save(drawn)
         note(f"wrote {drawn}")
     if emit is not None:
-        from descriptors.gemm.emit import emit_plan  # no writer of code, unless it is asked for
+        from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
 
         say(emit_plan(made, emit, "gemm" if name is None else name).removesuffix("\n"))
         return

@@ -1,1 +1,1 @@
-"""Published texts, claim by claim."""
+"""Lessons, their exercises, and who says what of an answer is wrong."""

@@ -1,1 +1,1 @@
-"""A plan as source code: headers, inner loops, whole kernels."""
+"""One instruction and its main loop, whole, and the programs written from it."""

@@ -95,7 +95,7 @@ def run_emitted(runs: Iterable[Run], *, each_s: float = 120.0) -> list[RunAnswer
         OracleError: if the oracle broke as a tool.
 
     >>> from descriptors import derive
-    >>> from descriptors.emitters.emit import emit
+    >>> from descriptors.smem.emitters.emit import emit
     >>> from descriptors.oracle import available
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     >>> run = Run(emit(d, "cutedsl", "a"), "a", ((0x400, (1, 4)),))

@@ -17,46 +17,42 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from descriptors.debug.candidates import Candidate
-from descriptors.debug.decode import Decoded
-from descriptors.debug.diff import Diff
-from descriptors.debug.read import Fetched
-from descriptors.derivation.parts.advance import AdvanceReport
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.proved import Proof
-from descriptors.derivation.report import Report
-from descriptors.derivation.symbolic import SymbolicDerivation
+from descriptors.check.finding import Report as Checked
+from descriptors.check.story import Story
 from descriptors.errors import DescriptorError, brief
-from descriptors.instructions.idesc import DecodedInstruction
-from descriptors.instructions.selection import Selection
-from descriptors.kernels.forms.finding import Report as Checked
-from descriptors.kernels.story import Story
-from descriptors.matching.canonical import Match
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.planner import Proposals
 from descriptors.output import main_loop, plan, proposals, report, search, story, summary
 from descriptors.output.chains import block_scaled, copied, factors, landing, shift_proof, shifted
 from descriptors.output.tiles import advance, closed_forms, derivation, formulas, match, proof
 from descriptors.output.tmem import columns, copies, events, fragment, moves, readout, readouts, reductions, widened
 from descriptors.output.words import candidates, decoded, diff, fetched, idesc, instructions
-from descriptors.plans.plan import Plan
-from descriptors.plans.proposals import Proposals
-from descriptors.scales.block_scaled import BlockScaled
-from descriptors.scales.factors import ScaleFactors
-from descriptors.shift.convolution import ShiftConvolution
-from descriptors.shift.running import ShiftProof
-from descriptors.sweeps.atlas import Summary
-from descriptors.sweeps.finding import Survey
-from descriptors.sweeps.formulas import FormulaRow
-from descriptors.tma.plan import TmaPlan
-from descriptors.tmem.fragment import TmemFragment
-from descriptors.tmem.plan import ColumnPlan
-from descriptors.transfer.copied import Copied
-from descriptors.transfer.copies import TmemCopy
-from descriptors.transfer.findings import EventReport
-from descriptors.transfer.landing import Landing
-from descriptors.transfer.moves import TmemMove
-from descriptors.transfer.readout import Readout
-from descriptors.transfer.reductions import TmemReduction
-from descriptors.transfer.widening import WidenedCopy
+from descriptors.smem.debug.candidates import Candidate
+from descriptors.smem.debug.decode import Decoded
+from descriptors.smem.debug.diff import Diff
+from descriptors.smem.debug.read import Fetched
+from descriptors.smem.derivation.advance import AdvanceReport
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.proved import Proof
+from descriptors.smem.derivation.symbolic import SymbolicDerivation
+from descriptors.smem.derivation.verify import Report
+from descriptors.smem.instructions.idesc import DecodedInstruction
+from descriptors.smem.instructions.rules import Selection
+from descriptors.smem.operands.canonical import Match
+from descriptors.smem.tma.tma_plan import TmaPlan
+from descriptors.sweep.atlas import Summary
+from descriptors.sweep.finding import Survey
+from descriptors.sweep.formulas import FormulaRow
+from descriptors.tmem.block_scaled import BlockScaled
+from descriptors.tmem.columns import ColumnPlan
+from descriptors.tmem.copied import Copied, Landing
+from descriptors.tmem.copies import TmemCopy, WidenedCopy
+from descriptors.tmem.findings import EventReport
+from descriptors.tmem.moves import TmemMove, TmemReduction
+from descriptors.tmem.readout import Readout
+from descriptors.tmem.scale_factors import ScaleFactors
+from descriptors.tmem.shift_convolution import ShiftConvolution, ShiftProof
+from descriptors.tmem.tmem_fragment import TmemFragment
 
 #: The module of each answer.
 ANSWERS: Mapping[type, ModuleType] = {

@@ -18,13 +18,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from descriptors import text as texts
-from descriptors.derivation.derive import derive
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.frozen import frozen
+from descriptors.gemm.planner import plan
 from descriptors.output import main_loop
 from descriptors.output.contract_keys import ARGUMENTS, DEFAULTS, SHORT, arguments, lines_of, read
 from descriptors.output.tiles import derivation
-from descriptors.plans.planner import plan
+from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 

@@ -2,7 +2,7 @@
 
 Law: text and data have the same words, and the same line of PTX but for registers left out.
 
->>> from descriptors.plans.planner import plan
+>>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
 >>> told, kept = tell(made), record(made)
 >>> all(kept["operands"][name]["word"] in told for name in "AB"), kept["instruction"]["ptx"] in told
@@ -16,6 +16,11 @@ from dataclasses import asdict
 from typing import Any
 
 from descriptors import text
+from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers
+from descriptors.gemm.budget import BARRIER_BYTES
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.product import Product
+from descriptors.gemm.schedule import order, traffic
 from descriptors.output.staged import (
     loads_record,
     operand_lines,
@@ -26,12 +31,6 @@ from descriptors.output.staged import (
     wrapped,
 )
 from descriptors.output.words.pages import page
-from descriptors.plans.order import order
-from descriptors.plans.parts.accumulators import THREAD_REGISTERS, Registers
-from descriptors.plans.parts.budget import BARRIER_BYTES
-from descriptors.plans.plan import Plan
-from descriptors.plans.product import Product
-from descriptors.plans.traffic import traffic
 from descriptors.text import aligned, counted, extents_text, word_text
 
 
@@ -43,7 +42,7 @@ def tell(made: Plan, proof: Product | None = None) -> str:
         made: the plan.
         proof: what ``made.verify()`` returned, for the last lines.
 
-    >>> from descriptors.plans.planner import plan
+    >>> from descriptors.gemm.planner import plan
     >>> print(tell(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[0])
     m64n8k16, bf16 by bf16 into f32 (sm90): a tile of 64x8x32, 2 stages
     """
@@ -133,7 +132,7 @@ def record(made: Plan, proof: Product | None = None) -> dict[str, Any]:
         made: the plan.
         proof: what ``made.verify()`` returned.
 
-    >>> from descriptors.plans.planner import plan
+    >>> from descriptors.gemm.planner import plan
     >>> record(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2))["transaction_bytes"]
     4608
     """

@@ -17,8 +17,8 @@ from typing import Any
 
 from descriptors import text
 from descriptors.output.words.pages import page
+from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import aligned
-from descriptors.tma.plan import TmaPlan
 
 #: Boxes that are listed; the others are counted.
 _LISTED = 32

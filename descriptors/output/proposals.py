@@ -2,7 +2,7 @@
 
 Law: a row of the table is a plan, and its command gives that plan.
 
->>> from descriptors.plans.proposals import propose
+>>> from descriptors.gemm.planner import propose
 >>> found = propose("bf16", tile=(64, 16, 32), arch="sm90", top=2)
 >>> [line in tell(found) for line in map(command, found.plans)]
 [True, True]
@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.plans.parts.accumulators import Registers
-from descriptors.plans.plan import Plan
-from descriptors.plans.proposals import Proposals
-from descriptors.plans.traffic import read_bytes
+from descriptors.gemm.accumulators import Registers
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.planner import Proposals
+from descriptors.gemm.schedule import read_bytes
 from descriptors.text import aligned, extents_text
 
 #: Refusals that are listed; the others are counted.
@@ -30,7 +30,7 @@ def tell(found: Proposals) -> str:
     Args:
         found: what ``propose`` returned.
 
-    >>> from descriptors.plans.proposals import propose
+    >>> from descriptors.gemm.planner import propose
     >>> print(tell(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1)).splitlines()[0])
     5 plans of a tile of 64x16x32, ranked by the shared memory that a stage reads, then by stages
     """
@@ -62,7 +62,7 @@ def _row(one: Plan) -> tuple[str, ...]:
 def command(one: Plan) -> str:
     """The command that tells a plan whole.
 
-    >>> from descriptors.plans.planner import plan
+    >>> from descriptors.gemm.planner import plan
     >>> command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, verify=False))
     'descriptors plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2 --a-swizzle 64B --b-swizzle 64B'
     """
@@ -86,7 +86,7 @@ def record(found: Proposals) -> dict[str, Any]:
     Args:
         found: what ``propose`` returned.
 
-    >>> from descriptors.plans.proposals import propose
+    >>> from descriptors.gemm.planner import propose
     >>> record(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1))["plans"][0]["read_bytes"]
     5120
     """

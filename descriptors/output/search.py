@@ -2,7 +2,7 @@
 
 Law: a line for every finding, best first, numbered from 1.
 
->>> from descriptors.sweeps.search import survey
+>>> from descriptors.sweep.search import survey
 >>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16)).findings
 >>> listed = [[str(number), str(one.major), str(one.swizzle)] for number, one in enumerate(found, 1)]
 >>> [line.split()[:3] for line in table(found)[1:]] == listed
@@ -16,10 +16,10 @@ from dataclasses import asdict
 from typing import Any
 
 from descriptors import text
-from descriptors.sweeps.finding import COLUMNS, Asked, Finding, Refusal, Survey
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
+from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, extents_text, word_text
-from descriptors.words.address import SMEM_BYTES, WINDOW_BYTES
-from descriptors.words.transpose import transpose_note
 
 #: Refused candidates that are listed, and characters of their reasons, unless all are asked for.
 _REFUSALS = 4
@@ -64,7 +64,7 @@ _TABLE: Mapping[str, Callable[[Finding], str]] = {
 def table(findings: Sequence[Finding]) -> list[str]:
     """The lines of the table: a number, then a column for each heading.
 
-    >>> from descriptors.sweeps.search import search
+    >>> from descriptors.sweep.search import search
     >>> for line in table(search(tile=(64, 16), dtype="bf16", mma=(64, 16), major="K")):
     ...     print(line[:43])
     #  major  swizzle  order  boxes  wavefronts
@@ -83,7 +83,7 @@ def command(finding: Finding, asked: Asked) -> str:
         finding: one that a search found.
         asked: what was searched for: of which kind the instruction is, how strictly the tables are read.
 
-    >>> from descriptors.sweeps.search import survey
+    >>> from descriptors.sweep.search import survey
     >>> found = survey(tile=(64, 16), dtype="bf16", mma=(64, 16))
     >>> print(command(found.findings[0], found.asked).partition(" --mma")[0])
     descriptors derive --dtype bf16 --major K --swizzle 32B --tile 64x16
@@ -172,7 +172,7 @@ def _refused(survey: Survey, everything: bool) -> Iterator[str]:
 def record(survey: Survey, top: int | None = None) -> dict[str, Any]:
     """A search as plain data: what was asked, the ``top`` best findings, and every refusal.
 
-    >>> from descriptors.sweeps.search import survey
+    >>> from descriptors.sweep.search import survey
     >>> record(survey(tile=(64, 16), dtype="bf16", mma=(64, 16)))["request"]["mma"]
     (64, 16)
     """

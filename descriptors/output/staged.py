@@ -2,7 +2,7 @@
 
 Law: text and data have the same word, and the same tensor map.
 
->>> from descriptors.plans.planner import plan
+>>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
 >>> told, kept = " ".join(operand_lines(made, made.a)), operand_record(made.a)
 >>> kept["word"] in told, [name in told for name in kept["tensor_map"]].count(False)
@@ -14,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from descriptors.plans.parts.fragments import LoadedOperand
-from descriptors.plans.parts.multicast import masks
-from descriptors.plans.parts.operands import StagedOperand
-from descriptors.plans.parts.tensor_map import dimension_name, encode_arguments
-from descriptors.plans.plan import Plan
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import LoadedOperand, StagedOperand, dimension_name, encode_arguments
+from descriptors.gemm.plan_request import masks
 from descriptors.text import aligned, extents_text, word_text
 
 #: The longest line of a list.

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from descriptors.kernels.story import Accumulation, Kernel, Story
+from descriptors.check.story import Accumulation, Kernel, Story
 from descriptors.text import counted, extents_text
 from descriptors.text import tell as printed
 

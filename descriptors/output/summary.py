@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.sweeps.atlas import Summary
+from descriptors.sweep.atlas import Summary
 
 
 def tell(summary: Summary) -> str:

@@ -16,12 +16,22 @@ Law: elements have cells of their own, and an accumulator has N columns, as ofte
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
-from descriptors.instructions.checks import check_shape
-from descriptors.instructions.rules import Legality, as_mode
-from descriptors.operands.operand import choose
-from descriptors.tmem.datapaths import FOURS, FULL, HALF, PAIRS, Datapath, spread
-from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.tmem.fragment import TmemFragment, checked, column_step, lane_step
+from descriptors.smem.instructions.legality import check_shape
+from descriptors.smem.instructions.rules import Legality, as_mode
+from descriptors.smem.operands.operand import choose
+from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
+from descriptors.tmem.tmem_fragment import (
+    FOURS,
+    FULL,
+    HALF,
+    PAIRS,
+    Datapath,
+    TmemFragment,
+    checked,
+    column_step,
+    lane_step,
+    spread,
+)
 from layoutalg import Layout, append, composition
 
 #: Types of an accumulator, and their bits.

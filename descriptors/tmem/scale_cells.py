@@ -23,8 +23,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
-from descriptors.tmem.evidence import BELIEVED, NVIDIA
-from descriptors.tmem.fragment import TmemFragment, checked, lane_step
+from descriptors.tmem.geometry import BELIEVED, NVIDIA
+from descriptors.tmem.tmem_fragment import TmemFragment, checked, lane_step
 from layoutalg import Layout, make_layout
 
 #: Factors of a row that lie in one cell.

@@ -29,9 +29,8 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, fitting, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, need_plain
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
+from layoutalg.tuples.int_tuple import Shape, check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
-from layoutalg.tuples.types import Shape
 
 
 def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:

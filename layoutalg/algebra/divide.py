@@ -32,9 +32,8 @@ from layoutalg.layouts.flat import cut
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
-from layoutalg.tuples.int_tuple import check_depth, product, safe_text
+from layoutalg.tuples.int_tuple import Shape, Stride, check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, equal
-from layoutalg.tuples.types import Shape, Stride
 
 
 def logical_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:

@@ -19,12 +19,12 @@ from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import refuse_overlap
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
+from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
-from layoutalg.layouts.jumps import ExtendedLayout
 from layoutalg.layouts.layout import Layout, fitting, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, need_plain, size
+from layoutalg.layouts.plain_composition import ExtendedLayout
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.placed.cosize import cosize
 from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps

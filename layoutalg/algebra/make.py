@@ -16,14 +16,12 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, fitting, need_integer_strides, trusted
+from layoutalg.layouts.layout import Layout, fitting, need_integer_strides, trusted, valid_shape
 from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.layouts.valid import valid_shape
 from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text, unflatten
+from layoutalg.tuples.int_tuple import Index, Shape, Stride, check_depth, flatten_tuple, safe_text, unflatten
 from layoutalg.tuples.leaf import as_int
-from layoutalg.tuples.types import Index, Shape, Stride
 
 #: The types of a shape and an order of numbers.
 _NUMBERS = {int}

@@ -22,16 +22,14 @@ from layoutalg.algebra.complement import room
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
 from layoutalg.algebra.make import ordered
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
+from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import compact_size, scaled_by
-from layoutalg.layouts.layout import Layout, fitting, trusted
+from layoutalg.layouts.layout import Layout, fitting, trusted, valid_shape
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
-from layoutalg.layouts.valid import valid_shape
-from layoutalg.placed.cosize import cosize
 from layoutalg.tuples.basis import ScaledBasis, is_zero
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
+from layoutalg.tuples.int_tuple import Index, Shape, check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import divides, has_symbols, surely_less
-from layoutalg.tuples.types import Index, Shape
 
 #: How many offsets are looked at where the strides of a tiler have both signs.
 _MOST_COMPARED = 1 << 18

@@ -19,9 +19,8 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, fitting, trusted
 from layoutalg.layouts.modes import LayoutKind, at_path, modes_of, need_plain, rank, shape_of, through
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, text
+from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, text
 from layoutalg.tuples.leaf import as_int
-from layoutalg.tuples.types import IntTuple
 
 
 @overload

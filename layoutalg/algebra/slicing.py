@@ -20,8 +20,7 @@ from layoutalg.errors import CoordinateError
 from layoutalg.layouts.composed import ComposedLayout, slice_any
 from layoutalg.layouts.layout import Layout, kept_modes, need_fit, slice_plain, sliced_flat
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, Tiler, need_layout
-from layoutalg.tuples.int_tuple import check_depth, safe_text, weakly_congruent
-from layoutalg.tuples.types import Coord, Shape
+from layoutalg.tuples.int_tuple import Coord, Shape, check_depth, safe_text, weakly_congruent
 
 
 @overload

@@ -21,9 +21,8 @@ from layoutalg.algebra.slicing import dice, slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, modes_of, need_layout, rank
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, product, safe_text
+from layoutalg.tuples.int_tuple import Coord, Index, Shape, check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
-from layoutalg.tuples.types import Coord, Index, Shape
 
 
 @overload

@@ -8,7 +8,7 @@ from typing import Any
 from layoutalg.analysis.banks import Access
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.linear_layout import LinearLayout
-from layoutalg.analysis.swizzle_modes import swizzle_mode
+from layoutalg.analysis.swizzle_search import swizzle_mode
 from layoutalg.layouts.swizzle import Swizzle
 
 #: Accesses that are listed; the others are counted.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from layoutalg.analysis.banks import accesses
+from layoutalg.analysis.f2_layouts import to_f2
+from layoutalg.analysis.linear_layout import to_linear_layout
 from layoutalg.analysis.swizzle_search import find_swizzle as find
 from layoutalg.analysis.swizzle_search import modes_that_free
-from layoutalg.analysis.to_f2 import to_f2
-from layoutalg.analysis.triton import to_linear_layout
-from layoutalg.analysis.warp_accesses import accesses
 from layoutalg.cli import analyses
 from layoutalg.cli.console import json_text, say
 from layoutalg.cli.options import EXPRESSIONS, access_of, access_options, dimensions, json_option, layout_of

@@ -8,15 +8,13 @@ from typing import Any
 from layoutalg import oracle
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.cli.console import NotThereError, Status, json_text, say
-from layoutalg.cli.values import difference, need_few_cells, record, tell
+from layoutalg.cli.options import difference, need_few_cells, record, tell
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.notation.expression import evaluate
-from layoutalg.oracle.expressions import evaluate_expressions
-from layoutalg.oracle.known import rows_of
-from layoutalg.oracle.tree import SymbolError, operations_of, syntax
+from layoutalg.oracle.expressions import SymbolError, evaluate_expressions, operations_of, rows_of, syntax
 
 #: How the DSL's answer agrees, in words.
 _AGREES = {

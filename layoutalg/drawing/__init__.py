@@ -1,1 +1,1 @@
-"""Tables of any function on a shape, as text and HTML: the strokes, which know no layouts."""
+"""Pictures without layouts: shapes on a canvas, tables of numbers, and every file format."""

@@ -6,18 +6,201 @@ number a block, of the blocks that the axes' nesting makes; beyond that none. A 
 >>> from layoutalg import Layout, draw
 >>> len([shape for shape in draw(Layout((4, 8))).scene().shapes if type(shape).__name__ == "Text"]) > 0
 True
+
+The labels beside a table: a line for each leaf of a nested mode, named by the path that selects it.
+
+The fastest leaf stands next to the cells. A slower one is written over the middle of the positions that it holds for,
+with a thin bracket; the names stand at the axis's end. Where the labels of a leaf would touch, every second, fourth,
+eighth of them is written.
+
+>>> every(64, 5, 20), every(8, 20, 14)
+(4, 1)
+
+Tables side by side: in lines of about one length, or as the last two modes of a layout of rank 4 stand; groups with
+an arrow from one to the next.
+
+>>> [len(line) for line in lines(list(range(6)), 5)], lines(list(range(6)), 5, stacked=3)
+([3, 3], [[0, 3], [1, 4], [2, 5]])
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import TypeVar
 
-from layoutalg.drawing.axes import MARGIN, column_labels, height_above, row_labels
-from layoutalg.drawing.flow import ACROSS, group, joined
+from layoutalg.drawing.figure import Figure
+from layoutalg.drawing.grid import Axis
 from layoutalg.drawing.plate import Level, Panel, Plate, label
-from layoutalg.strokes.figure import Figure
-from layoutalg.strokes.scene import Scene
+from layoutalg.drawing.shapes import Scene
+from layoutalg.tuples.int_tuple import product as size
+
+#: Height of a line of labels, the gap between labels and cells, size of the type.
+LINE, MARGIN, TYPE = 17, 7, 10.5
+#: Between the columns of the rows' labels.
+_BESIDE = 10
+
+
+def every(count: int, step: float, need: float, *, again: bool = False) -> int:
+    """Which labels of ``count`` positions are written: every so many, a power of two, so that each has its room.
+
+    Args:
+        count: of positions.
+        step: pixels from one to the next.
+        need: pixels that a label takes.
+        again: whether the positions begin again after the last, so that the first must not touch it either.
+
+    >>> every(6, 10, 20), every(6, 10, 25), every(6, 10, 25, again=True)
+    (2, 4, 8)
+    """
+    skip = 1
+    while skip < count:
+        last = count - (count - 1) // skip * skip
+        if skip * step >= need and (last * step >= need or not again):
+            break
+        skip *= 2
+    return skip
+
+
+def height_above(columns: Axis) -> float:
+    """The pixels that the columns' labels take above the cells."""
+    return LINE * len(columns.names) + MARGIN if columns.names else 0
+
+
+def width_beside(rows: Axis) -> float:
+    """The pixels that the rows' labels take to the left of the cells."""
+    return sum(_widths(rows)) + MARGIN if rows.names else 0
+
+
+def column_labels(figure: Figure, axis: Axis, step: float) -> None:
+    """The labels above the cells, whose upper left corner is the origin; the leaves' names at their end."""
+    for leaf, name in enumerate(axis.names):
+        y = -MARGIN - 1 - LINE * leaf
+        figure.text(axis.shown * step + MARGIN, y, name, "muted", TYPE, mono=True)
+        figure.texts(
+            ((middle, y, text) for middle, text in _labels(axis, leaf, step, across=True)),
+            "muted",
+            TYPE,
+            "middle",
+            mono=True,
+        )
+        if leaf:
+            figure.lines([(start, y + 4, end, y + 4) for start, end in _spans(axis, leaf, step)], "rule", 0.8)
+
+
+def row_labels(figure: Figure, axis: Axis, step: float) -> None:
+    """The labels to the left of the cells, whose upper left corner is the origin; the leaves' names below them."""
+    right = -MARGIN - 3.0
+    for leaf in range(len(axis.names)):
+        figure.texts(
+            ((right, middle + 0.36 * TYPE, text) for middle, text in _labels(axis, leaf, step, across=False)),
+            "muted",
+            TYPE,
+            "end",
+            mono=True,
+        )
+        if leaf:
+            x = right + 5
+            figure.lines([(x, start, x, end) for start, end in _spans(axis, leaf, step)], "rule", 0.8)
+        right -= _widths(axis)[leaf]
+    foot = axis.shown * step + 16
+    x = -MARGIN - 3.0
+    for leaf, name in enumerate(axis.names):
+        figure.text(x, foot, name, "muted", TYPE, "end", mono=True)
+        x -= _widths(axis)[leaf]
+
+
+def _labels(axis: Axis, leaf: int, step: float, *, across: bool) -> list[tuple[float, str]]:
+    """The middle of each run of equal coordinates of a leaf, and the coordinate; as many as there is room for."""
+    run = size(axis.extents[:leaf])
+    need = len(str(axis.last_label(leaf))) * 0.61 * TYPE + 6 if across else 1.15 * TYPE
+    turn = axis.extents[leaf] * run
+    skip = every(axis.extents[leaf], run * step, need, again=turn < axis.shown)
+    turns = every(-(-axis.shown // turn), turn * step, need)
+    found = []
+    for position in range(0, axis.shown, run):
+        coordinate = axis.coordinate(position)[leaf]
+        if coordinate % skip == 0 and position // turn % turns == 0:
+            end = min(position + run, axis.shown)
+            found.append(((position + end) / 2 * step, str(coordinate)))
+    return found
+
+
+def _spans(axis: Axis, leaf: int, step: float) -> list[tuple[float, float]]:
+    """Where the brackets of a slower leaf begin and end, in pixels."""
+    run = size(axis.extents[:leaf])
+    return [(p * step + 2, min(p + run, axis.shown) * step - 2) for p in range(0, axis.shown, run)]
+
+
+def _widths(axis: Axis) -> list[float]:
+    """The widths of the rows' columns of labels, fastest leaf first."""
+    return [
+        Figure.width_of("0" * max(len(name), len(str(axis.last_label(leaf)))), TYPE, mono=True) + _BESIDE
+        for leaf, name in enumerate(axis.names)
+    ]
+
+
+#: Where tables side by side begin a new line, where groups do, and what lies between two, in pixels.
+ACROSS, GROUPS_ACROSS, GAP = 1240, 1500, 44
+
+Item = TypeVar("Item")
+
+
+def lines(items: Sequence[Item], most: int, stacked: int = 0) -> list[list[Item]]:
+    """Items in lines of at most ``most``, all of about the same length.
+
+    Args:
+        items: in their order.
+        most: of one line.
+        stacked: if not 0, so many stand below one another before the next column begins, as long as a line holds that.
+    """
+    if stacked and ceil(len(items) / stacked) <= most:
+        return [list(items[first::stacked]) for first in range(min(stacked, len(items)))]
+    each = ceil(len(items) / ceil(len(items) / most))
+    return [list(items[first : first + each]) for first in range(0, len(items), each)]
+
+
+def group(tables: Sequence[Figure], stacked: int = 0, name: str = "") -> Figure:
+    """Tables in lines, in one figure whose origin is the first one's; a name above them.
+
+    >>> one = Figure()
+    >>> one.box(0, 0, 100, 50, "c0")
+    >>> group([one, one]).bounds()
+    (0, 0, 244, 50)
+    """
+    figure = Figure()
+    left = min(table.bounds()[0] for table in tables)
+    above = ceil(max(-table.bounds()[1] for table in tables))
+    wide = ceil(max(table.bounds()[2] for table in tables) - left)
+    high = ceil(max(table.bounds()[3] for table in tables)) + above
+    most = max(int((ACROSS + GAP) // (wide + GAP)), 1)
+    for row, line in enumerate(lines(tables, most, stacked)):
+        for column, table in enumerate(line):
+            figure.place(table, column * (wide + GAP), row * (high + GAP - 12))
+    if name:
+        figure.text(0, -above - 16, name, "ink", figure.BODY, mono=True, bold=True)
+    return figure
+
+
+def joined(figure: Figure, groups: Sequence[Figure], y: float) -> float:
+    """Put groups one after the other with arrows between: side by side, or below where that is too wide; the foot."""
+    boxes = [each.bounds() for each in groups]
+    beside = sum(right - left for left, _, right, _ in boxes) <= GROUPS_ACROSS
+    above = ceil(max(-top for _, top, _, _ in boxes))
+    x, top, foot = 0, ceil(y) + above, ceil(y)
+    for number, (each, (left, _, right, below)) in enumerate(zip(groups, boxes, strict=True)):
+        if number and beside:
+            middle = top + min(boxes[number - 1][3], below) / 2
+            figure.arrow([(x - GAP + 6, middle), (x + 6, middle)], "accent", 2, 9)
+            x += 24
+        elif number:
+            figure.arrow([(GAP, foot + 8), (GAP, foot + 46)], "accent", 2, 9)
+            x, top = 0, foot + 60 + above
+        figure.place(each, x + ceil(-left), top)
+        x, foot = x + ceil(right - left) + GAP, max(foot, ceil(top + below))
+    return foot
+
 
 #: The most cells of which each is numbered.
 MOST_NUMBERS = 1024

@@ -19,9 +19,8 @@ from typing import Any, Protocol
 
 from layoutalg.errors import LayoutError
 from layoutalg.tuples.coordinates import unrank
+from layoutalg.tuples.int_tuple import Shape, text
 from layoutalg.tuples.int_tuple import product as size
-from layoutalg.tuples.int_tuple import text
-from layoutalg.tuples.types import Shape
 
 #: The most cells of a picture: seconds to compute, and more than a reader looks at.
 MOST_CELLS = 1 << 21

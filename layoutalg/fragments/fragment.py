@@ -2,20 +2,140 @@
 
 Law: ``layout(thread, value)`` is the index of an element of the tile, ``row + rows * column``.
 
->>> from layoutalg.fragments.rules import quads
+>>>
 >>> one = Fragment("mma.m16n8k16.C", (16, 8), quads(2, 1, 2))
 >>> one.threads, one.values, one.element(5, 2)  # thread 5, value 2: row, column
 (32, 4, (9, 2))
+
+The rules of register fragments: which elements of a tile the registers of each thread hold, as layouts.
+
+A rule is a thread-value layout: (thread, value) to the element's index in the tile, ``row + rows * column``. Three of
+them make every fragment of ``wgmma``, ``mma.sync``, ``ldmatrix``, ``stmatrix``, ``tcgen05.ld`` and ``tcgen05.st``:
+
+- *quads*: eight groups of four threads. Group i has row i of a piece of 8 rows and 4 units; thread j of the group has
+  its j-th *unit*: the elements of a register, or two accumulators. Pieces follow one another down, then across.
+- *turned quads*: the same with each piece of 8 x 8 elements transposed (``.trans``).
+- *lanes*: of tensor memory, where a thread has a lane, or half of one.
+
+Law: every element of the tile is one value of one thread.
+Source: PTX ISA 9.1, matrix fragments of wgmma, mma and ldmatrix, matrix fragments of tcgen05.ld; CUTLASS
+``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp``, ``copy_traits_sm75.hpp``,
+``copy_traits_sm100.hpp``, with whose layouts the tests compare.
+
+>>> print(quads(2, 2, 2, warps=4))  # A of wgmma, 64 x 16 elements of 16 bits
+((4,8,4),(2,2,2)):((128,1,16),(64,8,512))
+>>> sorted(quads(2, 2, 2, warps=4)(i) for i in range(1024)) == list(range(1024))
+True
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from layoutalg.algebra.composition import composition
+from layoutalg.algebra.make import make_layout
+from layoutalg.algebra.rearrange import prepend
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import need_plain, size
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int
+
+
+def quads(down: int, across: int, unit: int, warps: int = 1) -> Layout:
+    """Fragments of pieces whose rows belong to groups of four threads.
+
+    Args:
+        down, across: how many pieces of 8 rows and ``4 * unit`` columns a warp has.
+        unit: elements side by side in a row that a thread has together.
+        warps: how many warps lie below one another.
+
+    >>> print(quads(2, 1, 2))  # the accumulators of m16n8
+    ((4,8),(2,2)):((32,1),(16,8))
+    >>> print(quads(1, 1, 1))  # A of m8n8k4, f64
+    ((4,8),1):((8,1),0)
+    """
+    rows = 8 * down * warps
+    threads = [(4, unit * rows), (8, 1), (warps, 8 * down)]
+    return thread_values(threads, [(unit, rows), (down, 8), (across, 4 * unit * rows)])
+
+
+def turned_quads(down: int, across: int) -> Layout:
+    """Fragments of pieces of 8 x 8 whose columns belong to groups of four threads, which have two rows each.
+
+    >>> print(turned_quads(1, 1))
+    ((4,8),2):((2,8),1)
+    """
+    rows = 8 * down
+    return thread_values([(4, 2), (8, rows)], [(2, 1), (down, 8), (across, 8 * rows)])
+
+
+def row_pointers(down: int, across: int, width: int) -> Layout:
+    """The rows of pieces that threads point at for ``ldmatrix``: thread t at row t mod 8 of piece t // 8.
+
+    Args:
+        down, across: how many pieces of 8 rows there are, and where.
+        width: elements of a row, which are the values.
+
+    >>> print(row_pointers(2, 2, 8))
+    ((8,2,2),8):((1,8,128),16)
+    """
+    rows = 8 * down
+    return thread_values([(8, 1), (down, 8), (across, rows * width)], [(width, rows)])
+
+
+def lanes(shape: str, count: int) -> Layout:
+    """The cells of tensor memory, 32 bits each, that ``tcgen05.ld`` brings to each register.
+
+    Args:
+        shape: ``32x32b``, ``16x64b``, ``16x128b``, ``16x256b`` or ``16x32bx2``; the second half of the last begins
+            ``count`` columns on.
+        count: the number after ``.x``.
+
+    Returns:
+        (thread, register) to ``lane + lanes * column``, both relative to the address.
+
+    >>> print(lanes("32x32b", 4), lanes("16x256b", 1) == quads(2, 1, 2))
+    (32,4):(1,32) True
+    """
+    if shape == "32x32b":
+        return thread_values([(32, 1)], [(count, 32)])
+    if shape == "16x64b":
+        return thread_values([(2, 8), (2, 16), (8, 1)], [(count, 32)])
+    if shape == "16x32bx2":
+        return thread_values([(16, 1), (2, 16 * count)], [(count, 16)])
+    return quads(2, count, 1 if shape == "16x128b" else 2)
+
+
+def packed_halves(cells: Layout, rows: int) -> Layout:
+    """The same with ``.pack::16b``: a register holds the low halves of two columns side by side, as two values.
+
+    Args:
+        cells: a rule of :func:`lanes`.
+        rows: how many lanes it has.
+
+    >>> print(packed_halves(lanes("32x32b", 4), 32))
+    (32,(2,4)):(1,(32,64))
+    """
+    spread = composition(Layout((rows, size(cells) // rows), (1, 2 * rows)), cells)
+    return make_layout(spread[0], prepend(spread[1], Layout(2, rows)))
+
+
+def thread_values(threads: Iterable[tuple[int, int]], values: Iterable[tuple[int, int]]) -> Layout:
+    """A thread-value layout from the extents and strides of its two modes; extents of 1 are left out.
+
+    >>> print(thread_values([(4, 8), (8, 1)], [(1, 7)]))
+    ((4,8),1):((8,1),0)
+    """
+    return make_layout(_mode(threads), _mode(values))
+
+
+def _mode(parts: Iterable[tuple[int, int]]) -> Layout:
+    kept = [part for part in parts if part[0] != 1]
+    if not kept:
+        return Layout(1, 0)
+    return Layout(*kept[0]) if len(kept) == 1 else Layout(tuple(s for s, _ in kept), tuple(d for _, d in kept))
 
 
 def need_thread_values(value: object, operation: str) -> Layout:

@@ -19,12 +19,11 @@ from __future__ import annotations
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.rearrange import append
+from layoutalg.analysis.banks import need_offset
 from layoutalg.analysis.swizzle_search import AccessPattern
-from layoutalg.analysis.warp_accesses import need_offset
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.fragment import Fragment
+from layoutalg.fragments.fragment import Fragment, row_pointers
 from layoutalg.fragments.names import fragment as named
-from layoutalg.fragments.rules import row_pointers
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.tuples.int_tuple import safe_text

@@ -14,10 +14,8 @@ from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError, brief
 from layoutalg.laws.definitions import LAWS
-from layoutalg.laws.fit import NoAnswer, misfit
-from layoutalg.laws.plans import PLANS
-from layoutalg.laws.points import TooLarge, leaves
-from layoutalg.laws.products import PRODUCT_PLANS
+from layoutalg.laws.partitions import PLANS, PRODUCT_PLANS
+from layoutalg.laws.points import NoAnswer, TooLarge, leaves, misfit
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler

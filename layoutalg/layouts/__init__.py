@@ -1,1 +1,1 @@
-"""Layouts as values: plain, composed, written, read, looked at, evaluated."""
+"""Layouts as values: plain, composed, evaluated one index at a time or all at once."""

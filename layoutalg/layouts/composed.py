@@ -36,9 +36,18 @@ from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.coordinates import extended_offset
 from layoutalg.tuples.frozen import Value
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, has_none, product, safe_text, text
+from layoutalg.tuples.int_tuple import (
+    Coord,
+    Index,
+    Shape,
+    check_depth,
+    flatten_tuple,
+    has_none,
+    product,
+    safe_text,
+    text,
+)
 from layoutalg.tuples.leaf import as_leaf, has_symbols
-from layoutalg.tuples.types import Coord, Index, Shape
 
 
 class ComposedLayout(Value):
@@ -116,7 +125,7 @@ class ComposedLayout(Value):
         return f"{outer} o {text(self.offset)} o {self.inner}"
 
     def _repr_html_(self) -> str:
-        from layoutalg.drawing.html import table
+        from layoutalg.drawing.html_table import table
 
         return table(self)
 

@@ -18,10 +18,13 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, need_integer_strides
-from layoutalg.layouts.valid import valid_shape
+from layoutalg.layouts.layout import Layout, need_integer_strides, valid_shape
 from layoutalg.tuples.coordinates import inner_offset, unrank
 from layoutalg.tuples.int_tuple import (
+    Index,
+    IntTuple,
+    Shape,
+    Stride,
     check_depth,
     congruent,
     flatten_tuple,
@@ -33,7 +36,6 @@ from layoutalg.tuples.int_tuple import (
 )
 from layoutalg.tuples.leaf import LIMIT, as_int, as_leaf
 from layoutalg.tuples.polynomial import Polynomial
-from layoutalg.tuples.types import Index, IntTuple, Shape, Stride
 
 #: What most operations accept: a layout, plain or composed.
 AnyLayout: TypeAlias = Layout | ComposedLayout

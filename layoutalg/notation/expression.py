@@ -28,8 +28,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.fragments.names import fragment
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
-from layoutalg.notation.printed import as_notation
-from layoutalg.notation.tokens import Token
+from layoutalg.notation.printed import Token, as_notation
 from layoutalg.tuples.int_tuple import safe_text
 
 if TYPE_CHECKING:
@@ -77,9 +76,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "algebra.recast": ("recast_layout", "upcast", "downcast"),
     "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
     "algebra.tiling": ("local_tile", "local_partition"),
-    "fragments.partitioner": ("make_layout_tv",),
+    "fragments.tiled_copy": ("make_layout_tv",),
     "layouts.composed": ("ComposedLayout",),
-    "placed.cosize": ("cosize",),
+    "layouts.cosize": ("cosize",),
     "layouts.layout": ("Layout",),
     "layouts.modes": (
         *("size", "rank", "depth", "get", "leading_dim", "is_congruent", "is_weakly_congruent"),

@@ -4,7 +4,7 @@ Only the rooms called ``dsl`` import ``cutlass`` (the distribution ``nvidia-cutl
 only in a worker process: some inputs make the DSL's native code abort or divide by zero, and whoever asks must outlive
 that. Who has questions of another kind brings the module that answers them (`layoutalg.oracle.service`).
 
-- `layoutalg.oracle.algebra` evaluates one operation of the layout algebra and returns the text the DSL prints;
+- `layoutalg.oracle.expressions` evaluates one operation of the layout algebra and returns the text the DSL prints;
 - `layoutalg.oracle.expressions` evaluates whole expressions, nested as they are;
 - `layoutalg.oracle.tensors` makes tensors and returns what the DSL prints of them.
 
@@ -15,6 +15,6 @@ An oracle is evidence, not a judge: the DSL answers some inputs wrongly without 
 True
 """
 
-from layoutalg.oracle.installed import MISSING, OracleError, OracleUnavailableError, available, require, version
+from layoutalg.oracle.service import MISSING, OracleError, OracleUnavailableError, available, require, version
 
 __all__ = ["MISSING", "OracleError", "OracleUnavailableError", "available", "require", "version"]

@@ -6,22 +6,151 @@ the role that the cell of the same offset has after it.
 >>> from layoutalg import Layout
 >>> plate_of(Question(Layout((2, 2), (2, 1)), "offset", "offset"), Limits()).panels[0].grid.cells
 ((0, 1), (2, 3))
+
+Quantities as roles: what the cells of a picture are filled with, and what the legend says of it.
+
+Offsets run through an order of eight steps, from the lowest to the highest of the whole picture. Everything else is
+told apart by eight kinds: banks in groups of four, others by their number modulo 8.
+
+>>> coloured("thread", [[[0, 1, 9, None]]])
+([(('c0', 'c1', 'c1', None),)], (('c0', 'T0'), ('c1', 'T1, T9')))
+
+Sentences below a picture's title: what a cell is, what is written in it, what its colour means.
+
+>>> sentences("offset", "bank", 2, few=True)
+'A cell holds its offset; its colour is the group of four banks in which it lies, at 2 bytes an element.'
+>>> sentences("offset", "none", None, few=False)
+"A cell is an element; a number is the offset of a block's first cell."
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from layoutalg.analysis.banks import BANKS
 from layoutalg.drawing.arrange import MOST_NUMBERS
 from layoutalg.drawing.grid import Drawable, Grid, note_of
-from layoutalg.drawing.order import Legend
-from layoutalg.drawing.plate import Level, Panel, Plate, Roles, extents, levels_of
-from layoutalg.pictures.colours import coloured
-from layoutalg.pictures.holders import holders
-from layoutalg.pictures.tables import Limits, Slice, Subject, slices
-from layoutalg.pictures.words import sentences, tables
+from layoutalg.drawing.plate import Legend, Level, Panel, Plate, Roles, extents, filled, integers, levels_of, order
+from layoutalg.drawing.theme import KINDS, kind
+from layoutalg.pictures.tables import Limits, Slice, Subject, holders, slices
 from layoutalg.tuples.int_tuple import product as size
+
+#: What stands before a number in the legend.
+_PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": "position ", "slice": "slice "}
+#: Numbers of one kind that the legend names.
+_NAMED = 3
+
+
+def coloured(colour: str, tables: list[list[list[Any]]]) -> tuple[list[Roles], Legend]:
+    """The roles of every cell of some tables, and their legend.
+
+    Args:
+        colour: the name of the quantity.
+        tables: the quantity of every cell.
+    """
+    numbers = integers(tables)
+    if colour == "offset":
+        roles, legend = order(numbers)
+    elif colour == "bank":
+        roles, legend = _groups(numbers)
+    else:
+        roles, legend = _kinds(numbers, _PREFIX.get(colour, ""))
+    return [filled(table, roles) for table in tables], legend
+
+
+def _groups(numbers: set[int]) -> tuple[dict[Any, str], Legend]:
+    each = BANKS // KINDS
+    roles: dict[Any, str] = {number: kind(number // each) for number in numbers}
+    groups = sorted({number // each for number in numbers})
+    return roles, tuple((kind(group), f"banks {group * each}\u2013{group * each + each - 1}") for group in groups)
+
+
+def _kinds(numbers: set[int], prefix: str) -> tuple[dict[Any, str], Legend]:
+    roles: dict[Any, str] = {number: kind(number) for number in numbers}
+    legend = []
+    for place in range(KINDS):
+        same = sorted(number for number in numbers if number % KINDS == place)
+        if same:
+            legend.append((kind(place), _listed(prefix, same)))
+    return roles, tuple(legend)
+
+
+def _listed(prefix: str, numbers: Sequence[int]) -> str:
+    """The first of some numbers; a word stands before them once, a letter before each."""
+    word, letter = (prefix, "") if prefix.endswith(" ") else ("", prefix)
+    names = [f"{letter}{number}" for number in numbers[:_NAMED]]
+    return word + ", ".join(names) + (", \u2026" if len(numbers) > _NAMED else "")
+
+
+_HELD = {
+    "offset": "its offset",
+    "image": "the coordinate that the layout gives",
+    "index": "its index",
+    "coord": "its coordinate",
+    "bank": "its bank of shared memory",
+    "block": "the number of its block",
+    "mode": "its position in mode 1, of higher ranks in the modes after it",
+    "thread": "the thread and the value that hold it",
+    "value": "the value that holds it",
+}
+_FIRST = {
+    "image": "the coordinate",
+    "offset": "the offset",
+    "index": "the index",
+    "coord": "the coordinate",
+    "bank": "the bank",
+    "block": "the block",
+    "mode": "the position in mode 1, of higher ranks in the modes after it",
+    "thread": "the thread and value",
+    "value": "the value",
+}
+_COLOUR = {
+    "offset": "deepens with the offset",
+    "bank": "is the group of four banks in which it lies",
+    "block": "is its block",
+    "mode": "is its position in mode 1",
+    "slice": "is its slice",
+    "thread": "is the thread that holds it",
+    "value": "is the value that holds it",
+}
+
+
+def sentences(label: str, colour: str, element_bytes: int | None, *, few: bool) -> str:
+    """One sentence on cells.
+
+    Args:
+        label, colour: the quantities.
+        element_bytes: bytes of an element, where banks are shown.
+        few: whether each cell is numbered, or at most each block.
+    """
+    parts = []
+    if few:
+        parts.append("A cell is an element" if label == "none" else f"A cell holds {_HELD[label]}")
+    else:
+        parts.append("A cell is an element")
+        if label != "none":
+            parts.append(f"a number is {_FIRST[label]} of a block's first cell")
+    if colour != "none":
+        told = f"its colour {_COLOUR[colour]}" if few else f"a cell's colour {_COLOUR[colour]}"
+        parts.append(told)
+    text = "; ".join(parts)
+    if "bank" in (label, colour) and element_bytes is not None:
+        text += f", at {element_bytes} byte{'s' * (element_bytes != 1)} an element"
+    return text + "."
+
+
+def tables(rows: int, columns: int, count: int, notation: str, was: str = "") -> str:
+    """What a reader who does not see the picture is told first.
+
+    >>> tables(4, 8, 1, "(4,8):(8,1)")
+    'A table of 4 rows and 8 columns for (4,8):(8,1): mode 0 runs down, mode 1 across.'
+    """
+    many = "A table" if count == 1 else f"{count} tables"
+    after = f" after {was}" if was else ""
+    return f"{many} of {rows} rows and {columns} columns for {notation}{after}: mode 0 runs down, mode 1 across."
+
 
 #: Roles of borders that a caller asks for, innermost first.
 _ASKED = ("chunk", "atom", "subtile")

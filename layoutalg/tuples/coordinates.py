@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.tuples.int_tuple import flatten_tuple, product, safe_text, text
+from layoutalg.tuples.int_tuple import Index, Shape, flatten_tuple, product, safe_text, text
 from layoutalg.tuples.leaf import LIMIT, as_leaf
-from layoutalg.tuples.types import Index, Shape
 
 
 def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:

@@ -10,16 +10,44 @@ Law: a tuple is its leaves and its profile.
 >>> shape = (2, (3, 4))
 >>> unflatten(flatten_tuple(shape), shape) == shape, product(shape)
 (True, 24)
+
+The kinds of nested tuples, as types: what a shape, a stride and a coordinate may hold.
+
+Each is a leaf or a tuple of its own kind, to any depth. Offsets and sizes are typed ``int``: with symbols they are
+polynomials, which compute like one.
+
+>>> from layoutalg import E, Layout
+>>> shape, stride = (4, (2, 3)), (E(0), (E(1), 0))  # a Shape, a Stride
+>>> print(Layout(shape, stride))
+(4,(2,3)):(1@0,(1@1,0))
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError
+from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.leaf import MAX_DEPTH, as_leaf
-from layoutalg.tuples.types import Coord, IntTuple, Shape, Stride
+from layoutalg.tuples.polynomial import Integer, Polynomial
+
+#: Extents: positive integers.
+Shape: TypeAlias = int | Polynomial | tuple["Shape", ...]
+
+#: Strides: integers of any sign, or basis strides.
+Stride: TypeAlias = int | Polynomial | ScaledBasis | tuple["Stride", ...]
+
+#: A place in a shape: an index, or a tuple with an index for each mode.
+Index: TypeAlias = int | Polynomial | tuple["Index", ...]
+
+#: A coordinate: an index, or ``None`` for a mode that is kept.
+Coord: TypeAlias = int | Polynomial | tuple["Coord", ...] | None
+
+#: A nested tuple of any of these numbers.
+IntTuple: TypeAlias = int | Polynomial | ScaledBasis | tuple["IntTuple", ...]
+
+__all__ = ["Coord", "Index", "IntTuple", "Integer", "Shape", "Stride"]
 
 
 def flatten_tuple(value: IntTuple | Coord) -> tuple[Any, ...]:

@@ -53,11 +53,11 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     Of the lattice every so many kinds are proved.
     """
     from descriptors import derive, verify
-    from descriptors.derivation.basis import verdict
-    from descriptors.derivation.proved import proved
-    from descriptors.sweeps.atlas import row_of
-    from descriptors.sweeps.strict import Tally, kinds, prove_all
-    from descriptors.words.address import WINDOW_BYTES
+    from descriptors.smem.derivation.basis import verdict
+    from descriptors.smem.derivation.proved import proved
+    from descriptors.smem.words.bitfield import WINDOW_BYTES
+    from descriptors.sweep.atlas import row_of
+    from descriptors.sweep.strict import Tally, kinds, prove_all
 
     tiles = []
     for tile in TILES:

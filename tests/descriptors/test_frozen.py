@@ -101,7 +101,7 @@ def test_values_of_different_classes_differ_whatever_they_hold():
 
 
 def test_a_value_is_replaced_copied_and_sent_to_another_process():
-    from descriptors.words.bitfield import Field
+    from descriptors.smem.words.bitfield import Field
 
     field = Field("rows", 0, bits=3)
     assert replace(field, low=2) == dataclasses.replace(field, low=2) == Field("rows", 2, 3)

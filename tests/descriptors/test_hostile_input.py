@@ -12,7 +12,7 @@ import pytest
 from descriptors import Word, canonical_atom, decode_idesc, derive, emit, idesc, tma_plan
 from descriptors.cli.command import main
 from descriptors.errors import DescriptorError
-from descriptors.sweeps.lattice import lattice
+from descriptors.sweep.lattice import lattice
 
 DERIVED = derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
 OTHER = derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))

@@ -14,15 +14,15 @@ from derived import K_128
 
 from descriptors import ChoiceError, DescriptorError, ProofError, derive
 from descriptors.cli.command import main
-from descriptors.debug.diff import diff
-from descriptors.derivation.parts import derivation
-from descriptors.derivation.symbolic import symbolic_extents
-from descriptors.derivation.verify import verify
-from descriptors.operands.explicit import tile_of_partition
-from descriptors.proof.read_model import read_addresses
-from descriptors.sweeps import atlas
-from descriptors.sweeps.search import survey
-from descriptors.words.descriptor import SmemDescriptor
+from descriptors.smem.debug.diff import diff
+from descriptors.smem.derivation import derivation
+from descriptors.smem.derivation.symbolic import symbolic_extents
+from descriptors.smem.derivation.verify import verify
+from descriptors.smem.operands.explicit import tile_of_partition
+from descriptors.smem.proof.read_model import read_addresses
+from descriptors.smem.words.descriptor import SmemDescriptor
+from descriptors.sweep import atlas
+from descriptors.sweep.search import survey
 from layoutalg import ComposedLayout, Layout, Swizzle, UndecidedError, offsets, size
 
 # A wrong word is never told: the proof stands between

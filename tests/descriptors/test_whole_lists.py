@@ -16,10 +16,10 @@ from rooms import modules
 import descriptors
 import layoutalg
 from descriptors import TmaError, derive, tma_plan
-from descriptors.operands.operand import ELEMENT_TYPES, SwizzleMode
-from descriptors.proof.read_model import read_addresses, read_bit_addresses
-from descriptors.tma import planner
-from descriptors.words.tensor_map import DATA_TYPES, SWIZZLES
+from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
+from descriptors.smem.proof.read_model import read_addresses, read_bit_addresses
+from descriptors.smem.tma import tma_planner as planner
+from descriptors.smem.words.tensor_map import DATA_TYPES, SWIZZLES
 from layoutalg import Layout, LayoutError
 
 WHOLE_BYTES = sorted(name for name, element in ELEMENT_TYPES.items() if element.bits % 8 == 0)

@@ -12,7 +12,7 @@ from math import sqrt
 
 from dsl import SIMPLER, SLICES, STAYS_SWIZZLED
 
-from layoutalg.oracle.algebra import Case
+from layoutalg.oracle.expressions import Case
 
 TOLERATED = ("dsl wrong", "dsl refuses", "dsl crashes")
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from descriptors import DescriptorError, derive, plain
-from descriptors.derivation.parts.derivation import Derivation
 from descriptors.oracle.words import WordRequest, descriptor_words
-from descriptors.sweeps.lattice import Lattice, Point
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.sweep.lattice import Lattice, Point
 
 
 def request_of(d: Derivation) -> WordRequest:

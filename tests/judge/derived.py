@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, NotCanonicalError, derive
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 
 #: Elements of K that one instruction reads, by bits that an element takes up: 256 bits in all.
 INSTRUCTION_K = {32: 8, 16: 16, 8: 32, 4: 64}

@@ -6,8 +6,8 @@ from contextlib import suppress
 from zlib import crc32
 
 from descriptors import Derivation, TmaError, decode, derive, diff, picture, tma_plan, verify
-from descriptors.pictures.kinds import KINDS
-from descriptors.pictures.parts.tiles import COLOURS
+from descriptors.show.pictures.kinds import KINDS
+from descriptors.show.pictures.tiles import COLOURS
 from layoutalg import Picture
 
 OPERANDS: dict[str, Derivation] = {

@@ -13,8 +13,8 @@ from notation import essential, normal
 from postconditions import REFUSED, broken, fault
 
 from layoutalg.laws.points import TooLarge
-from layoutalg.oracle.algebra import Answer, Case
-from layoutalg.oracle.reader import read, read_tuple, write_tuple
+from layoutalg.oracle.expressions import Answer, Case
+from layoutalg.oracle.service import read, read_tuple, write_tuple
 
 #: A slice of a swizzled layout may have a plain form, or a constant that can stand in front, by accident of its
 #: offsets. Where additions carry, the DSL finds more of them (it ignores carries, and is wrong elsewhere for it), and

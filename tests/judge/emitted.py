@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from descriptors import Derivation, DescriptorError, derive
-from descriptors.emitters.emit import emit
+from descriptors.smem.emitters.emit import emit
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 ALGEBRA: dict[str, Any] = {"legality": "off", "verify": False}

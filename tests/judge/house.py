@@ -12,13 +12,10 @@ from typing import Any
 import judge
 from texts import inside
 
-from layoutalg.laws.definitions import is_coalesced
-from layoutalg.laws.fit import Plan
+from layoutalg.laws.definitions import can_downcast, can_upcast, is_coalesced
 from layoutalg.laws.forms import split
-from layoutalg.laws.plans import PLANS, as_layout, projected, threads_of
-from layoutalg.laws.points import count, inner, modes, pairs, values
-from layoutalg.laws.products import grid_of
-from layoutalg.laws.recasts import can_downcast, can_upcast
+from layoutalg.laws.partitions import PLANS, as_layout, grid_of, projected, threads_of
+from layoutalg.laws.points import Plan, count, inner, modes, pairs, values
 
 # Promises
 

@@ -11,7 +11,7 @@ import corpus
 import judge as J
 from deck import Deck, modes_of, text_of
 
-from layoutalg.oracle.algebra import Case
+from layoutalg.oracle.expressions import Case
 
 Arguments = tuple[Any, ...]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import layoutalg
-from layoutalg.oracle.algebra import Answer, Case
-from layoutalg.oracle.reader import write_tuple
+from layoutalg.oracle.expressions import Answer, Case
+from layoutalg.oracle.service import write_tuple
 
 
 def ours(case: Case) -> Answer:

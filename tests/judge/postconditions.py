@@ -14,9 +14,8 @@ from house import POSSIBLE, PROMISES
 from notation import essential, spelt
 from texts import TEXTS
 
-from layoutalg.laws.fit import NoAnswer
 from layoutalg.laws.law import WITH_OFFSET, judged, law_names
-from layoutalg.laws.points import TooLarge
+from layoutalg.laws.points import NoAnswer, TooLarge
 
 REFUSED = object()  # in place of an answer
 

@@ -10,11 +10,11 @@ from typing import Any
 from derived import INSTRUCTION_K, unproved
 
 from descriptors import DescriptorError
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.parts.table import numbers
-from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
-from descriptors.operands.swizzled import parts
-from descriptors.proof.addresses import fetched_addresses, stored_addresses
+from descriptors.smem.derivation.advance import numbers
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+from descriptors.smem.operands.swizzled import parts
+from descriptors.smem.proof.addresses import fetched_addresses, stored_addresses
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 

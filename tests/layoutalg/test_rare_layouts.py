@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import layoutalg as la
 from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, parse_layout
 from layoutalg.layouts.composed import apply
-from layoutalg.placed.offsets import bounds
+from layoutalg.layouts.offsets import bounds
 from layoutalg.tuples.coordinates import extended_offset
 from layoutalg.tuples.int_tuple import flatten_tuple
 

@@ -19,7 +19,7 @@ from places import ROOT
 
 import descriptors
 import layoutalg
-from descriptors.derivation.parts.derivation import Derivation
+from descriptors.smem.derivation.derivation import Derivation
 
 FUZZERS: dict[str, Fuzzer] = {"algebra": algebra, "derivations": derivations, "commands": commands, "api": api}
 CASES = {"algebra": 500, "derivations": 15, "commands": 60, "api": 100}

@@ -181,7 +181,9 @@ def test_what_hypothesis_draws_depends_on_the_seed_alone(tmp_path):
     assert drawn("second", "2") == first
     assert (
         drawn(
-            "third", "3", "import descriptors.debug.decode, layoutalg.notation.expression\nODD = (123457, 'weasel')\n"
+            "third",
+            "3",
+            "import descriptors.smem.debug.decode, layoutalg.notation.expression\nODD = (123457, 'weasel')\n",
         )
         == first
     )

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from places import ROOT
 
-from descriptors.proof.read_model import read_addresses
+from descriptors.smem.proof.read_model import read_addresses
 from probes import banks, boxes, cuda, descriptor, documented, gemm, patterns, runner, tma, words
 from probes.build import kernel_name, probed_instructions, units
 from probes.instructions import TYPES, Instruction, legal_n

@@ -37,12 +37,12 @@ from descriptors import (
     tmem_plan,
     verify,
 )
-from descriptors.debug.candidates import candidates
-from descriptors.derivation.symbolic import derive_symbolic
-from descriptors.requests.request import reader, request
-from descriptors.sweeps.formulas import formulas
-from descriptors.sweeps.lattice import lattice
-from descriptors.sweeps.search import survey
+from descriptors.smem.debug.candidates import candidates
+from descriptors.smem.derivation.request import reader, request
+from descriptors.smem.derivation.symbolic import derive_symbolic
+from descriptors.sweep.formulas import formulas
+from descriptors.sweep.lattice import lattice
+from descriptors.sweep.search import survey
 
 ARGUMENTS: dict[str, Any] = {"tile": (128, 64), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 LAYOUT = "S<3,3,3> o 0 o (64,16):(64,1)"

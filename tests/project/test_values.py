@@ -44,15 +44,17 @@ from layoutalg import (
 from layoutalg.drawing.arrange import Style
 from layoutalg.drawing.grid import Axis, drawing
 from layoutalg.drawing.plate import Level, Mark
-from layoutalg.fragments.catalogue import family_of
-from layoutalg.notation.tokens import tokenize
-from layoutalg.oracle import algebra, reader, service, tensors, tree
+from layoutalg.drawing.shapes import Area, Arrow, Box, Cells, Lines, Scene, Text
+from layoutalg.drawing.theme import Ink
+from layoutalg.fragments.families import family_of
+from layoutalg.notation.printed import tokenize
+from layoutalg.oracle import expressions as algebra
+from layoutalg.oracle import expressions as tree
+from layoutalg.oracle import service, tensors
+from layoutalg.oracle import service as reader
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
 from layoutalg.pictures.tables import Limits, Subject
-from layoutalg.strokes.scene import Scene
-from layoutalg.strokes.shapes import Area, Arrow, Box, Cells, Lines, Text
-from layoutalg.strokes.theme import Ink
 from layoutalg.tuples.basis import Vector
 from layoutalg.tuples.frozen import Value
 

@@ -19,18 +19,18 @@ from places import ROOT
 ABSENT = re.compile(r"No module named '(numpy|sympy|portalocker)|needs pyarrow|must have markdown-it-py")
 #: Modules whose functions a page calls, and which therefore need neither.
 NEEDED = (
-    "layoutalg.placed.offset_table",
-    "descriptors.proof.walk_model",
-    "descriptors.derivation.derive.derive",
-    "descriptors.derivation.verify",
-    "descriptors.derivation.compared",
-    "descriptors.debug.diff",
-    "descriptors.debug.candidates",
-    "descriptors.debug.decode",
-    "descriptors.debug.read",
-    "descriptors.emitters.emit",
-    "descriptors.explorer",
-    "descriptors.stages",
+    "layoutalg.layouts.offsets",
+    "descriptors.smem.proof.walk_model",
+    "descriptors.smem.derivation.derive.derive",
+    "descriptors.smem.derivation.verify",
+    "descriptors.smem.derivation.verify",
+    "descriptors.smem.debug.diff",
+    "descriptors.smem.debug.candidates",
+    "descriptors.smem.debug.decode",
+    "descriptors.smem.debug.read",
+    "descriptors.smem.emitters.emit",
+    "descriptors.show.explorer",
+    "descriptors.show.stages",
 )
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from descriptors.oracle.dsl.names import STORE, SWIZZLES, TARGETS, TYPES
-from layoutalg.oracle.reader import Affine, read
+from layoutalg.oracle.service import Affine, read
 
 __all__ = ["prepare"]
 

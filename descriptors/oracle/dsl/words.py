@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from descriptors.oracle.dsl.names import SM90_TYPES, STORE, SWIZZLES, TARGETS, TYPES
-from layoutalg.oracle.reader import Affine, read
+from layoutalg.oracle.service import Affine, read
 
 __all__ = ["prepare"]
 

@@ -2,7 +2,7 @@
 
 Law: text and data have the same words.
 
->>> from descriptors.scales.block_scaled import block_scaled
+>>> from descriptors.tmem.block_scaled import block_scaled
 >>> made = block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")
 >>> (step,) = record(made)["steps"]
 >>> all(word in tell(made) for word in step.values())
@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.derivation.report import Report
 from descriptors.output.chains import factors
 from descriptors.output.tmem import columns
-from descriptors.scales.block_scaled import BlockScaled, MmaStep
+from descriptors.smem.derivation.verify import Report
 from descriptors.text import aligned, word_text
-from descriptors.transfer.landing import Landing
+from descriptors.tmem.block_scaled import BlockScaled, MmaStep
+from descriptors.tmem.copied import Landing
 
 #: What is proved of a multiplication, in order.
 _PROVED = ("A", "B", "SFA", "SFB")
@@ -33,7 +33,7 @@ def tell(made: BlockScaled, reports: tuple[Report, Report, Landing, Landing] | N
         made: the multiplication.
         reports: what ``made.verify()`` returned, for the last lines.
 
-    >>> from descriptors.scales.block_scaled import block_scaled
+    >>> from descriptors.tmem.block_scaled import block_scaled
     >>> print(tell(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")).splitlines()[0])
     tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X: M 128, N 8, K 64, factors ue4m3 by 16
     """
@@ -62,7 +62,7 @@ def record(made: BlockScaled, reports: tuple[Report, Report, Landing, Landing] |
         made: the multiplication.
         reports: what ``made.verify()`` returned.
 
-    >>> from descriptors.scales.block_scaled import block_scaled
+    >>> from descriptors.tmem.block_scaled import block_scaled
     >>> record(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3"))["steps"][0]["idesc"]
     '0x08020480'
     """

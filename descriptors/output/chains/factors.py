@@ -2,7 +2,7 @@
 
 Law: text and data have the same words.
 
->>> from descriptors.scales.factors import scale_factors
+>>> from descriptors.tmem.scale_factors import scale_factors
 >>> made = scale_factors(128, 256, 32, step=64)
 >>> told = [word for line in tell(made).splitlines() for word in line.split() if word.startswith("0x0000")]
 >>> told == [one["word"] for one in record(made)["copies"]]
@@ -16,9 +16,9 @@ from typing import Any
 from descriptors import text
 from descriptors.output.chains import landing
 from descriptors.output.tmem import fragment
-from descriptors.scales.factors import ScaleFactors
 from descriptors.text import aligned, word_text
-from descriptors.transfer.landing import Landing
+from descriptors.tmem.copied import Landing
+from descriptors.tmem.scale_factors import ScaleFactors
 
 
 @text.tell.register(ScaleFactors)
@@ -29,7 +29,7 @@ def tell(factors: ScaleFactors, report: Landing | None = None) -> str:
         factors: the scale factors.
         report: their proof, for a last line.
 
-    >>> from descriptors.scales.factors import scale_factors
+    >>> from descriptors.tmem.scale_factors import scale_factors
     >>> print(*tell(scale_factors(8, 64, 16)).splitlines()[:2], sep="\\n")
     scale factors of 8 rows, K 64 by 16: 512 bytes, 4 columns
        memory   (mn, k) -> ((32,4),(16,4)):((16,4),(0,1)), in bytes
@@ -49,7 +49,7 @@ def record(factors: ScaleFactors, report: Landing | None = None) -> dict[str, An
         factors: the scale factors.
         report: their proof.
 
-    >>> from descriptors.scales.factors import scale_factors
+    >>> from descriptors.tmem.scale_factors import scale_factors
     >>> record(scale_factors(8, 64, 16))["bytes"]
     512
     """

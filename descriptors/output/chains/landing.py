@@ -2,7 +2,7 @@
 
 Law: what is proved has nothing wrong.
 
->>> from descriptors.transfer.copied import tmem_copied
+>>> from descriptors.tmem.copied import tmem_copied
 >>> report = tmem_copied((128, 64), "bf16", "128B", "128x256b").verify()
 >>> tell(report), record(report)["wrong_bits"]
 ('proved: 8192 elements, 131072 bits of tensor memory, written by 4 copies', 0)
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.transfer.landing import Landing
+from descriptors.tmem.copied import Landing
 
 
 def tell(landing: Landing) -> str:

@@ -2,7 +2,7 @@
 
 Law: text and data count the same.
 
->>> from descriptors.shift.running import Outcome
+>>> from descriptors.tmem.shift_convolution import Outcome
 >>> proof = ShiftProof(8, 2, "all", Outcome(0), Outcome(3, (0, 1, 2, 0, 5, 6)))
 >>> print(tell(proof))
 if one tcgen05.shift moves its own quarter alone: 3 of 8 outputs wrong, the first (n,p,q,filter) = (0,1,2,0): 5 for 6
@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.shift.running import Outcome, ShiftProof
 from descriptors.text import counted, tuple_text
+from descriptors.tmem.shift_convolution import Outcome, ShiftProof
 
 
 @text.tell.register(ShiftProof)

@@ -2,7 +2,7 @@
 
 Law: text and data have the same masks.
 
->>> from descriptors.shift.convolution import shift_convolution
+>>> from descriptors.tmem.shift_convolution import shift_convolution
 >>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
 >>> told = [line.split("  masks ")[1].split()[:4] for line in tell(made).splitlines() if "  masks 0x" in line]
 >>> told == [one["masks"] for one in record(made)["steps"] if one.get("masked")][:2]
@@ -15,12 +15,10 @@ from typing import Any
 
 from descriptors import text
 from descriptors.output.chains import shift_proof
-from descriptors.shift.convolution import EVIDENCE, ShiftConvolution
-from descriptors.shift.running import ShiftProof
-from descriptors.shift.steps import ShiftStep
-from descriptors.shift.traffic import ROW_BYTES, TAPS, Traffic, table
 from descriptors.text import aligned, counted, extents_text, word_text
-from descriptors.tmem.evidence import weakest
+from descriptors.tmem.geometry import weakest
+from descriptors.tmem.shift_convolution import EVIDENCE, ShiftConvolution, ShiftProof
+from descriptors.tmem.shift_steps import ROW_BYTES, TAPS, ShiftStep, Traffic, table
 
 _NOT_SETTLED = {
     "all": "whether one tcgen05.shift moves all quarters, as here, or the one of its address (--quarters one)",
@@ -40,7 +38,7 @@ def tell(made: ShiftConvolution, report: ShiftProof | None = None, row: int = 0,
         row: the output row whose steps are shown.
         tile: the tile of that row.
 
-    >>> from descriptors.shift.convolution import shift_convolution
+    >>> from descriptors.tmem.shift_convolution import shift_convolution
     >>> print(tell(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))).splitlines()[1])
        output   2x9x9x16, 9 rows of 18 places, 1 tile each: output (n, q) of a row has place 9 n + q
     """
@@ -129,7 +127,7 @@ def record(made: ShiftConvolution, report: ShiftProof | None = None, row: int = 
         row: the output row.
         tile: the tile of that row.
 
-    >>> from descriptors.shift.convolution import shift_convolution
+    >>> from descriptors.tmem.shift_convolution import shift_convolution
     >>> record(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)))["output"]
     [2, 9, 9, 16]
     """

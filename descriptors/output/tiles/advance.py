@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.derivation.parts.advance import AdvanceReport
 from descriptors.frozen import contents
+from descriptors.smem.derivation.advance import AdvanceReport
 
 
 def tell(report: AdvanceReport) -> str:

@@ -21,11 +21,11 @@ import keyword
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from descriptors.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
 from descriptors.errors import DescriptorError
-from descriptors.operands.operand import choose
 from descriptors.output.tiles.match import SHORT, unread_mark
 from descriptors.output.words.fields import number_or_text
+from descriptors.smem.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
+from descriptors.smem.operands.operand import choose
 from descriptors.text import counted, extents_text
 
 #: What the indices of a subtile are called in Python.
@@ -43,7 +43,7 @@ def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
         ChoiceError: for another format.
         DescriptorError: if a symbol cannot be a parameter of a Python function.
 
-    >>> from descriptors.derivation.symbolic import derive_symbolic
+    >>> from descriptors.smem.derivation.symbolic import derive_symbolic
     >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
     >>> print(write_formulas(d, "python").splitlines()[10])
         return 1024*k
@@ -142,7 +142,7 @@ def _factor(value: Any) -> str:
 def record(derivation: SymbolicDerivation) -> dict[str, Any]:
     """The closed forms as plain data; formulas as text.
 
-    >>> from descriptors.derivation.symbolic import derive_symbolic
+    >>> from descriptors.smem.derivation.symbolic import derive_symbolic
     >>> record(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0)))["stride_byte_offset"]
     '1024*k'
     """

@@ -20,20 +20,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors import text
-from descriptors.derivation.parts.crossing import LINE, PIECES
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.derivation.proved import Proof
-from descriptors.derivation.report import Report
-from descriptors.operands.operand import SwizzleMode
-from descriptors.operands.swizzled import plain
 from descriptors.output.tiles import advance, proof
 from descriptors.output.tiles.explanation import names, step_meanings, unread_because
 from descriptors.output.tiles.layout_steps import layout_steps
 from descriptors.output.tiles.subtiles import MOST_LISTED, subtile_table, words_record
 from descriptors.output.words.fields import field_cells, number_or_text
 from descriptors.output.words.pages import page
+from descriptors.smem.derivation.crossing import LINE, PIECES
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.proved import Proof
+from descriptors.smem.derivation.verify import Report
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.words.bitfield import span
 from descriptors.text import aligned, counted, extents_text, word_text
-from descriptors.words.bitfield import span
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 
@@ -169,7 +169,7 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
     yield from aligned(_fields(d, base), "<<>><", indent=3)
     yield f"   word  {word_text(d.descriptor_at(base).encode())}"
     if d.transposed:
-        from descriptors.words.transpose import transpose_note  # of MN-major operands alone
+        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
 
         yield f"   {transpose_note(d.arch, d.operand)}"
     starts = ", where the swizzle pattern starts: base_offset is 0 only then."

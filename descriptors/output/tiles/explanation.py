@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.derivation.parts.crossing import LINE, PIECES
-from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, brief
-from descriptors.matching import meaning
-from descriptors.matching.forms import LEADING, STRIDE
-from descriptors.operands.operand import SwizzleMode
+from descriptors.smem.derivation.crossing import LINE, PIECES
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands import canonical as meaning
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.words.bitfield import span
 from descriptors.text import extents_text, word_text
-from descriptors.words.bitfield import span
 from layoutalg import size
 
 
@@ -105,7 +105,7 @@ def _sentences(d: Derivation) -> Iterator[str]:
             f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
         )
     if d.transposed:
-        from descriptors.words.transpose import transpose_note  # of MN-major operands alone
+        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
 
         yield transpose_note(d.arch, d.operand)
     yield _masks(d)

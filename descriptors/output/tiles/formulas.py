@@ -15,9 +15,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.derivation.symbolic import offsets_of
-from descriptors.operands.operand import ELEMENT_TYPES, choose
-from descriptors.sweeps.formulas import FormulaRow, formulas
+from descriptors.smem.derivation.symbolic import offsets_of
+from descriptors.smem.operands.operand import ELEMENT_TYPES, choose
+from descriptors.sweep.formulas import FormulaRow, formulas
 from descriptors.text import aligned, counted, extents_text
 
 #: The columns.

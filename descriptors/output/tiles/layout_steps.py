@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 
-from descriptors.derivation.parts.crossing import PIECES
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.matching.forms import LEADING, STRIDE
-from descriptors.operands.atoms import atoms_of, canonical_atom
-from descriptors.operands.operand import SwizzleMode
-from descriptors.operands.swizzled import plain
 from descriptors.output.tiles.explanation import chunk_meaning, names
+from descriptors.smem.derivation.crossing import PIECES
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.atoms import atoms_of, canonical_atom
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.operands.swizzled import plain
 from descriptors.text import aligned, bits_text, extents_text, tuple_text
 from layoutalg import ComposedLayout, Layout, flatten, size
 

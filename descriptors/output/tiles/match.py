@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from descriptors import text
-from descriptors.matching.canonical import Match
-from descriptors.matching.forms import LEADING, STRIDE
-from descriptors.operands.operand import Major
-from descriptors.words.transpose import transpose_note
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.operands.canonical import Match
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import Major
 
 #: What people call the two offsets.
 SHORT = {LEADING: "LBO", STRIDE: "SBO"}

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors import text
-from descriptors.derivation.proved import Proof
-from descriptors.derivation.report import Report
 from descriptors.output.words.pages import page
+from descriptors.smem.derivation.proved import Proof
+from descriptors.smem.derivation.verify import Report
 
 
 def tell(report: Report | Proof) -> str:

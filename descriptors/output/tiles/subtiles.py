@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from descriptors.derivation.parts.derivation import Derivation
 from descriptors.errors import DescriptorError, FieldError
 from descriptors.output.tiles.explanation import names
+from descriptors.smem.derivation.derivation import Derivation
 from descriptors.text import aligned, tuple_text, word_text
 from layoutalg import size
 

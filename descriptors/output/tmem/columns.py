@@ -2,7 +2,7 @@
 
 Law: text and data have the same columns.
 
->>> from descriptors.tmem.planner import tmem_plan
+>>> from descriptors.tmem.columns import tmem_plan
 >>> made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
 >>> told = [line.split()[1] for line in tell(made).splitlines()[2:5]]
 >>> told == [f"[{part['column']},{part['column'] + part['columns']})" for part in record(made)["parts"]]
@@ -15,14 +15,14 @@ from typing import Any
 
 from descriptors import text
 from descriptors.text import aligned
-from descriptors.tmem.plan import ColumnPlan
+from descriptors.tmem.columns import ColumnPlan
 
 
 @text.tell.register(ColumnPlan)
 def tell(plan: ColumnPlan) -> str:
     """A plan for a person.
 
-    >>> from descriptors.tmem.planner import tmem_plan
+    >>> from descriptors.tmem.columns import tmem_plan
     >>> print(*tell(tmem_plan(128, 256, 64)).splitlines()[-2:], sep="\\n")
        allocate 256 columns; 2 CTAs an SM
        known    NVIDIA's code, evaluated; not measured on a Blackwell GPU
@@ -40,7 +40,7 @@ def tell(plan: ColumnPlan) -> str:
 def record(plan: ColumnPlan) -> dict[str, Any]:
     """A plan as plain data.
 
-    >>> from descriptors.tmem.planner import tmem_plan
+    >>> from descriptors.tmem.columns import tmem_plan
     >>> record(tmem_plan(128, 256, 64))["allocate"]
     256
     """

@@ -2,7 +2,7 @@
 
 Law: text and data name the same copies.
 
->>> from descriptors.transfer.copies import tmem_copies
+>>> from descriptors.tmem.copies import tmem_copies
 >>> made = tmem_copies()
 >>> told = [line.split()[0] for line in tell(made).splitlines()[1 : len(made) + 1]]
 >>> told == [one["copy"] for one in record(made)["copies"]]
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.text import aligned
-from descriptors.transfer.copies import TmemCopy
+from descriptors.tmem.copies import TmemCopy
 
 
 def tell(copies: Sequence[TmemCopy]) -> str:
     """The copies for a person.
 
-    >>> from descriptors.transfer.copies import tmem_copies
+    >>> from descriptors.tmem.copies import tmem_copies
     >>> print(tell(tmem_copies()).splitlines()[1])
     128x256b               128  256   8        1       (128,256,1):(2097152,1,0)
     """
@@ -37,7 +37,7 @@ def tell(copies: Sequence[TmemCopy]) -> str:
 def record(copies: Sequence[TmemCopy]) -> dict[str, Any]:
     """The copies as plain data.
 
-    >>> from descriptors.transfer.copies import tmem_copies
+    >>> from descriptors.tmem.copies import tmem_copies
     >>> record(tmem_copies())["copies"][0]["rows"]
     128
     """

@@ -2,7 +2,7 @@
 
 Law: text and data have the same findings.
 
->>> from descriptors.transfer.guardrails import check_events
+>>> from descriptors.tmem.guardrails import check_events
 >>> report = check_events(["alloc d 48", "mma d 64", "dealloc d"])
 >>> [one["rule"] for one in record(report)["findings"]], tell(report).count("<-")
 (['granularity', 'columns'], 2)
@@ -14,8 +14,8 @@ from typing import Any
 
 from descriptors import text
 from descriptors.text import aligned, counted
-from descriptors.tmem.evidence import weakest
-from descriptors.transfer.findings import RULES, EventReport, rule_evidence
+from descriptors.tmem.findings import RULES, EventReport, rule_evidence
+from descriptors.tmem.geometry import weakest
 
 #: Events that are listed one by one.
 _LISTED = 200
@@ -25,7 +25,7 @@ _LISTED = 200
 def tell(report: EventReport) -> str:
     """A report for a person.
 
-    >>> from descriptors.transfer.guardrails import check_events
+    >>> from descriptors.tmem.guardrails import check_events
     >>> print(tell(check_events(["alloc d 32", "relinquish"])))
     1 finding in 2 events; at most 32 columns at once
        0    alloc d 32
@@ -53,7 +53,7 @@ def tell(report: EventReport) -> str:
 def record(report: EventReport) -> dict[str, Any]:
     """A report as plain data.
 
-    >>> from descriptors.transfer.guardrails import check_events
+    >>> from descriptors.tmem.guardrails import check_events
     >>> record(check_events(["relinquish"]))["ok"]
     True
     """

@@ -18,7 +18,7 @@ from typing import Any
 
 from descriptors import text
 from descriptors.text import aligned, counted
-from descriptors.tmem.fragment import TmemFragment
+from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Layout, flatten, size
 
 

@@ -2,7 +2,7 @@
 
 Law: text and data count the same registers.
 
->>> from descriptors.transfer.moves import tmem_move
+>>> from descriptors.tmem.moves import tmem_move
 >>> made = tmem_move("16x256b.x2")
 >>> f"{record(made)['registers']} registers" in tell(made)
 True
@@ -15,14 +15,14 @@ from typing import Any
 from descriptors import text
 from descriptors.output.tmem import fragment
 from descriptors.text import counted
-from descriptors.transfer.moves import TmemMove
+from descriptors.tmem.moves import TmemMove
 
 
 @text.tell.register(TmemMove)
 def tell(move: TmemMove) -> str:
     """A move for a person.
 
-    >>> from descriptors.transfer.moves import tmem_move
+    >>> from descriptors.tmem.moves import tmem_move
     >>> print(tell(tmem_move("32x32b.x2")).splitlines()[0])
     tcgen05.ld.sync.aligned.32x32b.x2.b32: 2 registers a thread, 32 lanes, 2 columns
     """
@@ -35,7 +35,7 @@ def tell(move: TmemMove) -> str:
 def record(move: TmemMove) -> dict[str, Any]:
     """A move as plain data.
 
-    >>> from descriptors.transfer.moves import tmem_move
+    >>> from descriptors.tmem.moves import tmem_move
     >>> record(tmem_move("32x32b.x2"))["layout"]
     '(32,2,32):(2097152,32,1)'
     """

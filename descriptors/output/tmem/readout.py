@@ -3,7 +3,7 @@
 Law: text and data have a line for each load.
 
 >>> from descriptors.tmem.accumulator import accumulator
->>> from descriptors.transfer.readout import readout
+>>> from descriptors.tmem.readout import readout
 >>> made = readout(accumulator(128, 64), "16x256b.x4")
 >>> len(record(made)["loads"]) == len(made.loads) == sum(line.lstrip()[0].isdigit() for line in tell(made).splitlines())
 True
@@ -15,7 +15,7 @@ from typing import Any
 
 from descriptors import text
 from descriptors.text import aligned, counted, tuple_text
-from descriptors.transfer.readout import Load, Readout
+from descriptors.tmem.readout import Load, Readout
 
 
 @text.tell.register(Readout)
@@ -23,7 +23,7 @@ def tell(readout: Readout) -> str:
     """A readout for a person.
 
     >>> from descriptors.tmem.accumulator import accumulator
-    >>> from descriptors.transfer.readout import readout
+    >>> from descriptors.tmem.readout import readout
     >>> print(*tell(readout(accumulator(64, 8), "16x256b")).splitlines()[:4], sep="\\n")
     tcgen05.ld.sync.aligned.16x256b.x1.b32 of an accumulator of 64x8 f32, cta_group 1
        registers  4 a thread; 1 load a warp
@@ -50,7 +50,7 @@ def record(readout: Readout) -> dict[str, Any]:
     """A readout as plain data.
 
     >>> from descriptors.tmem.accumulator import accumulator
-    >>> from descriptors.transfer.readout import readout
+    >>> from descriptors.tmem.readout import readout
     >>> record(readout(accumulator(128, 8), "32x32b"))["elements"]
     '(32,8):(1@0,1@1)'
     """

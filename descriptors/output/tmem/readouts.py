@@ -3,7 +3,7 @@
 Law: text and data name the same loads.
 
 >>> from descriptors.tmem.accumulator import accumulator
->>> from descriptors.transfer.readout import readouts
+>>> from descriptors.tmem.readout import readouts
 >>> made = readouts(accumulator(128, 64))
 >>> [line.split()[0] for line in tell(made).splitlines()[2:-1]] == [one["load"] for one in record(made)["loads"]]
 True
@@ -15,15 +15,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.text import aligned
-from descriptors.tmem.evidence import weakest
-from descriptors.transfer.readout import Readout
+from descriptors.tmem.geometry import weakest
+from descriptors.tmem.readout import Readout
 
 
 def tell(readouts: Sequence[Readout]) -> str:
     """The shapes for a person.
 
     >>> from descriptors.tmem.accumulator import accumulator
-    >>> from descriptors.transfer.readout import readouts
+    >>> from descriptors.tmem.readout import readouts
     >>> print(tell(readouts(accumulator(128, 8))).splitlines()[0])
     tcgen05.ld of an accumulator of 128x8 f32, cta_group 1
     """
@@ -37,7 +37,7 @@ def record(readouts: Sequence[Readout]) -> dict[str, Any]:
     """The shapes as plain data.
 
     >>> from descriptors.tmem.accumulator import accumulator
-    >>> from descriptors.transfer.readout import readouts
+    >>> from descriptors.tmem.readout import readouts
     >>> record(readouts(accumulator(128, 8)))["loads"][0]["load"]
     '32x32b.x8'
     """

@@ -2,7 +2,7 @@
 
 Law: text and data count the same registers.
 
->>> from descriptors.transfer.reductions import tmem_reduction
+>>> from descriptors.tmem.moves import tmem_reduction
 >>> made = tmem_reduction("32x32b.x2.max.f32")
 >>> f"{record(made)['registers']} registers" in tell(made)
 True
@@ -14,14 +14,14 @@ from typing import Any
 
 from descriptors import text
 from descriptors.output.tmem import fragment, moves
-from descriptors.transfer.reductions import TARGETS, TmemReduction
+from descriptors.tmem.moves import TARGETS, TmemReduction
 
 
 @text.tell.register(TmemReduction)
 def tell(made: TmemReduction) -> str:
     """A reducing load for a person.
 
-    >>> from descriptors.transfer.reductions import tmem_reduction
+    >>> from descriptors.tmem.moves import tmem_reduction
     >>> print(tell(tmem_reduction("32x32b.x2.max.f32")).splitlines()[0])
     tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32: 3 registers a thread, the last the max of 2 columns
     """
@@ -37,7 +37,7 @@ def tell(made: TmemReduction) -> str:
 def record(made: TmemReduction) -> dict[str, Any]:
     """A reducing load as plain data.
 
-    >>> from descriptors.transfer.reductions import tmem_reduction
+    >>> from descriptors.tmem.moves import tmem_reduction
     >>> record(tmem_reduction("32x32b.x2.min.abs.f32"))["qualifiers"]
     ['abs']
     """

@@ -2,7 +2,7 @@
 
 Law: text and data have the same layouts.
 
->>> from descriptors.transfer.widening import widened_copy
+>>> from descriptors.tmem.copies import widened_copy
 >>> made = widened_copy("128x128b.b8x16.b4x16_p64")
 >>> all(record(made)[name] in tell(made) for name in ("source", "layout"))
 True
@@ -14,7 +14,7 @@ from typing import Any
 
 from descriptors import text
 from descriptors.output.tmem import fragment
-from descriptors.transfer.widening import WidenedCopy
+from descriptors.tmem.copies import WidenedCopy
 
 #: What is not known of every one of them.
 OPEN = "where in its byte an element's bits are"
@@ -24,7 +24,7 @@ OPEN = "where in its byte an element's bits are"
 def tell(made: WidenedCopy) -> str:
     """A widening copy for a person.
 
-    >>> from descriptors.transfer.widening import widened_copy
+    >>> from descriptors.tmem.copies import widened_copy
     >>> print(tell(widened_copy("128x256b.b8x16.b6x16_p32")).splitlines()[0])
     tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32: 6 bits an element, 4 bytes of each 16 are padding
     """
@@ -36,7 +36,7 @@ def tell(made: WidenedCopy) -> str:
 def record(made: WidenedCopy) -> dict[str, Any]:
     """A widening copy as plain data.
 
-    >>> from descriptors.transfer.widening import widened_copy
+    >>> from descriptors.tmem.copies import widened_copy
     >>> record(widened_copy("128x256b.b8x16.b6x16_p32"))["padding"]
     4
     """

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from descriptors.debug.candidates import Candidate
-from descriptors.operands.operand import Major
+from descriptors.smem.debug.candidates import Candidate
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.operands.operand import Major
 from descriptors.text import word_text
-from descriptors.words.transpose import transpose_note
 
 
 def tell(candidates: Sequence[Candidate]) -> str:

@@ -3,7 +3,7 @@
 Law: the stored numbers, put back at their bits, and the unknown bits are the word.
 
 >>> from descriptors import decode
->>> from descriptors.words.descriptor import WORDS
+>>> from descriptors.smem.words.descriptor import WORDS
 >>> for word in (0x4000404000010000 ^ 3 << bit for bit in range(63)):
 ...     told = record(decode(word, "sm90"))
 ...     put = sum(stored << WORDS["sm90"][name].low for name, stored in told["stored"].items())
@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors import text
-from descriptors.debug.decode import Decoded
-from descriptors.debug.expectation import Expectation
-from descriptors.debug.warnings import Remark
 from descriptors.output.words.fields import field_cells, number_or_text
 from descriptors.output.words.pages import page
+from descriptors.smem.debug.decode import Decoded, Expectation
+from descriptors.smem.debug.warnings import Remark
+from descriptors.smem.words.bitfield import span
 from descriptors.text import aligned, word_text
-from descriptors.words.bitfield import span
 
 
 @text.tell.register(Decoded)

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors import text
-from descriptors.debug.diff import Diff
-from descriptors.operands.operand import Major
 from descriptors.output.words.fields import number_or_text
 from descriptors.output.words.pages import page
+from descriptors.smem.debug.diff import Diff
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.operands.operand import Major
 from descriptors.text import word_text
-from descriptors.words.transpose import transpose_note
 
 #: Rows that are shown of a picture that is wrong for the most part.
 _ROWS = 8

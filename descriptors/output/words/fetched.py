@@ -2,7 +2,7 @@
 
 Law: a cell of the table is the address of the first of its elements.
 
->>> from descriptors.debug.read import read
+>>> from descriptors.smem.debug.read import read
 >>> found = read(0x4000404000010000, dtype="bf16", major="K", shape=(16, 32))
 >>> table = [line.split()[1:] for line in tell(found, everything=True).splitlines()[2:-1]]
 >>> [[int(cell, 16) for cell in row] for row in table] == [list(row[::8]) for row in record(found)["addresses"]]
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from descriptors.debug.read import Fetched
-from descriptors.operands.operand import Major
 from descriptors.output.words.decoded import record_remark
-from descriptors.proof.addresses import address_bits, address_unit
+from descriptors.smem.debug.read import Fetched
+from descriptors.smem.operands.operand import Major
+from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.text import aligned, word_text
 
 #: Rows and columns of 16-byte pieces that are shown unless all are asked for.
@@ -31,7 +31,7 @@ def tell(fetched: Fetched, everything: bool = False) -> str:
         fetched: what ``read`` returned.
         everything: show all rows and columns.
 
-    >>> from descriptors.debug.read import read
+    >>> from descriptors.smem.debug.read import read
     >>> print(tell(read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(2, 16))))
     read model: documented, not measured on a Blackwell GPU
     mn \\ k     0    8

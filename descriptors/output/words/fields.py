@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from descriptors.smem.words.bitfield import Field
 from descriptors.text import counted
-from descriptors.words.bitfield import Field
 
 
 def field_cells(field: Field, stored: int, value: Any) -> tuple[str, str]:

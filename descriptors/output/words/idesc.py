@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.instructions.idesc import DecodedInstruction
 from descriptors.output.words.fields import number_or_text
+from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
 from descriptors.text import aligned, word_text
-from descriptors.words.instruction import word_of
 
 
 def tell(instruction: DecodedInstruction) -> str:

@@ -2,8 +2,8 @@
 
 Law: the data of an architecture's kinds, put together, are all rows of the tables.
 
->>> from descriptors.instructions import tables
->>> from descriptors.instructions.selection import select_rows
+>>> from descriptors.smem.instructions import tables
+>>> from descriptors.smem.instructions.rules import select_rows
 >>> told = [record(select_rows(row.arch, row.kind)) for row in tables.KINDS]
 >>> counts = {name: sum(len(one[name]) for one in told) for name in ("TYPES", "SHAPES", "OPERANDS", "SCALES")}
 >>> all(count == len(getattr(tables, name)) for name, count in counts.items())
@@ -17,8 +17,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from descriptors.instructions.rows import ScaleRow, ShapeRow, spell
-from descriptors.instructions.selection import Selection
+from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
+from descriptors.smem.instructions.rules import Selection
 from descriptors.text import aligned
 
 #: The note on a row: the number of its source, or of who disputes it.
@@ -28,7 +28,7 @@ _Note = Callable[[Any], str]
 def tell(selection: Selection) -> str:
     """The rows for a person: of one kind all that there is to know, of an architecture a line for each kind.
 
-    >>> from descriptors.instructions.selection import select_rows
+    >>> from descriptors.smem.instructions.rules import select_rows
     >>> print(tell(select_rows("sm90", "tf32")).splitlines()[3])
     shape       cta_group 1  dense   K 8   M 64  N 8..256 step 8  A smem/rmem  [1]
     >>> print(tell(select_rows("sm90")).splitlines()[-1])
@@ -95,7 +95,7 @@ def _or(names: Iterable[str]) -> str:
 def record(selection: Selection) -> dict[str, list[dict[str, Any]]]:
     """The rows as plain data, by the name of their table.
 
-    >>> from descriptors.instructions.selection import select_rows
+    >>> from descriptors.smem.instructions.rules import select_rows
     >>> record(select_rows("sm90", "b1"))["SHAPES"][0]["k"]
     256
     """

@@ -1,4 +1,4 @@
-"""The worker's half of `layoutalg.oracle.algebra`: plain data to DSL values, one operation, and back to text.
+"""The worker's half of `layoutalg.oracle.expressions`: plain data to DSL values, one operation, and back to text.
 
 Many cases share one trace (an exception of one case leaves the others alone), and the trace is abandoned before the
 DSL would compile it. Slices go through a tensor whose iterator is an integer: its `slice_` returns the offset apart
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from layoutalg.oracle.reader import Affine, Basis, Composed, Swizzling, read, write
+from layoutalg.oracle.service import Affine, Basis, Composed, Swizzling, read, write
 
 __all__ = ["Work", "build", "operations", "prepare", "show", "traced"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from layoutalg.oracle.dsl.algebra import Work, build, traced
-from layoutalg.oracle.reader import read
+from layoutalg.oracle.service import read
 
 __all__ = ["prepare"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.oracle.dsl.algebra import Work, build, traced
-from layoutalg.oracle.reader import read
+from layoutalg.oracle.service import read
 
 __all__ = ["prepare"]
 

@@ -11,7 +11,7 @@ import pytest
 from programs import ANSWERED, FAMILY
 
 from descriptors.cli.command import COMMANDS, command, main
-from descriptors.instructions import tables
+from descriptors.smem.instructions import tables
 
 GROUP = click.Context(command, info_name="descriptors")
 

@@ -10,9 +10,9 @@ import pytest
 
 import layoutalg.cli.command as algebra
 from descriptors.cli import main as descriptors_main
-from descriptors.lessons.figures import figure
-from descriptors.lessons.handed import Handed
-from descriptors.lessons.source import FIGURES, lessons
+from descriptors.course.figures import figure
+from descriptors.course.handed import Handed
+from descriptors.course.source import FIGURES, lessons
 from layoutalg.cli import main as layoutalg_main
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from kernels import kernels
 
+from descriptors.check.finding import ALL_RULES
 from descriptors.cli.command import main
-from descriptors.kernels.forms.finding import ALL_RULES
 
 GOOD = "product_f16_128x128x64_nt_sm90"
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from descriptors.cli import main
-from descriptors.papers.forms import FORMS
-from descriptors.papers.paper import paper
+from descriptors.course.papers.forms import FORMS
+from descriptors.course.papers.paper import paper
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from descriptors.cli.search import commands
+from descriptors.cli.sweep import commands
 from descriptors.errors import DescriptorError
 from descriptors.output.search import command, record
-from descriptors.sweeps.finding import COLUMNS, KEYS
-from descriptors.sweeps.search import search, survey
+from descriptors.sweep.finding import COLUMNS, KEYS
+from descriptors.sweep.search import search, survey
 
 ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
 (COMMAND,) = commands

@@ -12,9 +12,9 @@ from dsl import comparable
 from seeds import seeds_of
 
 from descriptors import derive, oracle, plain
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.oracle.words import WordAnswer, WordRequest, descriptor_words
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from layoutalg import LayoutError
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")

@@ -20,10 +20,11 @@ from compiled import disagreements, drawn
 from seeds import seeds_of
 
 from descriptors import DescriptorError, derive, oracle, plain
-from descriptors.derivation.parts.derivation import Derivation
-from descriptors.sweeps.lattice import lattice
-from descriptors.words import sm90, sm100
-from descriptors.words.bitfield import Word
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.words.bitfield import Word
+from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_SWIZZLE_CODES
+from descriptors.sweep.lattice import lattice
 from layoutalg import ComposedLayout, Layout
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
@@ -103,9 +104,7 @@ def typed() -> dict[str, dict[str, list[tuple[int, int]]]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "word"), [("WgmmaSmemDesc", sm90.SMEM_DESCRIPTOR), ("Tcgen05SmemDesc", sm100.SMEM_DESCRIPTOR)]
-)
+@pytest.mark.parametrize(("name", "word"), [("WgmmaSmemDesc", SM90_SWIZZLE_CODES), ("Tcgen05SmemDesc", SM100_SWIZZLE_CODES)])
 def test_the_typed_words_have_every_field_where_ours_has_it(
     typed: dict[str, dict[str, list[tuple[int, int]]]], name: str, word: Word
 ) -> None:
@@ -120,9 +119,14 @@ def test_the_typed_words_have_every_field_where_ours_has_it(
     assert {NAMES.get(field.name, field.name) for field in word.fields} - {"lbo_mode"} == set(typed[name])
 
 
-@pytest.mark.parametrize(("name", "module"), [("WgmmaSwizzle", sm90), ("Tcgen05SmemSwizzle", sm100)])
-def test_the_typed_swizzles_have_our_codes(typed: dict[str, dict[str, int]], name: str, module: object) -> None:
-    codes = {str(mode): code for mode, code in module.SWIZZLE_CODES}  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [("WgmmaSwizzle", SM90_SWIZZLE_CODES), ("Tcgen05SmemSwizzle", SM100_SWIZZLE_CODES)],
+)
+def test_the_typed_swizzles_have_our_codes(
+    typed: dict[str, dict[str, int]], name: str, table: tuple[tuple[SwizzleMode, int], ...]
+) -> None:
+    codes = {str(mode): code for mode, code in table}
     assert sorted(typed[name].values()) == sorted(codes.values())
     for member, code in typed[name].items():
         plain_name = member.removeprefix("SWIZZLE_").replace("NONE", "none").replace("INTERLEAVE", "none")

@@ -8,7 +8,7 @@ import pytest
 from compiled import disagreements
 
 from descriptors import DescriptorError, derive, oracle
-from descriptors.sweeps.lattice import lattice
+from descriptors.sweep.lattice import lattice
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 

@@ -41,16 +41,16 @@ from descriptors import (
     verify,
     widened_copy,
 )
+from descriptors.check.inspect import check_ptx
+from descriptors.check.story import explain_ptx
 from descriptors.cli.command import main
-from descriptors.debug.read import read
-from descriptors.derivation.symbolic import derive_symbolic
-from descriptors.instructions.selection import select_rows
-from descriptors.kernels.inspect import check_ptx
-from descriptors.kernels.story import explain_ptx
 from descriptors.output.answers import ANSWERS, SEQUENCES
-from descriptors.sweeps.atlas import Summary
-from descriptors.sweeps.formulas import formulas
-from descriptors.sweeps.search import survey
+from descriptors.smem.debug.read import read
+from descriptors.smem.derivation.symbolic import derive_symbolic
+from descriptors.smem.instructions.rules import select_rows
+from descriptors.sweep.atlas import Summary
+from descriptors.sweep.formulas import formulas
+from descriptors.sweep.search import survey
 
 GOLDEN = 0x4000404000010000
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"

@@ -11,11 +11,10 @@ import pytest
 from tmem_maps import digest, in_order, rows
 
 from descriptors import DescriptorError
-from descriptors.instructions.rules import IllegalError
+from descriptors.smem.instructions.rules import IllegalError
 from descriptors.tmem.accumulator import accumulator, datapath_of
-from descriptors.tmem.datapaths import FOURS, FULL, HALF, PAIRS, spread
-from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.tmem.fragment import TmemFragment
+from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
+from descriptors.tmem.tmem_fragment import FOURS, FULL, HALF, PAIRS, TmemFragment, spread
 from layoutalg import parse_layout, size
 
 _TYPES = {"float": "f32", "half_t": "f16", "int32_t": "s32"}

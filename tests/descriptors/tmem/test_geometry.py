@@ -5,8 +5,17 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA, weakest
-from descriptors.tmem.geometry import ADDRESS_MASK, ISSUES, address_of, cell_of, quarter_of
+from descriptors.tmem.geometry import (
+    ADDRESS_MASK,
+    BELIEVED,
+    DOCUMENTED,
+    ISSUES,
+    NVIDIA,
+    address_of,
+    cell_of,
+    quarter_of,
+    weakest,
+)
 
 
 def test_the_mask_is_that_of_lanes_and_columns() -> None:

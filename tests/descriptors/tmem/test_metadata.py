@@ -9,7 +9,7 @@ import pytest
 from tmem_maps import digest, in_order, rows
 
 from descriptors import DescriptorError
-from descriptors.tmem.metadata import sparse_metadata
+from descriptors.tmem.operand_cells import sparse_metadata
 
 _TYPES = {"tfloat32_t": "tf32", "half_t": "f16", "uint8_t": "e4m3", "float_e2m1_t": "e2m1"}
 

@@ -9,9 +9,9 @@ import pytest
 from tmem_maps import digest, in_order, rows
 
 from descriptors import DescriptorError
-from descriptors.tmem.evidence import DOCUMENTED, NVIDIA
-from descriptors.tmem.operand import operand_a
-from descriptors.tmem.planner import tmem_plan
+from descriptors.tmem.columns import tmem_plan
+from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
+from descriptors.tmem.operand_cells import operand_a
 
 _TYPES = {"half_t": "f16", "tfloat32_t": "tf32", "int8_t": "s8", "float_e4m3_t": "e4m3"}
 OPERANDS = [row for row in rows("D") if row["name"].split()[0] == row["name"].split()[1]]

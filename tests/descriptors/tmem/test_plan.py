@@ -9,7 +9,7 @@ import pytest
 from seeds import seed_of_this_run
 
 from descriptors import DescriptorError
-from descriptors.tmem.plan import Part, plan_columns
+from descriptors.tmem.columns import Part, plan_columns
 
 
 def test_random_parts_never_overlap_and_lie_as_they_must() -> None:

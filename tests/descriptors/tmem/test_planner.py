@@ -9,8 +9,8 @@ import pytest
 from places import VECTORS
 
 from descriptors import DescriptorError
-from descriptors.tmem.evidence import BELIEVED, DOCUMENTED, NVIDIA
-from descriptors.tmem.planner import tmem_plan
+from descriptors.tmem.columns import tmem_plan
+from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, NVIDIA
 
 CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))["tmem"]
 

@@ -40,8 +40,8 @@ from layoutalg import (
 )
 from layoutalg.algebra import products
 from layoutalg.layouts.flat import compact_size
-from layoutalg.oracle.algebra import Case
-from layoutalg.oracle.algebra import evaluate as dsl_answers
+from layoutalg.oracle.expressions import Case
+from layoutalg.oracle.expressions import evaluate as dsl_answers
 
 
 def inner_of(layout):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from layoutalg import LayoutError, Swizzle
-from layoutalg.analysis.bank_ranks import conflicts_by_rank, wavefronts_by_rank
 from layoutalg.analysis.banks import access, wavefronts
+from layoutalg.analysis.f2_layouts import to_f2
 from layoutalg.analysis.f2_matrix import F2Matrix
-from layoutalg.analysis.to_f2 import to_f2
+from layoutalg.analysis.swizzle_search import conflicts_by_rank, wavefronts_by_rank
 
 
 @st.composite

@@ -8,9 +8,8 @@ from hypothesis import given
 from strategies import swizzles
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
+from layoutalg.analysis.f2_layouts import every_swizzle, from_f2, to_f2
 from layoutalg.analysis.f2_matrix import F2Matrix
-from layoutalg.analysis.from_f2 import every_swizzle, from_f2
-from layoutalg.analysis.to_f2 import to_f2
 from layoutalg.tuples.int_tuple import weakly_congruent
 
 

@@ -16,8 +16,7 @@ from places import VECTORS
 
 from layoutalg import Layout, LayoutError, NotInjectiveError, size
 from layoutalg.analysis.f2_matrix import F2Matrix
-from layoutalg.analysis.linear_layout import LinearLayout, from_matrix
-from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
+from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, from_matrix, to_linear_layout
 
 TRITON = json.loads((VECTORS / "triton.json").read_text(encoding="utf-8"))
 ALGEBRA = TRITON["algebra"]

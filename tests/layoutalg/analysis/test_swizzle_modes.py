@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.operands.operand import SwizzleMode
+from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import SWIZZLE_MODES, Swizzle, swizzle_mode
 
 

@@ -11,9 +11,8 @@ from f2 import few
 from hypothesis import given
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, composition, make_identity_layout
-from layoutalg.analysis.banks import access
+from layoutalg.analysis.banks import access, accesses
 from layoutalg.analysis.swizzle_search import AccessPattern, NoSwizzleError, find_swizzle
-from layoutalg.analysis.warp_accesses import accesses
 
 # Finding a swizzle: the documented cases ------------------------------------------------------------------------------
 

@@ -26,9 +26,8 @@ from layoutalg import (
     size,
     slice_and_offset,
 )
+from layoutalg.analysis.f2_layouts import NotLinearError, fit_f2, from_f2, to_f2, to_f2_affine
 from layoutalg.analysis.f2_matrix import F2Matrix
-from layoutalg.analysis.from_f2 import from_f2
-from layoutalg.analysis.to_f2 import NotLinearError, fit_f2, to_f2, to_f2_affine
 
 
 def table(matrix: F2Matrix) -> list[int]:
@@ -203,9 +202,9 @@ def test_a_composed_layout_is_enumerated_only_up_to_a_bound():
 def test_the_bound_of_the_enumeration_itself_is_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = ComposedLayout(Layout((16, 3)), 0, Layout(16))  # only enumeration finds that this is linear
     whole = to_f2(layout)
-    monkeypatch.setattr("layoutalg.analysis.to_f2._MOST_COMPARED", 1 << 4)
+    monkeypatch.setattr("layoutalg.analysis.f2_layouts._MOST_COMPARED", 1 << 4)
     assert to_f2(layout) == whole
-    monkeypatch.setattr("layoutalg.analysis.to_f2._MOST_COMPARED", (1 << 4) - 1)
+    monkeypatch.setattr("layoutalg.analysis.f2_layouts._MOST_COMPARED", (1 << 4) - 1)
     with pytest.raises(UndecidedError, match="must compare 16 offsets, more than 15"):
         to_f2(layout)
 

@@ -20,9 +20,8 @@ from layoutalg import (
     size,
     tile_to_shape,
 )
-from layoutalg.analysis.linear_layout import LinearLayout
-from layoutalg.analysis.to_f2 import NotLinearError
-from layoutalg.analysis.triton import from_linear_layout, to_linear_layout
+from layoutalg.analysis.f2_layouts import NotLinearError
+from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, to_linear_layout
 
 TRITON = json.loads((VECTORS / "triton.json").read_text(encoding="utf-8"))
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
-from layoutalg.analysis.banks import Access, access
-from layoutalg.analysis.warp_accesses import accesses
+from layoutalg.analysis.banks import Access, access, accesses
 
 
 class TestLayouts:

@@ -13,7 +13,7 @@ from layoutalg import LayoutError, evaluate, oracle
 from layoutalg.cli import check
 from layoutalg.cli.check import agreement
 from layoutalg.cli.command import main
-from layoutalg.oracle.algebra import Answer
+from layoutalg.oracle.expressions import Answer
 
 needs_oracle = pytest.mark.skipif(not oracle.available(), reason="the CuTe DSL is not installed")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from layoutalg import Layout, draw, size
 from layoutalg.drawing.arrange import MOST_NUMBERS, Style, arrange, style_of
+from layoutalg.drawing.metrics import width
 from layoutalg.drawing.plate import Mark, Panel, Plate
-from layoutalg.strokes.metrics import width
 
 extents = st.recursive(
     st.integers(1, 5), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=4

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.drawing.axes import column_labels, every, height_above, row_labels, width_beside
+from layoutalg.drawing.arrange import column_labels, every, height_above, row_labels, width_beside
+from layoutalg.drawing.figure import Figure
 from layoutalg.drawing.grid import Axis
-from layoutalg.strokes.figure import Figure
-from layoutalg.strokes.shapes import Text
+from layoutalg.drawing.shapes import Text
 
 
 def texts(axis: Axis, step: float, *, down: bool) -> list[Text]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.drawing.flow import GROUPS_ACROSS, group, joined, lines
-from layoutalg.strokes.figure import Figure
-from layoutalg.strokes.shapes import Arrow, Box
+from layoutalg.drawing.arrange import GROUPS_ACROSS, group, joined, lines
+from layoutalg.drawing.figure import Figure
+from layoutalg.drawing.shapes import Arrow, Box
 
 
 def block(wide: float, high: float) -> Figure:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import ComposedLayout, E, Layout, Swizzle, size
-from layoutalg.drawing import text
+from layoutalg.drawing import text_table as text
 from layoutalg.drawing.grid import drawing
 
 extents = st.recursive(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import Layout, size
-from layoutalg.drawing import html
+from layoutalg.drawing import html_table as html
 from layoutalg.drawing.grid import drawing
 
 extents = st.recursive(

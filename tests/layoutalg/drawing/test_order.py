@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from layoutalg import E, Layout
 from layoutalg.drawing.grid import drawing
-from layoutalg.drawing.order import by_offset, filled, integers, order
+from layoutalg.drawing.plate import by_offset, filled, integers, order
 
 
 @given(st.sets(st.integers(-(10**20), 10**20), min_size=1))

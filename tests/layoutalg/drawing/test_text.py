@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import Layout, size
-from layoutalg.drawing import text
+from layoutalg.drawing import text_table as text
 
 extents = st.recursive(
     st.integers(1, 4), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=4

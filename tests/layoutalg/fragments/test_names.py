@@ -8,7 +8,7 @@ import pytest
 
 from layoutalg import LayoutError, evaluate, fragment, parse_layout
 from layoutalg.cli import main
-from layoutalg.fragments.catalogue import FAMILIES, family_of
+from layoutalg.fragments.families import FAMILIES, family_of
 from layoutalg.fragments.names import is_name, names
 
 

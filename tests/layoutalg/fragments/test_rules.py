@@ -14,8 +14,8 @@ import pytest
 from places import ROOT
 
 from layoutalg import Layout, offsets, parse_layout, size
+from layoutalg.fragments.fragment import quads, row_pointers, turned_quads
 from layoutalg.fragments.names import fragment, names
-from layoutalg.fragments.rules import quads, row_pointers, turned_quads
 
 
 @cache

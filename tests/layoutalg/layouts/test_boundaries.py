@@ -9,9 +9,8 @@ from seeds import seeds_of
 
 from layoutalg import Layout
 from layoutalg.layouts import number_composition
-from layoutalg.layouts.boundaries import boundaries, skipped
 from layoutalg.layouts.layout import trusted
-from layoutalg.layouts.number_composition import quick_composition
+from layoutalg.layouts.number_composition import boundaries, quick_composition, skipped
 from layoutalg.layouts.plain_composition import compose_carefully
 from layoutalg.tuples.int_tuple import compact_strides
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import layoutalg as la
 from layoutalg import NotDivisibleError, UndecidedError, parse_layout
-from layoutalg.layouts import jumps
-from layoutalg.layouts.jumps import ExtendedLayout
+from layoutalg.layouts import plain_composition as jumps
+from layoutalg.layouts.plain_composition import ExtendedLayout
 
 
 def test_a_carry_that_only_the_exhaustive_search_finds_is_found() -> None:

@@ -19,7 +19,7 @@ from layoutalg import (
     make_identity_layout,
     parse_layout,
 )
-from layoutalg.notation.notation import parse_int_tuple
+from layoutalg.notation.parser import parse_int_tuple
 
 
 @given(any_layouts)

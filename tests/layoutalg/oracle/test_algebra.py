@@ -19,7 +19,7 @@ from postconditions import OPERATIONS
 from seeds import seeds_of
 
 from layoutalg import oracle
-from layoutalg.oracle.algebra import Answer, Case, evaluate
+from layoutalg.oracle.expressions import Answer, Case, evaluate
 from layoutalg.oracle.worker import run_isolated
 
 NUMBER = int(os.environ.get("LAYOUTALG_CASES", "2400"))

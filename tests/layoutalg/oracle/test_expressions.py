@@ -10,13 +10,12 @@ from oracle_cases import cases
 from seeds import seeds_of
 
 from layoutalg import NotationError, evaluate, oracle
-from layoutalg.cli.values import tell
+from layoutalg.cli.options import tell
 from layoutalg.notation.expression import OPERATIONS
-from layoutalg.oracle import algebra, expressions
-from layoutalg.oracle.algebra import Answer, Case
-from layoutalg.oracle.expressions import evaluate_expressions
+from layoutalg.oracle import expressions
+from layoutalg.oracle import expressions as algebra
+from layoutalg.oracle.expressions import Answer, Case, SymbolError, evaluate_expressions
 from layoutalg.oracle.service import Reply
-from layoutalg.oracle.tree import SymbolError
 
 needs_oracle = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 

@@ -11,7 +11,6 @@ from dsl import comparable
 from seeds import seeds_of
 
 from layoutalg import Layout, fragment, make_layout_tv, offsets, parse_layout, size
-from layoutalg.fragments.mma_atoms import mma_atom
 from layoutalg.fragments.names import names
 from layoutalg.fragments.tiled_copy import (
     copy_atom,
@@ -20,7 +19,7 @@ from layoutalg.fragments.tiled_copy import (
     make_tiled_copy_C,
     make_tiled_copy_tv,
 )
-from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma
+from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma, mma_atom
 from layoutalg.oracle import available
 from layoutalg.oracle.fragments import fragments
 

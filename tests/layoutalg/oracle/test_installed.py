@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from layoutalg.oracle import installed
-from layoutalg.oracle.installed import OracleUnavailableError, available, require, version
+from layoutalg.oracle import service as installed
+from layoutalg.oracle.service import OracleUnavailableError, available, require, version
 
 
 def test_without_the_distribution_there_is_no_version_and_asking_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

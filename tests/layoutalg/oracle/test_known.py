@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from places import ROOT
 
-from layoutalg.oracle.known import ROWS, rows_of
+from layoutalg.oracle.expressions import ROWS, rows_of
 
 DATA = json.loads((ROOT / "tests" / "vectors" / "divergences.json").read_text(encoding="utf-8"))
 

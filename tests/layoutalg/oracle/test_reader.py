@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import any_layouts
 
-from layoutalg.oracle.reader import Affine, Composed, Swizzling, read, write
+from layoutalg.oracle.service import Affine, Composed, Swizzling, read, write
 
 
 @given(any_layouts)

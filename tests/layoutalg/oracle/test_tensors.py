@@ -8,7 +8,17 @@ import corpus
 import pytest
 from seeds import seeds_of
 
-from layoutalg import ComposedLayout, Layout, NotationError, Pointer, Swizzle, oracle, parse_layout, parse_pointer, size
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    NotationError,
+    Pointer,
+    Swizzle,
+    oracle,
+    parse_layout,
+    parse_pointer,
+    size,
+)
 from layoutalg.oracle import tensors
 from layoutalg.oracle.service import Reply
 from layoutalg.oracle.tensors import Coordinates, Prints, Tensor, prints

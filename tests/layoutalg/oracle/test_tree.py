@@ -12,7 +12,7 @@ from strategies import any_layouts
 
 from layoutalg import LayoutError, NotationError
 from layoutalg.notation.expression import OPERATIONS
-from layoutalg.oracle.tree import SIGNS, SymbolError, operations_of, syntax
+from layoutalg.oracle.expressions import SIGNS, SymbolError, operations_of, syntax
 
 TREES = [
     ("5", 5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.pictures.colours import coloured
+from layoutalg.pictures.plates import coloured
 
 tables = st.lists(st.lists(st.none() | st.integers(0, 31), min_size=1, max_size=5), min_size=1, max_size=5)
 

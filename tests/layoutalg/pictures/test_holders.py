@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import Layout, LayoutError, Swizzle, cosize, size
-from layoutalg.pictures.holders import holders, told
+from layoutalg.pictures.tables import holders, told
 
 extents = st.integers(1, 4)
 maps = st.tuples(st.tuples(extents, extents), st.tuples(st.integers(0, 5), st.integers(0, 5))).map(

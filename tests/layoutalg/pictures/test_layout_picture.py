@@ -26,7 +26,8 @@ from layoutalg import (
     size,
     symbol,
 )
-from layoutalg.drawing import html, text
+from layoutalg.drawing import html_table as html
+from layoutalg.drawing import text_table as text
 
 sys.path.append(str(ROOT / "scripts"))  # at the end: the package of attacks has the name of a script
 from make_figures import FIGURES, LAYOUTS, files

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import E, Layout, LayoutError, crd2idx, size
-from layoutalg.pictures.holders import holders
-from layoutalg.pictures.tables import COLOURS, LABELS, Limits, Subject, slices
+from layoutalg.pictures.tables import COLOURS, LABELS, Limits, Subject, holders, slices
 
 extents = st.recursive(
     st.integers(1, 4), lambda inner: st.lists(inner, min_size=1, max_size=2).map(tuple), max_leaves=3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from layoutalg.pictures.plates import sentences, tables
 from layoutalg.pictures.tables import COLOURS, LABELS
-from layoutalg.pictures.words import sentences, tables
 
 
 @pytest.mark.parametrize("label", [*LABELS, "image"])

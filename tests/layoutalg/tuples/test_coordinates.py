@@ -8,16 +8,8 @@ import pytest
 from hypothesis import given
 from strategies import drawn, shapes
 
-from layoutalg import (
-    CoordinateError,
-    LayoutError,
-    crd2idx,
-    idx2crd,
-)
-from layoutalg.tuples.int_tuple import (
-    congruent,
-    weakly_congruent,
-)
+from layoutalg import CoordinateError, LayoutError, crd2idx, idx2crd
+from layoutalg.tuples.int_tuple import congruent, weakly_congruent
 
 
 @given(shapes)

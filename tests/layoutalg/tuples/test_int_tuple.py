@@ -8,22 +8,9 @@ import pytest
 from hypothesis import given
 from strategies import drawn, shapes
 
-from layoutalg import (
-    depth,
-    is_congruent,
-    is_weakly_congruent,
-    product,
-    rank,
-    size,
-)
-from layoutalg.notation.notation import parse_int_tuple
-from layoutalg.tuples.int_tuple import (
-    flatten_tuple,
-    has_none,
-    text,
-    tuple_depth,
-    unflatten,
-)
+from layoutalg import depth, is_congruent, is_weakly_congruent, product, rank, size
+from layoutalg.notation.parser import parse_int_tuple
+from layoutalg.tuples.int_tuple import flatten_tuple, has_none, text, tuple_depth, unflatten
 
 
 @given(shapes)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.tuples.terms import added, constant, multiplied, ordered, over, power, scaled, substituted
+from layoutalg.tuples.polynomial import added, constant, multiplied, ordered, over, power, scaled, substituted
 
 NAMES = ("k", "m", "n")
 monomials = st.dictionaries(st.sampled_from(NAMES), st.integers(1, 3)).map(lambda powers: tuple(sorted(powers.items())))

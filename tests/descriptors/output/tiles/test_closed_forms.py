@@ -7,8 +7,8 @@ import json
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.derivation.symbolic import derive_symbolic
 from descriptors.output.tiles.closed_forms import write_formulas
+from descriptors.smem.derivation.symbolic import derive_symbolic
 
 ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 

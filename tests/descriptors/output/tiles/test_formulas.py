@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descriptors.output.tiles.formulas import LEGEND, record, write_table
-from descriptors.sweeps.formulas import formulas
+from descriptors.sweep.formulas import formulas
 
 ROWS = formulas()
 

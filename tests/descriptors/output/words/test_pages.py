@@ -50,7 +50,7 @@ def test_the_public_function_alone_is_enough_to_print_the_story(name: str) -> No
 def test_without_the_room_of_output_an_answer_is_its_headline() -> None:
     code = """
 import sys
-from descriptors.debug.decode import decode
+from descriptors.smem.debug.decode import decode
 found = decode(0x4000404000010000)
 assert not [name for name in sys.modules if name.startswith("descriptors.output")]
 assert str(found) == found.headline

@@ -1,0 +1,1 @@
+"""Published texts, claim by claim."""

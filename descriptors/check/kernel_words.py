@@ -1,0 +1,206 @@
+"""The descriptor words of a kernel: those that are constants, but for where an operand starts, decoded and judged.
+
+An instruction says the type, the major and the shape of each operand, so that all that ``decode`` can say is said.
+Words of one accumulation that are counted from one base are held against each other: only where they start may differ,
+by whole K blocks, and the same number of them for A and B.
+Source: as ``descriptors.smem.debug.decode`` and ``descriptors.check.instruction_uses``.
+
+Law: a word that is derived for an operand has no finding.
+
+>>> from descriptors import derive
+>>> word = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
+>>> operand = Operand("A", "sm100", "bf16", "K", (128, 16), Known(word, START_FREE))
+>>> list(smem_findings(operand))
+[]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
+
+from descriptors.check.known import Known
+from descriptors.frozen import frozen
+from descriptors.smem.debug.decode import decode
+from descriptors.smem.debug.warnings import Remark
+from descriptors.smem.words.descriptor import WORDS, Arch
+
+_ALL = (1 << 64) - 1
+#: All bits but those of where an operand starts, and the two above them that belong to no field.
+START_FREE = _ALL & ~0xFFFF
+#: Remarks that are certain mistakes; what is about the start of an operand is told only if that is known.
+_MISTAKES = ("invalid-swizzle-code", "illegal-operand", "repeated-rows")
+_OF_THE_START = ("pattern-start", "memory")
+
+
+@frozen
+class Operand:
+    """An operand in shared memory, as an instruction has it.
+
+    Args:
+        matrix: ``A`` or ``B``.
+        arch: ``sm90`` or ``sm100``.
+        dtype: the element type as it lies in shared memory.
+        major: ``K`` or ``MN``.
+        shape: MN and K that one CTA's instruction reads.
+        word: what is known of the descriptor.
+    """
+
+    matrix: Literal["A", "B"]
+    arch: Arch
+    dtype: str
+    major: Literal["K", "MN"]
+    shape: tuple[int, int]
+    word: Known
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the word is known but for where the operand starts."""
+        return self.word.mask & START_FREE == START_FREE
+
+
+def smem_findings(one: Operand) -> Iterator[tuple[str, str]]:
+    """What is wrong with the descriptor of an operand: the rule, and what was found."""
+    if not one.resolved:
+        return
+    started = one.word.mask & 0x3FFF == 0x3FFF
+    fields = WORDS[one.arch]
+    word = one.word.value & (START_FREE | (0xFFFF if started else 0))
+    if one.arch == "sm100" and not word & fields["version"].mask:
+        # Such words are in use, so the rest of the word is judged as if they had the version.
+        yield "word-version", f"found {word:#018x} for {one.matrix}, which has 0"
+        word |= fields.encode() & fields["version"].mask
+    for remark in _remarks(word, one.arch, one.dtype, one.major, one.shape):
+        if remark.kind in _OF_THE_START and (not started or remark.field == "start_address"):
+            continue
+        yield _rule(remark), f"found {word:#018x} for {one.matrix}: {remark}"
+
+
+@lru_cache(maxsize=4096)
+def _remarks(
+    word: int, arch: Arch, dtype: str, major: Literal["K", "MN"], shape: tuple[int, int]
+) -> tuple[Remark, ...]:
+    return decode(word, arch, dtype=dtype, major=major, shape=shape).warnings
+
+
+def _rule(remark: Remark) -> str:
+    if remark.kind in ("unknown-bits", "version"):
+        return "word-unused-bits" if remark.kind == "unknown-bits" else "word-version"
+    return "word-smem" if remark.kind in _MISTAKES else "word-suspect"
+
+
+@frozen
+class Step:
+    """The operands of one multiplication of an accumulation, in the order in which they are issued.
+
+    Args:
+        index: of the instruction.
+        operands: A and B, as far as they lie in shared memory.
+    """
+
+    index: int
+    operands: tuple[Operand, ...]
+
+
+#: Bytes of K that an instruction reads of an operand, and the same in 16-byte units.
+_K_BYTES, _K_UNITS = 32, 2
+
+
+def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
+    """Where the words of one accumulation do not go together: the index of the instruction, the rule, what was found.
+
+    >>> first = Operand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
+    >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
+    >>> [(index, found) for index, _, found in advance_findings(steps)]
+    [(2, 'found A moved by 5 units of 16 bytes, which is no whole number of K blocks of 32 bytes')]
+    """
+    for matrix in ("A", "B"):
+        row = [(step.index, one) for step in chain for one in step.operands if one.matrix == matrix]
+        yield from _of_one_operand(matrix, row)
+    yield from _of_both(chain)
+
+
+#: Rows of MN that a swizzle pattern has.
+ROWS = 8
+
+
+def _inside(one: Operand, moved: int) -> int:
+    """The row of the swizzle pattern that a K-major operand comes to begin in; 0 if it begins where one begins."""
+    span = getattr(_span(one), "span_bytes", 0)
+    return moved % (ROWS * span) // span if span >= _K_BYTES else 0
+
+
+def replace_offset(one: Operand, offset: int) -> Operand:
+    """The same operand, its word so far from its base."""
+    return Operand(one.matrix, one.arch, one.dtype, one.major, one.shape, one.word._replace(offset=offset))
+
+
+def _of_one_operand(matrix: str, row: list[tuple[int, Operand]]) -> Iterator[tuple[int, str, str]]:
+    for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
+        if not before.resolved or not after.resolved or before.word.base != after.word.base:
+            continue
+        changed = (before.word.value ^ after.word.value) & START_FREE
+        if changed:
+            names = [f.name for f in WORDS[after.arch].fields if f.mask & changed] or ["bits of no field"]
+            yield (
+                index,
+                "word-advance",
+                f"found {matrix} with another {', '.join(names)} than the instruction before it",
+            )
+        moved = distance(before, after)
+        if moved is not None and after.major == "K" and moved % _K_UNITS:
+            text = f"found {matrix} moved by {moved} units of 16 bytes"
+            yield index, "word-advance", f"{text}, which is no whole number of K blocks of {_K_BYTES} bytes"
+        elif moved is not None and after.major == "K" and (inside := _inside(after, 16 * moved)):
+            text = f"found {matrix} moved by {16 * moved} bytes, to row {inside} of a pattern of {ROWS}"
+            yield index, "word-suspect", f"{text}; the word counts in 16 bytes, {moved} of them"
+
+
+def distance(before: Operand, after: Operand) -> int | None:
+    """How far one operand starts behind another, in 16-byte units; None where that is not known."""
+    a, b = before.word, after.word
+    if a.base and a.base == b.base:
+        moved = b.offset - a.offset
+        if abs(moved) >= 1 << 14:  # some other field is another, or the start went round
+            return None
+        return moved
+    if a.mask & 0x3FFF == b.mask & 0x3FFF == 0x3FFF:
+        return (b.value & 0x3FFF) - (a.value & 0x3FFF)
+    return None
+
+
+def _blocks(operand: Operand, moved: int) -> int | None:
+    """The K block inside of a row of the swizzle that an operand is at, counted from where it was."""
+    mode = WORDS[operand.arch].decode(operand.word.value & START_FREE)["swizzle"]
+    span = getattr(mode, "span_bytes", 0)
+    if operand.major != "K" or span <= _K_BYTES:
+        return None
+    return moved // _K_UNITS % (span // _K_BYTES)
+
+
+def _of_both(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
+    """A and B of one instruction have to be at the same K block; and no two instructions at the same place."""
+    seen: set[tuple[int, int]] = set()
+    first = next((step for step in chain if len(step.operands) == 2), None)
+    for step in chain if first is not None else ():
+        if first is None or len(step.operands) != 2 or not all(o.resolved for o in (*step.operands, *first.operands)):
+            continue
+        moved = [distance(a, b) for a, b in zip(first.operands, step.operands, strict=True)]
+        if moved[0] is None or moved[1] is None or any(m % _K_UNITS for m in moved if m is not None):
+            continue
+        if (moved[0], moved[1]) in seen:
+            yield step.index, "word-repeated", "found the same A and B as in an instruction before it"
+        seen.add((moved[0], moved[1]))
+        at = [_blocks(o, m) for o, m in zip(step.operands, moved, strict=True) if m is not None]
+        spans = {_span(o) for o in step.operands}
+        if None not in at and len(spans) == 1 and at[0] != at[1]:
+            yield (
+                step.index,
+                "word-advance",
+                f"found A at K block {at[0]} and B at {at[1]} of their rows, counted from the first",
+            )
+
+
+def _span(operand: Operand) -> object:
+    return WORDS[operand.arch].decode(operand.word.value & START_FREE)["swizzle"]

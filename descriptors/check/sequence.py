@@ -1,0 +1,73 @@
+"""A sequence of events in, the first broken rule out: the emission protocol as a function.
+
+Both families run side by side: an event is told to the states that know it, so that a sequence may mix them.
+Source: the rules of ``broken``, each with its own.
+
+Law: what is put where a fix says leaves nothing to say.
+
+>>> mma = Mma(("f0", "f1"), shape="m64n8k16")
+>>> first_broken([mma, Commit(), Wait(0), Touch(("f0",))]).broken.rule.fix
+'insert wgmma.fence.sync.aligned before the mma_async'
+>>> first_broken([Fence(), mma, Commit(), Wait(0), Touch(("f0",))]) is None
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from descriptors.check import tcgen05, wgmma
+from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
+from descriptors.check.protocol_rules import Broken, Level
+from descriptors.frozen import frozen
+
+
+@frozen
+class Breach:
+    """Where a sequence breaks a rule.
+
+    Args:
+        index: of the event in the sequence.
+        event: the event.
+        broken: the rule, and what was found.
+    """
+
+    index: int
+    event: Event
+    broken: Broken
+
+    def __str__(self) -> str:
+        return f"event {self.index}, {self.event}: {self.broken}"
+
+
+def breaches(events: Iterable[Event]) -> Iterator[Breach]:
+    """Every breach of a rule, in order.
+
+    >>> [one.index for one in breaches([Mma(("f0",)), Touch(("f0",))])]
+    [0, 1]
+    """
+    warpgroup: wgmma.State = {}
+    tensor = tcgen05.TensorState()
+    for index, event in enumerate(events):
+        told: list[Broken] = []
+        if isinstance(event, Fence | Mma | Commit | Wait | Touch | Copy | Call | Round):
+            warpgroup, told = wgmma.step(warpgroup, event)
+        if not isinstance(event, Fence | Mma | Commit | Wait | Copy | Call | Round):
+            tensor, more = tcgen05.step(tensor, event)
+            told = [*told, *more]
+        yield from (Breach(index, event, one) for one in told)
+
+
+def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach | None:
+    """The first breach of a rule of this level; None where there is none.
+
+    Args:
+        events: what is issued, in the order of the program.
+        level: which rules count.
+
+    Source: as ``broken.RULES``.
+
+    >>> print(first_broken([Fence(), Mma(("f0",)), Commit(), Touch(("f0",))]).broken.rule.name)
+    wgmma-wait
+    """
+    return next((one for one in breaches(events) if one.broken.rule.level is level), None)

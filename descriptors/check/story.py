@@ -1,0 +1,183 @@
+"""The story of a kernel: its multiplications, the operands and tiles they read, what is in flight, tensor memory.
+
+Multiplications that follow one another into one accumulator are one *accumulation*; together they read a tile of K.
+Source: what ``multiplications`` reads off the instructions and their words.
+
+Law: every multiplication that is understood is in one accumulation.
+
+>>> told = explain_ptx(".version 8.8\\n.target sm_90a\\n.entry k() { ret; }")
+>>> told.kernels
+()
+"""
+
+from __future__ import annotations
+
+from descriptors.check.acts import Values, asked, number
+from descriptors.check.flow import Block, blocks
+from descriptors.check.fold import fold
+from descriptors.check.kernel_words import START_FREE, Operand, distance
+from descriptors.check.multiplications import Multiplication, chains, multiplications
+from descriptors.check.ptx_module import Function, parse
+from descriptors.check.views import Wgmma
+from descriptors.frozen import frozen
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.words.descriptor import WORDS
+from descriptors.text import Told, counted, word_text
+
+
+@frozen
+class Accumulation:
+    """Multiplications into one accumulator, one after the other.
+
+    Args:
+        lines: where they stand.
+        opcode: with its qualifiers.
+        shape: M, N, K of each, over both CTAs of a pair; zeros where that is not known.
+        first_adds: whether the first adds to the accumulator; None where that is not known.
+        operands: A and B in words, as far as they are known.
+        in_loop: whether a branch leads back over them.
+    """
+
+    lines: tuple[int, ...]
+    opcode: str
+    shape: tuple[int, int, int]
+    first_adds: bool | None
+    operands: tuple[str, ...]
+    in_loop: bool
+
+
+@frozen
+class Kernel:
+    """One function.
+
+    Args:
+        name: its name.
+        line: where it begins.
+        accumulations: in the order of the text.
+        columns: columns of each allocation of tensor memory; None for one that a register says.
+        waits: (line, N) of every ``wgmma.wait_group``.
+        commits: how many commits there are, of either family.
+        loads, stores: ``tcgen05.ld`` and ``tcgen05.st``.
+    """
+
+    name: str
+    line: int
+    accumulations: tuple[Accumulation, ...]
+    columns: tuple[int | None, ...]
+    waits: tuple[tuple[int, int], ...]
+    commits: int
+    loads: int
+    stores: int
+
+    @property
+    def in_flight(self) -> int:
+        """How many groups of ``wgmma`` may be in flight at once: one more than a wait leaves."""
+        return max((n for _, n in self.waits), default=-1) + 1
+
+
+@frozen
+class Story(Told):
+    """What a PTX text does with its tensor cores.
+
+    Args:
+        target: the ``.target``.
+        kernels: functions that multiply or use tensor memory.
+    """
+
+    target: str
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self.target or 'no target'}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
+
+
+def explain_ptx(text: str) -> Story:
+    """The story of every function of a PTX text that has tensor-core instructions.
+
+    Args:
+        text: the PTX.
+
+    Raises:
+        DescriptorError: if it is no PTX text.
+
+    Source: as ``check_ptx``.
+
+    >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 1;"
+    >>> explain_ptx(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {mma} }}").kernels[0].accumulations[0].shape
+    (64, 8, 16)
+    """
+    module = parse(text)
+    told = []
+    for function in module.functions:
+        if any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in function.code):
+            graph = blocks(function)
+            told.append(_kernel(function, fold(function, module.variables, asked(function), graph), graph))
+    return Story(module.target, tuple(told))
+
+
+def _kernel(function: Function, values: Values, graph: list[Block]) -> Kernel:
+    found = list(multiplications(function, values))
+    loops = [(b.end, t) for b in graph for t in (graph[n].start for n in b.next) if t < b.end]
+    code = function.code
+    sizes = [
+        number(one.operands[1], values.get(i, {}))
+        for i, one in enumerate(code)
+        if one.opcode.startswith("tcgen05.alloc") and len(one.operands) > 1
+    ]
+    waits = [
+        (one.line, one.operands[0])
+        for one in code
+        if one.opcode.startswith("wgmma.wait_group") and one.operands and isinstance(one.operands[0], int)
+    ]
+    return Kernel(
+        name=function.name,
+        line=function.line,
+        accumulations=tuple(_accumulation(c, loops) for c in chains(function, found, graph) if c),
+        columns=tuple(sizes),
+        waits=tuple((line, n) for line, n in waits if isinstance(n, int)),
+        commits=sum(one.opcode.startswith(("wgmma.commit_group", "tcgen05.commit")) for one in code),
+        loads=sum(one.opcode.startswith("tcgen05.ld") for one in code),
+        stores=sum(one.opcode.startswith("tcgen05.st") for one in code),
+    )
+
+
+def _accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> Accumulation:
+    first = chain[0]
+    shape = (0, 0, 0)
+    if isinstance(first.view, Wgmma):
+        shape = first.view.shape
+    elif first.described is not None:
+        shape = (first.described.m, first.described.n, first.described.k)
+    told = [_operand(name, chain) for name in ("A", "B")]
+    looped = any(start <= first.index < end for end, start in loops)
+    return Accumulation(tuple(one.line for one in chain), first.opcode, shape, first.adds, tuple(told), looped)
+
+
+def _operand(matrix: str, chain: list[Multiplication]) -> str:
+    row = [o for one in chain for o in one.operands if o.matrix == matrix]
+    if not row:
+        view = chain[0].view
+        place = "registers" if isinstance(view, Wgmma) else "tensor memory"
+        return f"{matrix} in {place}"
+    first = row[0]
+    what = f"{first.dtype} {first.major}-major {first.shape[0]}x{first.shape[1]}" if first.dtype else "of unknown type"
+    return f"{matrix} {what} in shared memory, {_word(first)}{_moves(row)}"
+
+
+def _word(one: Operand) -> str:
+    if not one.resolved:
+        return "word not resolved"
+    values = WORDS[one.arch].decode(one.word.value & START_FREE)
+    mode = values["swizzle"]
+    offsets = f"LBO {values['leading_byte_offset']}, SBO {values['stride_byte_offset']}"
+    swizzle = f"swizzle {mode}" if isinstance(mode, SwizzleMode) else str(mode)
+    return f"{swizzle}, {offsets}, word {word_text(one.word.value & START_FREE)} + start"
+
+
+def _moves(row: list[Operand]) -> str:
+    moved = [distance(row[0], one) for one in row[1:]]
+    if not moved:
+        return ""
+    return f", moved by {', '.join('?' if m is None else str(16 * m) for m in moved)} bytes"

@@ -1,0 +1,272 @@
+"""The state of ``wgmma`` in one warpgroup: which registers are idle, fenced, or in flight, and in which group.
+
+A register is *written* or *read* by ordinary code, and then needs a fence before an mma_async may have it; *fenced*; or
+*in flight* in a group of some age: 0 is the group that is still open, 1 the newest that was committed. ``wait_group N``
+completes the groups older than N. Where two paths meet, a register has the worse of its two states: the younger group,
+the missing fence. Only registers of some mma_async are kept, so that a state is as large as a kernel's accumulators.
+Source: PTX ISA 9.1, wgmma.fence, wgmma.mma_async, wgmma.commit_group, wgmma.wait_group.
+
+Law: where a state meets itself it stays, and the order of the two does not matter.
+
+>>> start, tails = [Fence(), Mma(("f0",), shape="m64n8k16")], ([], [Commit()], [Touch((), ("f0",))])
+>>> states = [run([*start, *tail])[0] for tail in tails]
+>>> all(meet(a, a) == a and meet(a, b) == meet(b, a) for a in states for b in states)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from descriptors.check.events import Call, Commit, Copy, Fence, Mma, Round, Touch, Wait, WgmmaEvent
+from descriptors.check.protocol_rules import Broken, broken
+from descriptors.frozen import frozen
+
+#: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.
+OLDEST = 8
+
+
+@frozen
+class Register:
+    """What is known of a register.
+
+    Args:
+        touched: what ordinary code did since the last fence: "" nothing, "read", "move" (a mov into it), "write", or
+            "never": no fence yet.
+        age: of the group in which it is in flight; None if it is not.
+        role: "D" for an accumulator, "A" for an operand in flight.
+        shape: of the mma_async that last had it as an accumulator since the last fence; "" for any.
+        waited: the least N of the wait_groups since its mma_async; None without one.
+        defined: whether anything was written to it.
+        carried: whether it came in flight over the way back of a loop.
+        counted: whether a ``wait_group`` that leaves groups in flight ended such a flight.
+    """
+
+    touched: str = "never"
+    age: int | None = None
+    role: str = "D"
+    shape: str = ""
+    waited: int | None = None
+    defined: bool = False
+    carried: bool = False
+    counted: bool = False
+
+
+_UNKNOWN = Register()
+State: TypeAlias = Mapping[str, Register]
+_WORSE = ("", "read", "move", "write", "never")
+
+
+def step(state: State, event: WgmmaEvent) -> tuple[State, list[Broken]]:
+    """The state after an event, and the rules that the event breaks.
+
+    A register that is not in the state was never seen.
+
+    >>> _, told = step({"f0": Register("", age=1)}, Touch(("f0",)))
+    >>> [one.rule.name for one in told]
+    ['wgmma-wait']
+    """
+    after = dict(state)
+    return after, apply(after, event)
+
+
+def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
+    """Change a state as an event does, and tell the rules that the event breaks; ``step`` leaves the state alone.
+
+    >>> state = {"f0": Register("", age=0)}
+    >>> apply(state, Commit()), state["f0"].age
+    ([], 1)
+    """
+    match event:
+        case Fence():
+            state.update({name: _fenced(one) for name, one in state.items() if one.touched or one.shape})
+            state[_FENCED] = Register("")
+        case Commit():
+            state.update({n: _committed(one) for n, one in state.items() if one.age is not None})
+        case Wait(pending):
+            state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
+        case Mma():
+            return _issue(state, event)
+        case Touch():
+            return _touch(state, event)
+        case Copy():
+            return _copy(state, event)
+        case Round():
+            state.update({n: _carried(one) for n, one in state.items() if one.age is not None})
+        case Call():
+            flying = tuple(name for name, one in state.items() if one.age is not None)
+            return [broken("wgmma-call", "found a call", flying[:4])] if flying else []
+    return []
+
+
+#: A name that no register has: whether a fence was passed, for registers that were not seen before.
+_FENCED = "<fence>"
+
+
+def _seen(state: State, name: str) -> Register:
+    fresh = Register("") if _FENCED in state and not state[_FENCED].touched else _UNKNOWN
+    return state.get(name, fresh)
+
+
+# A kernel has few kinds of registers and very many of them: what becomes of a kind is computed once.
+@lru_cache(maxsize=4096)
+def _fenced(one: Register) -> Register:
+    return replace(one, touched="", shape="")
+
+
+@lru_cache(maxsize=4096)
+def _committed(one: Register) -> Register:
+    return replace(one, age=min((one.age or 0) + 1, OLDEST))
+
+
+@lru_cache(maxsize=4096)
+def _carried(one: Register) -> Register:
+    return replace(one, carried=True)
+
+
+@lru_cache(maxsize=4096)
+def _waited(one: Register, pending: int) -> Register:
+    if one.age is not None and one.age > pending:
+        return replace(one, age=None, waited=None, carried=False, counted=one.carried and pending > 0)
+    return replace(one, waited=pending if one.waited is None else min(one.waited, pending))
+
+
+def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
+    told: list[Broken] = []
+    seen = {name: _seen(state, name) for name in (*event.accumulators, *event.a)}
+    unfenced = tuple(name for name, one in seen.items() if one.touched in ("write", "never"))
+    # An operand A that only was read needs no fence: reads do not disturb each other.
+    read = tuple(name for name in event.accumulators if seen[name].touched == "read")
+    moved = tuple(name for name, one in seen.items() if one.touched == "move")
+    other = tuple(n for n in event.accumulators if seen[n].shape not in ("", event.shape) and not seen[n].touched)
+    if unfenced:
+        since = (
+            "no fence before" if any(seen[n].touched == "never" for n in unfenced) else "a write since the last fence"
+        )
+        told.append(broken("wgmma-fence", f"found {since}", unfenced))
+    elif moved:
+        told.append(broken("wgmma-fence-moved", "found a mov since the last fence", moved))
+    elif read:
+        told.append(broken("wgmma-fence-read", "found a read since the last fence", read))
+    if other:
+        told.append(broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other))
+    if event.adds and (bare := tuple(n for n in event.accumulators if not seen[n].defined and seen[n].age is None)):
+        told.append(broken("wgmma-start", "found nothing that writes it", bare))
+    state.update(
+        {
+            name: replace(_fenced(seen[name]), age=0, role="A", waited=None, carried=False, counted=False)
+            for name in event.a
+        }
+    )
+    flying = Register("", age=0, shape=event.shape, defined=True)
+    state.update(dict.fromkeys(event.accumulators, flying))
+    return told
+
+
+def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
+    told: list[Broken] = []
+    for done, names in (("read", event.reads), ("move" if event.moves else "write", event.writes)):
+        flying = [name for name in names if name in state and state[name].age is not None]
+        told.extend(_early(state, flying, done))
+        counted = tuple(name for name in names if name in state and state[name].counted and state[name].role == "D")
+        if counted:
+            told.append(broken("wgmma-stage", f"found a {done}", counted))
+        for name in names:
+            state[name] = _touched(_seen(state, name), done)
+    return told
+
+
+@lru_cache(maxsize=4096)
+def _touched(one: Register, done: str) -> Register:
+    """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
+    worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
+    touched, defined = worst if one.age is None else one.touched, one.defined or done != "read"
+    if (touched, defined, one.counted) == (one.touched, one.defined, False):
+        return one
+    return replace(one, touched=touched, defined=defined, counted=False)  # told once
+
+
+def _early(state: State, flying: list[str], done: str) -> Iterable[Broken]:
+    """An access of registers in flight: which rule it breaks depends on what was done since the mma_async."""
+    for name in flying[:1]:
+        one, names = state[name], tuple(flying)
+        if one.role == "A":
+            rule = "wgmma-a-read" if done == "read" else "wgmma-a-changed"
+            yield broken(rule, f"found a {done} with its group in flight", names)
+        elif one.waited is None:
+            yield broken("wgmma-wait", f"found a {done} with no wait since its mma_async", names)
+        elif one.age == 0:
+            yield broken("wgmma-commit", f"found a {done} after a wait_group, with the mma_async not committed", names)
+        else:
+            text = f"found a {done} after wait_group {one.waited}; its group is the {_ordinal(one.age or 0)} newest"
+            yield broken("wgmma-wait-count", text, names)
+
+
+def _ordinal(number: int) -> str:
+    return {1: "1st", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
+
+
+def _copy(state: dict[str, Register], event: Copy) -> list[Broken]:
+    source, target = _seen(state, event.source), _seen(state, event.target)
+    if source.age is None or source.role == "A":
+        # What is moved after it was computed is as good as computed.
+        return _touch(state, Touch((event.source,), (event.target,), moves=source.touched != "write"))
+    told = [broken("wgmma-copied", "found a mov", (event.source,))]
+    if target.age is not None and event.target != event.source and event.target in state:
+        told.extend(_early(state, [event.target], "write"))
+    state[event.target] = source  # the copy is in flight as its source is
+    return told
+
+
+def meet(one: State, other: State) -> State:
+    """The state where two paths meet: of each register the worse.
+
+    >>> meet({"f0": Register("", age=2)}, {"f0": Register("", age=1)})["f0"].age
+    1
+    """
+    if one == other:
+        return one
+    names = dict.fromkeys((*one, *other))
+    met = {name: _worse(_seen(one, name), _seen(other, name)) for name in sorted(names) if name != _FENCED}
+    if _FENCED in one and _FENCED in other:
+        met[_FENCED] = Register("")
+    return met
+
+
+def _worse(a: Register, b: Register) -> Register:
+    return a if a is b else _worst(a, b)
+
+
+@lru_cache(maxsize=1 << 14)
+def _worst(a: Register, b: Register) -> Register:
+    if a == b:
+        return a
+    ages = [x.age for x in (a, b) if x.age is not None]
+    flying = [x for x in (a, b) if x.age is not None]
+    waits = [x.waited for x in flying]
+    return Register(
+        touched=max(a.touched, b.touched, key=_WORSE.index),
+        age=min(ages, default=None),
+        role=min((x.role for x in flying), default="D", key="DA".index),
+        shape=a.shape if a.shape == b.shape else "",
+        waited=None if None in waits else max((w for w in waits if w is not None), default=None),
+        defined=a.defined or b.defined,
+        carried=a.carried or b.carried,
+        counted=a.counted or b.counted,
+    )
+
+
+def run(events: Iterable[WgmmaEvent], state: State | None = None) -> tuple[State, list[Broken]]:
+    """The state after a sequence of events, and every rule that was broken on the way.
+
+    >>> run([Mma(("f0",)), Commit(), Wait(0)])[1][0].rule.name
+    'wgmma-fence'
+    """
+    now, told = state or {}, []
+    for event in events:
+        now, found = step(now, event)
+        told.extend(found)
+    return now, told

@@ -1,0 +1,289 @@
+"""The command ``descriptors derive``: from a tile or a layout to its descriptors, with the proof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from descriptors.cli.options import (
+    OptionsOnly,
+    address,
+    arch_option,
+    capacity,
+    complete,
+    extents_or_name,
+    instruction_options,
+    json_option,
+    need,
+    note,
+    noted,
+    numbers,
+    operand_options,
+    order_option,
+    staged,
+    stages_option,
+    tile_extents,
+    which_option,
+)
+from descriptors.output.tiles import derivation, explanation, subtiles
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive as derive_tile
+from descriptors.smem.derivation.proved import Proof, proved
+from descriptors.smem.operands.explicit import base_of
+from descriptors.smem.operands.operand import major_of
+from descriptors.smem.words.bitfield import SMEM_BYTES
+from layoutalg.cli.console import Status, json_text, say
+
+
+@click.command(cls=OptionsOnly)
+@operand_options
+@click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
+@click.option(
+    "--layout",
+    help="Instead of --tile any layout (MN, K, stages...), an expression of layoutalg eval, or what CuTe printed.",
+)
+@click.option(
+    "--mma",
+    callback=extents_or_name,
+    help="MNxK that one instruction reads of the shared memory of one CTA, in elements; or with --operand its name, "
+    "m64n128k16. Without it the layout is partitioned: ((MN,K), subtiles...).",
+)
+@click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
+@stages_option
+@order_option
+@click.option(
+    "--atom",
+    shell_complete=complete,
+    help="Name of the atom, where there are two: MN_SW128_32B_4ROWS.  [default: the canonical one]",
+)
+@arch_option
+@which_option
+@instruction_options
+@click.option(
+    "--legality",
+    default="strict",
+    show_default=True,
+    shell_complete=complete,
+    help="strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
+)
+@click.option("--base", callback=address, help="Address of the tile, in bytes.  [default: as printed, or 0]")
+@click.option(
+    "--capacity",
+    default=str(SMEM_BYTES),
+    callback=capacity,
+    show_default=True,
+    help="Bytes of shared memory that the tile must fit, or none.",
+)
+@click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof of the words.")
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
+)
+@json_option("Write the whole record as JSON.")
+@click.option(
+    "--subtile",
+    callback=numbers(","),
+    help="Only the word and the offset of one subtile: mn,k or mn,k,stage, like 0,2,3.",
+)
+@click.option("--words", is_flag=True, help="Only the word of every subtile, as a table.")
+@click.option(
+    "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
+)
+@click.option(
+    "--emit",
+    shell_complete=complete,
+    help="Write the code that builds and moves the descriptor: cuda header ptx cutedsl python.",
+)
+@click.option(
+    "--draw", "drawn", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
+)
+@click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
+@click.option(
+    "--symbolic",
+    is_flag=True,
+    is_eager=True,  # --tile is read with symbols then
+    help='Closed forms for a tile with symbols for positive integers: --tile "64*m x 64*k" (or 64*m,64*k).',
+)
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    shell_complete=complete,
+    help="Of the closed forms: text, latex, python or json.",
+)
+@click.pass_context
+def derive(
+    context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    compared: bool, drawn: str | None,
+    **given: Any,
+) -> Status:  # fmt: skip
+    """Derive the descriptors of a shared-memory tile, show every step, and prove them.
+
+    \b
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16
+    descriptors derive --dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16 --order 1,0
+    descriptors derive --dtype e4m3 --major K --swizzle 64B --tile 128x64 --mma 64x32 --arch sm90 --json
+    descriptors derive --dtype bf16 --unit cute --layout "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)"
+    descriptors derive --dtype u8 --major K --swizzle none --tile 128x64 --cp 128x256b
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda --name a
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic
+
+    The steps: the tile of canonical atoms, its partition into what one MMA instruction reads, the same in 16-byte
+    units, the canonical form whose two free steps are LBO and SBO, and the offset of each operand in the tile. Then
+    every address that the tensor core reads is compared with the place where the tile has that element.
+    """
+    _check_options(context, symbolic)
+    if symbolic:
+        say(_closed_forms(given, form))
+        return Status.ANSWER
+    if compared and given["cp"] is not None:
+        raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
+    if name is not None and emit is None:
+        raise click.UsageError("--name goes only with --emit")
+    _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
+    made = tile_of(given | {"stages": stages})
+    base = (base_of(given["layout"]) or 0) if base is None else base
+    first = made.descriptor_at(base)
+    report = None if unproved else proved(made, base=base)
+    if drawn is not None:
+        _draw(made, drawn)
+    first.encode()  # an address that no tile can have is refused before anything is told, proved or not
+    _remark(made, base, given["cta_group"])
+    if emit is not None:
+        say(_source_code(made, emit, "operand" if name is None else name))
+    elif explained:
+        say(explanation.explain(made))
+    elif words:
+        say(subtiles.tell_words(made, base))
+    elif subtile is not None:
+        one = subtiles.subtile_record(made, subtile, base)
+        say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
+    else:
+        line, data = _check(made) if compared else ("", {})
+        say(_whole(made, base, report, data) if as_json else noted(derivation.tell(made, base, report)))
+        if line and not as_json:
+            say(line)
+        return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
+    return Status.ANSWER
+
+
+def tile_of(given: dict[str, Any]) -> Derivation:
+    """The derivation that options name, not proved yet.
+
+    Args:
+        given: values of the options, by name; those that describe no operand are passed over.
+
+    Raises:
+        click.UsageError: if an option is missing that a tile needs.
+        DescriptorError: if there is no such derivation.
+    """
+    both = given["layout"] is not None  # for derive to refuse, if there is a tile too
+    need(
+        given
+        | {
+            "tile": None if both else given["tile"],
+            "major": major_of(given["swizzle"], given["major"]),
+            "mma": given["mma"] or given["cp"],
+        },
+        "major",
+        "swizzle",
+        "mma",
+    )
+    asked = {name: given[name] for name in _OPERAND}
+    return derive_tile(**{**asked, "tile": staged(given["tile"], given["stages"])}, verify=False)
+
+
+#: The options that describe an operand, which ``derive`` has as arguments.
+_OPERAND = (
+    "dtype",
+    "major",
+    "swizzle",
+    "unit",
+    "layout",
+    "mma",
+    "cp",
+    "order",
+    "atom",
+    "arch",
+    "operand",
+    "kind",
+    "cta_group",
+    "sparse",
+    "legality",
+    "capacity",
+)
+
+
+def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
+    """Say what a number on the command line came to, where another tool counts otherwise."""
+    if rows := made.descriptor_at(base).base_offset:
+        aligned = made.swizzle.alignment_bytes
+        text = f"{base} is not a multiple of {aligned}, so that base_offset is {rows}: the swizzle pattern starts with"
+        note(f"{text} the tile, as neither TMA nor CuTe write one", "warning")
+    if cta_group == 2 and made.instruction == "mma":
+        whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[made.operand]
+        note(f"with cta_group 2 each CTA holds {made.mma[0]} of {whole} {2 * made.mma[0]}; idesc counts both")
+
+
+def _whole(made: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
+    """The whole record, with the check if there was one."""
+    return json_text(derivation.record(made, base, report) | ({"check": check} if check else {}))
+
+
+def _check_answers(as_json: bool, **asked: Any) -> None:
+    """Refuse two answers at once; only that of one subtile is JSON too."""
+    wanted = [name for name, value in asked.items() if value not in (None, False)]
+    if len(wanted) > 1 or (as_json and wanted not in ([], ["subtile"], ["check"])):
+        raise click.UsageError(
+            "--json, --explain, --emit, --words and --subtile are different answers; give one of them, or --subtile "
+            "with --json" + ("; --check goes with the whole story or --json" if asked["check"] else "")
+        )
+
+
+def _check_options(context: click.Context, symbolic: bool) -> None:
+    """Refuse what the closed forms do not depend on, and ``--format`` without them."""
+    taken = {"tile", "dtype", "major", "swizzle", "mma", "order", "arch", "legality", "symbolic", "form"}
+    source = context.get_parameter_source
+    for option in context.command.params:
+        name = option.name or ""
+        if source(name) is click.core.ParameterSource.COMMANDLINE and (
+            name not in taken if symbolic else name == "form"
+        ):
+            raise click.UsageError(f"{option.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
+
+
+def _closed_forms(given: dict[str, Any], form: str) -> str:
+    from descriptors.output.tiles.closed_forms import record, write_formulas
+    from descriptors.smem.derivation.symbolic import (
+        derive_symbolic,  # a tile of numbers needs no symbols
+        parse_tile,
+    )
+
+    tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
+    made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})
+    return json_text(record(made)) if form == "json" else write_formulas(made, form)
+
+
+def _draw(made: Derivation, path: str) -> None:
+    from descriptors.show.pictures.levels import LevelsPicture  # nor a picture
+
+    LevelsPicture(made).save(path)
+    note(f"wrote {path}")
+
+
+def _check(made: Derivation) -> tuple[str, dict[str, Any]]:
+    from descriptors.cli.options import check  # nor the oracle
+
+    return check(made)
+
+
+def _source_code(made: Derivation, language: str, name: str) -> str:
+    from descriptors.smem.emitters.emit import emit  # nor a writer of code, unless it is asked for
+
+    return emit(made, language, name).removesuffix("\n")
+
+
+#: The commands that the group registers.
+commands = [derive]

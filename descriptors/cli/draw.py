@@ -1,0 +1,199 @@
+"""The command ``descriptors draw``: a tile, its parts and its words as pictures, in the terminal or in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from descriptors.cli.derive import derive
+from descriptors.cli.options import address, dtype_option, json_option, need, noted, numbers, staged, word
+from descriptors.cli.tma import filled_tile
+from descriptors.show.pictures.kinds import KINDS, Gallery, picture
+from descriptors.smem.debug.decode import decode
+from descriptors.smem.debug.diff import diff
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive as derive_tile
+from descriptors.smem.operands.explicit import base_of
+from descriptors.smem.operands.operand import as_swizzle_mode, major_of
+from descriptors.smem.tma.tma_plan import TmaError
+from layoutalg import Picture, evaluate
+from layoutalg.cli.console import json_text, line_width, say, wants_color, written
+
+#: The options of ``derive`` that describe what is drawn.
+_OPERAND = (
+    *("major", "swizzle", "unit", "tile", "layout", "mma", "cp", "stages", "order", "atom", "arch", "operand", "kind"),
+    *("cta_group", "sparse", "legality", "base", "capacity"),
+)
+
+#: What can be drawn; two of them of a word.
+NAMES = (*KINDS, "diff", "all")
+
+#: What the commands' pictures take besides the operand, and by which of them it is taken.
+_TAKEN = {
+    "colour": ("tile",),
+    "stage": ("levels", "tile", "atoms", "chunks", "advance", "banks", "word", "boxes", "all"),
+    "subtile": ("levels", "chunks", "banks", "word", "diff", "all"),
+    "access": ("banks",),
+    "access_bytes": ("banks",),
+    "number": ("banks",),
+}
+
+
+def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A word, if one is given."""
+    return None if text is None else word(context, parameter, text)
+
+
+#: Arguments and options of the command that are no decorators of it.
+_PARAMETERS: list[click.Parameter] = [
+    click.Argument(["what"], type=click.Choice(NAMES), metavar="WHAT"),
+    click.Argument(["word"], required=False, callback=_word),
+    *(one for one in derive.params if one.name in _OPERAND),
+]
+
+
+@click.command("draw", params=_PARAMETERS)
+@dtype_option(required=False)
+@click.option("--colour", "--color", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
+@click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
+@click.option(
+    "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"
+)
+@click.option("--access", help="Of banks: (threads, values) to an index of the tile.  [default: the rows of a chunk]")
+@click.option("--access-bytes", type=int, help="Bytes that a thread of --access moves at once.  [default: 16]")
+@click.option("--number", type=int, help="Which of the accesses of --access.  [default: 0]")
+@click.option("--pattern-start", callback=address, help="Of diff: where the swizzle pattern starts, in bytes.")
+@click.option(
+    "-o",
+    "--output",
+    help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
+)
+@json_option("Write the numbers of the picture as JSON.")
+def draw(what: str, word: int | None, output: str | None, as_json: bool, **given: Any) -> None:
+    """Draw a tile, or a word: in the terminal, or with -o into a file.
+
+    \b
+    levels   the four levels: tile, atom, subtile, chunk      chunks   one subtile's chunks, LBO and SBO as arrows
+    tile     every 16 bytes, coloured by --colour             advance  where each subtile starts, and the steps
+    atoms    the atoms in the order of memory                 banks    an access over 32 banks, before and after
+    boxes    the TMA boxes over the atoms                     word     a word as its fields (or: draw word 0x...)
+    swizzle  a swizzle mode by itself                         diff     a wrong word: draw diff 0x... with a tile
+    all      every one of them as SVG, with an index.html, into the folder -o
+
+    \b
+    descriptors draw levels --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 -o levels.svg
+    descriptors draw banks --dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16
+    descriptors draw word 0x4000404000010000 --dtype bf16 --major K
+    descriptors draw diff 0x4000002000010000 --arch sm90 --dtype bf16 --major K --swizzle 128B --tile 64x64 --mma 64x16
+    descriptors draw all --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 -o pictures
+    """
+    _check(what, word, output, as_json, given)
+    asked = {name: given.pop(name) for name in _TAKEN}
+    options = {name: value for name, value in asked.items() if value is not None}
+    if isinstance(options.get("access"), str):
+        options["access"] = evaluate(options["access"])
+    if what == "all":
+        say(_all(given, options, Path(output or "")))
+        return
+    made = _picture(what, word, given, options)
+    if output is not None:
+        told = written(made, output, as_json=as_json)
+        say(told if as_json or output == "-" else noted(told))
+    elif as_json:
+        say(json_text(made.record()))
+    else:
+        say(noted(made.text(color=wants_color(), width=line_width())))
+
+
+def _check(what: str, word: int | None, output: str | None, as_json: bool, given: dict[str, Any]) -> None:
+    """Refuse what the picture asked for does not take."""
+    for name, kinds in _TAKEN.items():
+        if given[name] is not None and what not in kinds:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes only with {', '.join(kinds)}")
+    if given["pattern_start"] is not None and what != "diff":
+        raise click.UsageError("--pattern-start goes only with diff")
+    if word is not None and what not in ("word", "diff"):
+        raise click.UsageError(f"a word goes only with word and diff, found {word:#x}")
+    if what == "diff" and word is None:
+        raise click.UsageError("diff needs the word to compare: descriptors draw diff 0x...")
+    if what == "all" and (output in (None, "", "-") or as_json):
+        raise click.UsageError("all writes files: give it a folder, -o DIR")
+    if given["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
+        raise click.UsageError("--dtype is missing")
+
+
+def _picture(what: str, word: int | None, given: dict[str, Any], options: dict[str, Any]) -> Picture:
+    if what == "swizzle":
+        need({**given, "tile": "any"}, "swizzle")
+        return picture(as_swizzle_mode(given["swizzle"]))
+    if what == "diff":
+        return _compared(word, given, options.get("subtile"))
+    if what == "word" and word is not None:
+        known = {name: given[name] for name in ("dtype", "major")}
+        shape = given["mma"] if isinstance(given["mma"], tuple) else None
+        return picture(decode(word, given["arch"], **known, shape=shape))
+    if what == "boxes" and given["mma"] is None and given["cp"] is None:
+        return _boxes(given, options)
+    base = _base(given)
+    return picture(_derived(given), what, base=base, **options)
+
+
+def _base(given: dict[str, Any]) -> int:
+    base: int | None = given.pop("base")
+    return (base_of(given["layout"]) or 0) if base is None else base
+
+
+def _derived(given: dict[str, Any]) -> Derivation:
+    """The tile, from the options that ``derive`` takes."""
+    given.pop("pattern_start", None)
+    given.pop("base", None)
+    told = given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]}
+    need(told, "major", "swizzle", "mma")
+    given["tile"] = staged(given["tile"], given.pop("stages"))
+    return derive_tile(**given, verify=False)
+
+
+def _boxes(given: dict[str, Any], options: dict[str, Any]) -> Picture:
+    """Boxes do not depend on what one instruction reads, so that none need be named."""
+    others = ("base", "cp", "atom", "operand", "kind", "cta_group", "sparse", "pattern_start")
+    kept = {name: value for name, value in given.items() if name not in others}
+    return picture(filled_tile(kept), "boxes", **options)
+
+
+def _compared(word: int | None, given: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
+    """A word against a tile, or a layout."""
+    base, pattern = given.pop("base"), given.pop("pattern_start")
+    made = _derived(given)
+    at = None if subtile is None else (*subtile, *(0,) * (len(made.tile) - 2))
+    found = diff(
+        word or 0, made.smem_tile, made.arch, dtype=made.element, major=made.major, shape=made.mma, subtile=at,
+        base=base, pattern_start=pattern or 0,
+    )  # fmt: skip
+    return picture(found)
+
+
+def _all(given: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
+    """Every picture of a tile into a folder: drawn first, then written, so that a refusal leaves nothing behind."""
+    base, made, left_out = _base(given), _derived(given), ""
+    drawn = {kind: picture(made, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
+    drawn["tile_bank"] = picture(made, "tile", **{**options, "colour": "bank"})
+    try:
+        drawn["boxes"] = picture(made, "boxes", **options)
+    except TmaError as error:
+        left_out = f"\nleft out boxes: {error}"
+    for one in drawn.values():
+        one.scene()  # whatever cannot be drawn is refused before the folder is made
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"-o must be a folder that can be made, found {folder}: {error.strerror}") from None
+    for name, one in drawn.items():
+        one.save(folder / f"{name}.svg")
+    Gallery(made.headline, tuple(drawn.items())).save(folder / "index.html")
+    return noted(f"wrote {len(drawn)} pictures and index.html to {folder}{left_out}")
+
+
+#: The commands that the group registers.
+commands = [draw]

@@ -1,0 +1,90 @@
+"""The command ``descriptors emit``: the code of several operands in one text.
+
+Law: of one operand it is what ``descriptors derive --emit`` writes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import click
+
+from descriptors.cli.derive import derive, tile_of
+from descriptors.cli.options import complete, dtype_option
+from descriptors.errors import DescriptorError, LayoutError
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.proved import proved
+from descriptors.smem.emitters.emit import emit as write
+from layoutalg.cli.console import say, told
+
+#: The options of ``derive`` that ask for another answer, or for one address.
+_NO_OPERAND = ("as_json", "subtile", "words", "explained", "emit", "name", "symbolic", "form", "compared", "base")
+
+
+@click.command(name="emit")
+@click.argument("language", shell_complete=complete)
+@click.argument("operands", nargs=-1, required=True, metavar="'NAME: OPTIONS'...")
+@dtype_option(required=False)
+@click.option("--arch", shell_complete=complete, help="sm90 or sm100, of operands that do not say it.")
+@click.option("--name", help="What the name of every operand begins with: gemm makes gemm_a of a.")
+@click.pass_context
+def emit(
+    context: click.Context, /, language: str, operands: Sequence[str], name: str | None, **common: str | None
+) -> None:
+    """Write the code of several operands as one text: LANGUAGE is cuda, header, ptx, cutedsl or python.
+
+    \b
+    descriptors emit cuda --dtype bf16 --arch sm90 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"
+    descriptors emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16" "b: --swizzle MN_SW128 --tile 128x64 --mma 128x16"
+
+    Each operand is a NAME, which all its identifiers begin with, a colon, and the options of descriptors derive that
+    describe it; --dtype and --arch may be given once for all. Every operand is proved before anything is written.
+    header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time.
+    """  # noqa: E501 - a command is one line
+    shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
+    if name is not None and not name.isidentifier():
+        raise click.UsageError(f"--name must be an identifier, found {name[:40]!r}", context)
+    found: dict[str, Derivation] = {}
+    for text in operands:
+        one, made = _operand(context, text, shared)
+        if one in found:
+            raise click.UsageError(f"operands must have a name each, all different, found {one!r} twice", context)
+        found[one] = made
+    if name is not None:
+        found = {f"{name}_{one}": made for one, made in found.items()}
+    say(write(list(found.values()), language, list(found)).removesuffix("\n"))
+
+
+def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str, Derivation]:
+    """One operand: its name, and the derivation that its options name, proved.
+
+    Raises:
+        click.UsageError: if it is not NAME: OPTIONS, or ``derive`` does not take them.
+        DescriptorError: naming the operand, if it has no descriptor.
+    """
+    name, colon, options = text.partition(":")
+    name = name.strip()
+    if not colon or not name.isidentifier():
+        must = "an operand must be a name, a colon, and options of descriptors derive"
+        raise click.UsageError(f"{must}, found {text[:60]!r}", context)
+    try:
+        words = shlex.split(options)
+        with derive.make_context("derive", [*shared, *words], parent=context) as own:
+            for option in derive.params:
+                given = own.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+                if given and option.name in _NO_OPERAND:
+                    raise click.UsageError(f"{option.opts[0]} describes no operand")
+            made = tile_of(own.params)
+            if not own.params["unproved"]:
+                proved(made)
+    except click.UsageError as error:
+        raise click.UsageError(f"operand {name}: {told(error)}", context) from None
+    except ValueError as error:  # a quotation that does not end, or an error of the family
+        message = str(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
+        raise DescriptorError(f"operand {name}: {message}") from None
+    return name, made
+
+
+#: The commands that the group registers.
+commands = [emit]

@@ -1,0 +1,142 @@
+"""The commands ``descriptors shapes``, ``idesc`` and ``decode-idesc``: instructions and their descriptors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from descriptors.cli.options import arch_option, complete, json_option, note, noted
+from descriptors.errors import DescriptorError, brief
+from descriptors.output.words import idesc as decoded
+from descriptors.output.words import instructions
+from descriptors.smem.instructions import idesc as words
+from descriptors.smem.instructions.rules import select_rows
+from layoutalg.cli.console import json_text, say
+
+_LEGALITY = click.Choice(["strict", "lenient", "off"])
+_MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
+_SOURCE = click.Choice(["smem", "tmem"])
+
+#: What decides the kind of an instruction.
+_KIND_OPTIONS = ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector")
+
+
+def as_word(text: str) -> int:
+    """The number that a word is written as: hexadecimal, binary or decimal.
+
+    Raises:
+        DescriptorError: if it is none.
+
+    >>> as_word("0x08200490") == as_word("136316048")
+    True
+    """
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise DescriptorError(f"decode-idesc: a word must be a number like 0x08200490, found {brief(text)}") from None
+
+
+@click.command()
+@arch_option
+@click.option(
+    "--kind",
+    shell_complete=complete,
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1.  [default: a list]",
+)
+@json_option("Write the rows as JSON.")
+def shapes(arch: str, kind: str | None, as_json: bool) -> None:
+    """Show the legal instructions: types, shapes, majors, swizzles and scale factors, each with its source.
+
+    \b
+    descriptors shapes --arch sm100 --kind f16
+    descriptors shapes --arch sm90
+
+    Rows marked "lenient only" are what some source allows and another does not.
+    """
+    found = select_rows(arch, kind)
+    say(json_text(instructions.record(found)) if as_json else instructions.tell(found))
+
+
+@click.command()
+@click.option("--a", "a_dtype", required=True, shell_complete=complete, help="Element type of A.")
+@click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
+@click.option(
+    "--d",
+    "d_dtype",
+    shell_complete=complete,
+    help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]",
+)
+@click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2; derive takes a half.")
+@click.option("--n", required=True, type=int, help="N.")
+@click.option("--k", type=int, help="K; only 96 need be said.")
+@click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
+@click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
+@click.option("--a-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of A.")
+@click.option("--b-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of B.")
+@click.option("--a-source", type=_SOURCE, default="smem", show_default=True, help="Where A lies.")
+@click.option("--negate-a", is_flag=True, help="Multiply with -A.")
+@click.option("--negate-b", is_flag=True, help="Multiply with -B.")
+@click.option("--saturate", is_flag=True, help="Clamp integer results.")
+@click.option("--sparse", is_flag=True, help="A is stored without its zeros.")
+@click.option(
+    "--sparsity-selector", type=int, default=0, show_default=True, help="Which metadata columns a sparse one reads."
+)
+@click.option("--ws", is_flag=True, help="The weight-stationary form.")
+@click.option("--max-shift", type=int, default=0, show_default=True, help="0, 8, 16 or 32, with --ws.")
+@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
+@click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
+@click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data id of A.")
+@click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data id of B.")
+@click.option(
+    "--legality",
+    type=_LEGALITY,
+    default="strict",
+    show_default=True,
+    help="strict: what all sources allow; lenient: what any does; off: whatever fits the fields.",
+)
+@json_option("Write the word and its fields as JSON.")
+def idesc(as_json: bool, **options: Any) -> None:
+    """Build the instruction descriptor of a tcgen05.mma (sm100), checked to be a legal instruction.
+
+    \b
+    descriptors idesc --a bf16 --m 128 --n 256 --b-major MN
+    descriptors idesc --a e2m1 --m 256 --n 256 --cta-group 2 --scale-dtype ue4m3
+    """
+    kind = words.as_kind(**{name: options[name] for name in _KIND_OPTIONS})
+    word = words.idesc(**options)
+    if kind.startswith("mx") and options["kind"] is None and options["scale_dtype"] is None:
+        other = "; with --scale-dtype ue4m3 it is mxf4nvf4" if kind == "mxf4" else ""
+        note(f"kind {kind} is assumed, as --scale-dtype is not given{other}")
+    if options["cta_group"] == 2:
+        m, n = options["m"], options["n"]
+        note(
+            f"M {m} and N {n} are over both CTAs; derive takes what one holds, {m // 2} of M for A, {n // 2} of N for B"
+        )
+    _say(words.decode_idesc(word, kind), as_json)
+
+
+@click.command("decode-idesc")
+@click.argument("word")
+@click.option(
+    "--kind",
+    required=True,
+    shell_complete=complete,
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4: the word does not say it.",
+)
+@json_option("Write the fields as JSON.")
+def decode_idesc(word: str, kind: str, as_json: bool) -> None:
+    """Name every field of an instruction descriptor (sm100) and warn of what is illegal.
+
+    \b
+    descriptors decode-idesc 0x08410490 --kind f16
+    """
+    _say(words.decode_idesc(as_word(word), kind), as_json)
+
+
+def _say(found: words.DecodedInstruction, as_json: bool) -> None:
+    say(json_text(decoded.record(found)) if as_json else noted(decoded.tell(found)))
+
+
+#: The commands that the group registers.
+commands = [shapes, idesc, decode_idesc]

@@ -1,1 +1,0 @@
-"""The commands on one operand: its tile, its words, its copies, its pictures."""

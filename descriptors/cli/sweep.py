@@ -1,0 +1,190 @@
+"""The command ``descriptors search``: a table of the ways to lay a tile out, best first.
+
+The command ``descriptors formulas``.
+
+The command ``descriptors atlas``.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from descriptors.cli.options import (
+    OptionsOnly,
+    address,
+    arch_option,
+    complete,
+    dtype_option,
+    extents_or_name,
+    instruction_options,
+    json_option,
+    legality_option,
+    noted,
+    numbers,
+    which_option,
+)
+from descriptors.output import search as found_text
+from descriptors.output import summary
+from descriptors.output.tiles.formulas import record, record_proof, tell_proof, write_table
+from descriptors.smem.instructions.rules import as_mode
+from descriptors.smem.operands.operand import as_major, as_swizzle_mode
+from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.sweep.atlas import atlas as make
+from descriptors.sweep.formulas import formulas as every_row
+from descriptors.sweep.lattice import lattice
+from descriptors.sweep.search import survey
+from layoutalg.cli.console import Status, json_text, say
+
+
+@click.command(cls=OptionsOnly)
+@click.option("--tile", required=True, callback=numbers("x"), help="MNxK of one stage, in elements.")
+@dtype_option()
+@click.option("--mma", required=True, callback=extents_or_name, help="MNxK that one instruction reads, or m64n128k16.")
+@arch_option
+@click.option("--major", shell_complete=complete, help="K or MN only.  [default: both]")
+@which_option
+@click.option("--stages", default=1, show_default=True, help="Copies of the tile, each at an aligned address.")
+@click.option(
+    "--smem", default=str(SMEM_BYTES), show_default=True, callback=address, help="Bytes of shared memory for them."
+)
+@click.option(
+    "--producer",
+    default="tma",
+    show_default=True,
+    help="Who fills the tile: tma; rows or columns (a warp that stores 16 bytes a lane along K or MN, where those lie "
+    "side by side); or a layout (threads, values) to an index into the tile, MN fastest.",
+)
+@click.option("--pad", is_flag=True, help="Round the tile up, where a candidate needs it, to whole atoms and operands.")
+@instruction_options
+@legality_option
+@click.option("--top", type=click.IntRange(1), help="Show only so many of the best.")
+@click.option("--all", "every", is_flag=True, help="List every refused candidate with its whole reason.")
+@json_option("Write everything as JSON.")
+def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
+    """Find every way to lay a tile out that the tensor core reads, proved, the cheapest first.
+
+    \b
+    descriptors search --tile 128x64 --dtype bf16 --mma 64x16
+    descriptors search --tile 128x64 --dtype bf16 --mma 64x16 --stages 6 --smem 65536 --top 3
+    descriptors search --tile 128x64 --dtype e4m3 --mma 128x32 --producer rows --json
+    descriptors search --tile 64x64 --dtype bf16 --mma 64x16 --producer "((8,4),8):((512,1),64)"
+
+    Each (major, swizzle, stacking order of the atoms) is checked against the tables of instructions, derived, and
+    compared with what the tensor core reads, element by element, at every stage. What fits and does not carry comes
+    first; then, with --producer tma, the fewest boxes, waste and wavefronts; with plain stores the fewest wavefronts,
+    waste and boxes. The table ends with what its columns mean. Exit status 1 if nothing was found.
+    """
+    found = survey(**given)
+    if as_json:
+        say(json_text({**found_text.record(found, top), "request": given}))  # the request as it was typed
+    else:
+        say(noted(found_text.tell(found, top, every)))
+    return Status.ANSWER if found.findings else Status.DIFFERENCE
+
+
+@click.command()
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    shell_complete=complete,
+    help="text, markdown, latex or json.",
+)
+@click.option("--major", shell_complete=complete, help="Only the rows of this major: K or MN.")
+@click.option(
+    "--swizzle",
+    shell_complete=complete,
+    help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.",
+)
+@click.option("--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements this wide.")
+@click.option("--prove", is_flag=True, help="Prove every row for all sizes; exit status 1 if one does not hold.")
+def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None, prove: bool) -> Status:
+    """LBO, SBO and the steps of the start address as formulas in the extents of the tile, for every operand.
+
+    \b
+    descriptors formulas
+    descriptors formulas --format latex --major MN
+    descriptors formulas --swizzle 128B --bits 16
+    descriptors formulas --prove
+
+    For one family of tiles with its own symbols: descriptors derive --symbolic.
+    """
+    wanted_major = None if major is None else as_major(major)
+    wanted_mode = None if swizzle is None else as_swizzle_mode(swizzle)
+    kept = tuple(
+        row
+        for row in every_row()
+        if wanted_major in (None, row.derivation.major)
+        and wanted_mode in (None, row.derivation.swizzle)
+        and bits in (None, str(row.derivation.element.storage_bits))
+    )
+    proof = record_proof(kept) if prove else {}
+    say(json_text({"formulas": record(kept), **proof}) if form == "json" else write_table(kept, form))
+    if prove and form != "json":
+        say(("" if form == "text" else "% " if form == "latex" else "\n") + tell_proof(kept))
+    return Status.ANSWER if all(row["proved"] for row in proof.get("proof", ())) else Status.DIFFERENCE
+
+
+@click.command()
+@click.argument("output", type=click.Path(dir_okay=True))
+@click.option(
+    "--tile", required=True, help="Ranges MNxK or MNxKxSTAGES: 64:256:64x64,128 is (64,128,192,256) x (64,128)."
+)
+@click.option(
+    "--mma", default="64,128xauto", show_default=True, help="Ranges MNxK that one instruction reads; auto is 32 bytes."
+)
+@click.option(
+    "--dtype",
+    default="all",
+    show_default=True,
+    shell_complete=complete,
+    help="Element types, with commas between them.",
+)
+@click.option("--major", default="all", show_default=True, shell_complete=complete, help="K, MN or both.")
+@click.option(
+    "--swizzle",
+    default="all",
+    show_default=True,
+    shell_complete=complete,
+    help="Swizzle modes, with commas between them.",
+)
+@click.option("--order", default="all", show_default=True, help="mn (atoms stacked along MN first), k, default.")
+@click.option("--arch", default="all", show_default=True, shell_complete=complete, help="sm90, sm100 or both.")
+@click.option("--operand", default="either", show_default=True, help="A, B, either, or several.")
+@legality_option
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 4096), help="Processes.")
+@click.option("--no-verify", "unproved", is_flag=True, help="Derive only; no proofs.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def atlas(
+    output: str, tile: str, mma: str, dtype: str, major: str, swizzle: str, order: str, arch: str, operand: str,
+    legality: str, workers: int, unproved: bool, quiet: bool,
+) -> Status:  # fmt: skip
+    """Derive and prove a whole lattice of operands; write a row for each to OUTPUT (.jsonl, or .parquet: a folder).
+
+    \b
+    descriptors atlas rows.jsonl --tile 64:256:64x64:256:64 --dtype bf16,e4m3 --workers 2
+    descriptors atlas rows.parquet --tile 128x64x1:4 --mma 64,128xauto --arch sm100 --swizzle 128B
+
+    A run that was killed goes on where it stopped when it is started again, and loses no row; one run at a time writes
+    to an output, and what is no atlas is never touched. A point that has no descriptor is a row with the reason. Exit
+    status 1 if a proof failed, in this run or in one before it.
+    """
+    points = lattice(
+        tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,
+        legality=as_mode(legality),
+    )  # fmt: skip
+    if quiet or not sys.stderr.isatty():
+        done = make(points, output, prove=not unproved, workers=workers)
+    else:
+        with click.progressbar(length=len(points), label="atlas", file=sys.stderr) as bar:
+            done = make(points, output, prove=not unproved, workers=workers, progress=bar.update)
+    say(summary.tell(done))
+    return Status.ANSWER if done.ok else Status.DIFFERENCE
+
+
+#: The commands that the group registers.
+commands = [search, formulas, atlas]

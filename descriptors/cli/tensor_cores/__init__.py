@@ -1,1 +1,0 @@
-"""The commands on what tensor cores have: instructions, their descriptors, tensor memory."""

@@ -1,0 +1,77 @@
+"""The command ``descriptors tma``: the tensor copies that fill a tile, told and proved.
+
+``commands`` is for the group in ``descriptors.cli``, which also turns an error into one line and exit status 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from descriptors.cli.derive import derive
+from descriptors.cli.options import OptionsOnly, json_option, need, staged
+from descriptors.output.plan import record, tell
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive as derive_tile
+from descriptors.smem.instructions.rules import as_mode
+from descriptors.smem.operands.atoms import canonical_atom
+from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
+from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.tma.tma_planner import tma_plan
+from layoutalg.cli.console import json_text, say
+
+#: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
+_TILE_OPTIONS = (
+    "dtype",
+    "major",
+    "swizzle",
+    "unit",
+    "tile",
+    "layout",
+    "mma",
+    "stages",
+    "order",
+    "arch",
+    "legality",
+    "capacity",
+)
+
+
+@click.command(cls=OptionsOnly, params=[option for option in derive.params if option.name in _TILE_OPTIONS])
+@click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
+@json_option("Write the plan as JSON, with every box.")
+def tma(rank: int, as_json: bool, **given: Any) -> None:
+    """Plan the tensor copies (TMA) that fill a shared-memory tile, and prove them.
+
+    \b
+    descriptors tma --dtype bf16 --major K --swizzle 128B --tile 128x128
+    descriptors tma --dtype bf16 --major MN --swizzle 64B --tile 128x128x4 --json
+    descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 3
+
+    The plan: what cuTensorMapEncodeTiled is told (data type, swizzle, box), how many boxes there are, and where each
+    comes from and goes to. With --rank 3 or more a dimension of the tensor may appear as two, for fewer and larger
+    boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
+    --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
+    """
+    plan = tma_plan(filled_tile(given), rank)
+    proved = plan.verify()
+    say(json_text(record(plan, proved)) if as_json else tell(plan, proved))
+
+
+def filled_tile(given: dict[str, Any]) -> Derivation:
+    """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
+    given["tile"] = staged(given["tile"], given.pop("stages"))
+    as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
+    if given["tile"] is None and given["layout"] is None:
+        raise click.UsageError("give either --tile or --layout, found neither")
+    if given["mma"] is None and given["layout"] is None:
+        need(given | {"major": major_of(given["swizzle"], given["major"])}, "major", "swizzle")
+        atom = canonical_atom(as_major(major_of(given["swizzle"], given["major"])), as_swizzle_mode(given["swizzle"]))
+        extents = plain(atom.in_elements(as_element_type(given["dtype"]))).shape
+        given = {**given, "mma": extents, "legality": "off"}
+    return derive_tile(**given, verify=False)
+
+
+#: The commands that the group registers.
+commands = [tma]

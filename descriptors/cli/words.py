@@ -1,0 +1,208 @@
+"""The commands ``descriptors decode`` and ``read``: what a word says, and what it makes the tensor core read.
+
+The command ``descriptors match``: whether a layout has a canonical form.
+
+The commands ``descriptors diff`` and ``candidates``: a layout against a word, and against every form.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from descriptors.cli.options import (
+    address,
+    arch_option,
+    complete,
+    derived_tile,
+    dtype_option,
+    json_option,
+    major_option,
+    noted,
+    numbers,
+    operand_options,
+    tile_options,
+    unit_option,
+    word,
+    word_options,
+)
+from descriptors.errors import DescriptorError
+from descriptors.output.tiles import match as matched
+from descriptors.output.words import candidates as candidate_list
+from descriptors.output.words import decoded, fetched
+from descriptors.output.words import diff as difference
+from descriptors.smem.debug.candidates import candidates as try_forms
+from descriptors.smem.debug.decode import decode as decode_word
+from descriptors.smem.debug.decode import expectations
+from descriptors.smem.debug.diff import diff as compare
+from descriptors.smem.debug.read import read as read_word
+from descriptors.smem.operands.explicit import Given
+from descriptors.smem.operands.match import match as match_layout
+from descriptors.text import extents_text
+from layoutalg.cli.console import Status, json_text, say
+
+
+@click.command()
+@operand_options
+@click.argument("layout", required=False)
+@tile_options("LAYOUT", swizzle=False)
+@click.option("--mma", callback=numbers("x"), help="MNxK of the tile that one instruction reads.  [default: all]")
+@json_option("Write the match as JSON.")
+def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **given: Any) -> None:
+    """Match the LAYOUT of one operand (MN, K), or a tile's, with its canonical form, or say which mode fails.
+
+    \b
+    descriptors match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
+    descriptors match "S<3,3,3> o 0 o (64,16):(64,1)" --dtype bf16
+    descriptors match "S<3,4,3> o 0 o (64,16):(64,1)" --dtype bf16 --unit cute
+    descriptors match --tile 64x64 --dtype bf16 --major MN --swizzle 128B --mma 64x16
+    """
+    tile = derived_tile(layout, "LAYOUT", given, own=("swizzle",), dtype=given["dtype"], major=given["major"], mma=mma)
+    if tile is None and mma is not None:
+        raise click.UsageError("--mma goes only with --tile")
+    found = match_layout(layout or "", **given) if tile is None else tile.match
+    say(json_text(matched.record(found)) if as_json else matched.tell(found))
+
+
+def _word_or_none(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A callback that reads a 64-bit word, if there is one."""
+    return None if text is None else word(context, parameter, text)
+
+
+#: What ``--shape`` is of a word.
+READS = "MNxK that one instruction reads, in elements."
+
+
+@click.command()
+@click.argument("word", callback=word)
+@word_options(known=False, shape=READS)
+@click.option(
+    "--expect",
+    "expected",
+    multiple=True,
+    shell_complete=complete,
+    metavar="SWIZZLE|FIELD=VALUE",
+    help="What it must say, like 64B or stride_byte_offset=512; exit status 1 if it does not. May be repeated.",
+)
+def decode(
+    word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool,
+    expected: tuple[str, ...],
+) -> Status:  # fmt: skip
+    """Name every field of the descriptor WORD, in bytes, with warnings.
+
+    \b
+    descriptors decode 0x4000404000010000
+    descriptors decode 0x4000004000010002 --arch sm90 --dtype bf16 --major K --shape 64x16
+    descriptors decode 0x4000404000010000 --expect 128B --expect stride_byte_offset=1024
+
+    The major, the type and the shape are not in the word: the more of them is told, the more can be said.
+    """
+    found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
+    meant = expectations(found, expected)
+    say(json_text(decoded.record(found, meant)) if as_json else noted(decoded.tell(found, meant)))
+    return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
+
+
+@click.command()
+@click.argument("word", callback=_word_or_none, required=False)
+@word_options(known=True, shape=READS)
+@tile_options("WORD")
+@click.option("--all", "everything", is_flag=True, help="Show every row and column.")
+def read(
+    word: int | None, arch: Any, dtype: str, major: Any, shape: tuple[int, int] | None, as_json: bool,
+    everything: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Show what the tensor core would fetch for the descriptor WORD, or for that of a tile at address 0.
+
+    \b
+    descriptors read 0x4000404000010000 --dtype bf16 --major K --shape 64x16
+    descriptors read 0x8000002001000000 --arch sm90 --dtype f16 --major MN --shape 64x16 --json
+    descriptors read --tile 64x64 --swizzle 64B --mma 64x16 --dtype bf16 --major K
+
+    A cell is the shared-memory address of 16 bytes, which the tensor core always reads together.
+    """
+    tile = derived_tile(word, "WORD", given, dtype=dtype, major=major, mma=shape, arch=arch)
+    if tile is not None:
+        word, shape = tile.descriptor.encode(), tile.mma
+    if shape is None:
+        raise click.UsageError("--shape is missing: MNxK that one instruction reads, like 64x16")
+    if len(shape) != 2:
+        raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
+    assert word is not None  # it was typed, or the tile's
+    found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
+    say(json_text(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))
+
+
+_READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
+
+
+@click.command()
+@click.argument("word", callback=word)
+@click.argument("layout", required=False)
+@word_options(known=True, shape=_READS)
+@tile_options("LAYOUT")
+@click.option(
+    "--subtile", callback=numbers(","), help="Which operand of a larger layout, like 0,3.  [default: the first]"
+)
+@click.option(
+    "--base", callback=address, help="Address of the layout's offset 0, in bytes.  [default: as the word starts]"
+)
+@click.option(
+    "--pattern-start", default="0", callback=address, help="Address where the swizzle pattern starts, in bytes."
+)
+@unit_option
+def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
+    """Compare what the tensor core reads for the descriptor WORD with LAYOUT or a tile; exit status 1 if they differ.
+
+    \b
+    descriptors diff 0x4000002000010000 "S<3,3,3> o 0 o (64,16):(64,1)" --arch sm90 --dtype bf16 --major K
+    descriptors diff 0x4000004000010040 --tile 64x64 --swizzle 64B --mma 64x16 --dtype bf16 --major K --arch sm90
+    descriptors diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute --dtype bf16 --major K --shape 64x16
+
+    LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
+    first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
+    """
+    found = compare(word, _layout(layout, given), **given)
+    say(json_text(difference.record(found)) if as_json else noted(difference.tell(found)))
+    return Status.ANSWER if found.ok else Status.DIFFERENCE
+
+
+@click.command()
+@click.argument("layout", required=False)
+@dtype_option()
+@click.option("--shape", "--mma", "shape", callback=numbers("x"), help=_READS)
+@major_option
+@tile_options("LAYOUT")
+@arch_option
+@unit_option
+@json_option("Write the answer as JSON.")
+def candidates(layout: str | None, major: str | None, as_json: bool, **given: Any) -> None:
+    """Which swizzles and majors fit LAYOUT, or a tile, and why each of the others does not.
+
+    \b
+    descriptors candidates "(64,16):(64,1)" --dtype bf16
+    descriptors candidates "((8,16),(64,2)):((64,512),(1,8192))" --dtype bf16 --shape 64x16 --arch sm90
+    descriptors candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16
+
+    LAYOUT is (MN, K) in CuTe's notation. Plain, it says where elements lie before a swizzle, and any swizzle may fit;
+    swizzled, only its own may. Each descriptor shown has been proved against the layout.
+    """
+    if layout is not None and major is not None:
+        raise click.UsageError("--major goes only with --tile")
+    found = try_forms(_layout(layout, given, major), **given)
+    say(json_text({"candidates": candidate_list.record(found)}) if as_json else noted(candidate_list.tell(found)))
+
+
+def _layout(layout: str | None, given: dict[str, Any], major: str | None = None) -> Given:
+    """The layout that is asked about: as it was typed, or that of the tile, whose options are taken out."""
+    reads = {"dtype": given["dtype"], "major": given.get("major", major), "mma": given["shape"], "arch": given["arch"]}
+    tile = derived_tile(layout, "LAYOUT", given, **reads)
+    if tile is None:
+        return layout or ""
+    given["shape"], given["unit"] = tile.mma, "elements"
+    return tile.smem_tile
+
+
+#: The commands that the group registers.
+commands = [match, decode, read, diff, candidates]

@@ -1,0 +1,65 @@
+r"""The figures of a lesson: a layout's notation, or the Python that makes a picture.
+
+Law: a layout drawn from its notation and drawn by Python is one picture.
+
+>>> by_python = figure("picture", "from layoutalg import *\ndraw(Layout((4, 8), (8, 1)))")
+>>> figure("figure", "(4,8):(8,1)").svg() == by_python.svg()
+True
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.show.pictures.kinds import picture
+from descriptors.smem.debug.diff import diff
+from descriptors.smem.words.descriptor import Arch
+from layoutalg import Picture, draw, evaluate
+
+
+def figure(kind: str, text: str) -> Picture:
+    """What a part of a lesson shows.
+
+    Args:
+        kind: ``figure``, a layout as the notation writes it, or ``picture``, lines of Python with their own imports,
+            the last of which is a picture.
+        text: the block.
+
+    Raises:
+        DescriptorError: if it is no picture in the end.
+
+    >>> figure("picture", '''
+    ... from descriptors import derive, picture
+    ... tile = derive((128, 128), "bf16", "K", "128B", (64, 16))
+    ... picture(tile, "chunks")
+    ... ''').svg()[:4]
+    '<svg'
+    """
+    made = draw(evaluate(text)) if kind == "figure" else _last(text)
+    if not isinstance(made, Picture):
+        raise DescriptorError(f"picture: the last line must be a picture, found {type(made).__name__}; {text[:60]!r}")
+    return made
+
+
+def unanswered(word: int, layout: str, arch: Arch, **asked: Any) -> Picture:
+    """What a broken word does, as ``diff`` draws it, without the word that would be right: an exercise asks for that.
+
+    >>> shown = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")
+    >>> "read from elsewhere" in shown.svg(), "right word" in shown.svg()
+    (True, False)
+    """
+    found = diff(word, layout, arch, **asked)
+    return picture(replace(found, right_word=None, right_major=None, changes=()))
+
+
+def _last(text: str) -> object:
+    """The value of the last expression of some lines; what they use they import. They are the lesson's own."""
+    lines = ast.parse(text.strip()).body
+    if not lines or not isinstance(lines[-1], ast.Expr):
+        raise DescriptorError(f"picture: the last line must be an expression, found {text[:60]!r}")
+    known: dict[str, object] = {}
+    exec(compile(ast.Module(lines[:-1], []), "<picture>", "exec"), known)  # noqa: S102
+    return eval(compile(ast.Expression(lines[-1].value), "<picture>", "eval"), known)  # noqa: S307

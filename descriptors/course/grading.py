@@ -1,0 +1,102 @@
+"""What an answer is worth: judged by the law of the operation, by enumeration, or by what a tensor core would read.
+
+No exercise has a key: the solution of its file is one right answer among others, and goes through the same judge.
+
+Law: what is not right comes with a hint.
+
+>>> from descriptors.course.source import EXAMPLE, parse
+>>> (exercise,) = parse(EXAMPLE).exercises
+>>> [grade(exercise, answer) for answer in ("2:4", "(2,1):(4,7)", "2:3")]
+[None, None, 'is 3 at index 1, must be 4']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from descriptors.course.judges import (
+    accesses,
+    advance,
+    arithmetic,
+    every,
+    layouts,
+    protocol,
+    shift,
+    swizzles,
+    threads,
+    words,
+)
+from descriptors.course.judges import (
+    claimed_cells as cells,
+)
+from descriptors.course.judges import (
+    claimed_instructions as instructions,
+)
+from descriptors.course.judges import (
+    claimed_offsets as offsets,
+)
+from descriptors.course.judges import (
+    claimed_places as places,
+)
+from descriptors.course.judges.typed import layout_of
+from descriptors.course.source import Exercise, Vote
+from descriptors.errors import DescriptorError
+from layoutalg import LayoutError, broken_law, evaluate, law_names, size
+
+#: The judges that are no law of one operation.
+JUDGES: dict[str, Callable[..., str | None]] = {
+    **layouts.JUDGES,
+    **accesses.JUDGES,
+    **words.JUDGES,
+    **arithmetic.JUDGES,
+    **threads.JUDGES,
+    **swizzles.JUDGES,
+    **advance.JUDGES,
+    **protocol.JUDGES,
+    **shift.JUDGES,
+    **places.JUDGES,
+    **offsets.JUDGES,
+    **instructions.JUDGES,
+    **cells.JUDGES,
+    **every.JUDGES,
+}
+
+
+def grade(exercise: Exercise | Vote, answer: str) -> str | None:
+    """What is wrong with an answer, as a hint; None if it is right.
+
+    Args:
+        exercise: the question, or a vote.
+        answer: what the student typed.
+
+    >>> from descriptors.course.source import EXAMPLE, parse
+    >>> grade(parse(EXAMPLE).exercises[0], "2:?")
+    'is still to be filled in: 2:?'
+    """
+    mine = answer.strip()
+    if not attempted(mine):
+        return f"is still to be filled in: {mine}"
+    try:
+        if exercise.judge in law_names():
+            wrong = broken_law(exercise.judge, layout_of(mine), *map(_operand, exercise.operands))
+        else:
+            wrong = JUDGES[exercise.judge](mine, *exercise.operands)
+        if wrong is None and exercise.size is not None and size(layout_of(mine)) != exercise.size:
+            wrong = f"has {size(layout_of(mine))} elements, must have {exercise.size}"
+    except (LayoutError, DescriptorError) as error:
+        return f"cannot be read as an answer: {error}"
+    return wrong
+
+
+def attempted(answer: str) -> bool:
+    """Whether anything was tried: nothing is left to be filled in.
+
+    >>> attempted("(4,?):(1,?)"), attempted("(4,8):(1,4)")
+    (False, True)
+    """
+    return "?" not in answer
+
+
+def _operand(value: Any) -> Any:
+    return evaluate(value) if isinstance(value, str) else value

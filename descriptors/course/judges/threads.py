@@ -1,0 +1,139 @@
+"""Judges of who holds what: layouts of (thread, value) to the elements of a tile, and the parts of one tile or thread.
+
+An element of a tile is its index, counted down the first column and then on. Law: any sharing out is right in which
+each element is held once, in the pieces that are asked for.
+
+>>> rows = "((2,16),8):((128,1),16)"
+>>> shared_out(rows, "(16,16):(16,1)", 32, 8, 8), shared_out(rows, "(16,16):(1,16)", 32, 8, 8)
+(None, 'gives thread 0 the places 0 and 16 as values 0 and 1, which must be neighbours')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+from descriptors.course.judges.layouts import counts_of, offset_of
+from descriptors.course.judges.typed import integers_of, layout_of
+from layoutalg import ComposedLayout, Layout, broken_law, evaluate
+
+AnyPlain = Layout | ComposedLayout
+
+
+def element_of(answer: str, held: str, shape: tuple[int, int], thread: int, value: int) -> str | None:
+    """Row and column of the element that a thread holds as one of its values."""
+    mine = integers_of(answer, 2)
+    for name, number, extent in zip(("row", "column"), mine, shape, strict=True):
+        if not 0 <= number < extent:
+            return f"says {name} {number}, must be one of 0 to {extent - 1}"
+    layout, index = layout_of(held), mine[0] + shape[0] * mine[1]
+    if layout(thread, value) == index:
+        return None
+    for other, its in product(*map(range, counts_of(layout))):
+        if layout(other, its) == index:
+            return f"names element {mine}, which thread {other} holds as value {its}"
+    return f"names element {mine}, which no thread holds"
+
+
+def owner(answer: str, held: str, shape: tuple[int, int], row: int, column: int) -> str | None:
+    """The thread and the value that hold an element."""
+    mine, layout = integers_of(answer, 2), layout_of(held)
+    for name, number, count in zip(("thread", "value"), mine, counts_of(layout), strict=True):
+        if not 0 <= number < count:
+            return f"says {name} {number}, must be one of 0 to {count - 1}"
+    across, down = divmod(layout(*mine), shape[0])
+    if (down, across) == (row, column):
+        return None
+    return f"names value {mine[1]} of thread {mine[0]}, which is element {(down, across)}, must be {(row, column)}"
+
+
+def shared_out(answer: str, memory: str, threads: int, values: int, run: int = 1, at_once: bool = False) -> str | None:
+    """A layout (thread, value) onto all elements of a tile, each once.
+
+    Args:
+        answer: the layout.
+        memory: the tile: coordinate to place.
+        threads, values: how many there are.
+        run: values that one move takes: neighbours, the first at a multiple of as many places.
+        at_once: whether what all threads move at a time must be one piece of memory.
+    """
+    mine, tile = layout_of(answer), layout_of(memory)
+    if counts_of(mine) != (threads, values):
+        found = " x ".join(map(str, counts_of(mine)))
+        return f"has {found} threads and values, must have {threads} x {values}"
+    owners: dict[int, tuple[int, int]] = {}
+    for who in product(range(threads), range(values)):
+        element = offset_of(mine, *who)
+        if not 0 <= element < threads * values:
+            return f"gives thread {who[0]} as value {who[1]} element {element}, beyond the last"
+        if element in owners:
+            other = owners[element]
+            return f"has element {element} twice: thread {other[0]} value {other[1]}, thread {who[0]} value {who[1]}"
+        owners[element] = who
+    places = [[tile(mine(thread, value)) for value in range(values)] for thread in range(threads)]
+    return _torn(places, run) or (_scattered(places, run) if at_once else None)
+
+
+def _torn(places: list[list[int]], run: int) -> str | None:
+    """The first values of one move that are no neighbours, or begin where no move may."""
+    for thread, mine in enumerate(places):
+        for value in range(0, len(mine), run):
+            for k in range(1, run):
+                if mine[value + k] != mine[value] + k:
+                    found = f"{mine[value + k - 1]} and {mine[value + k]} as values {value + k - 1} and {value + k}"
+                    return f"gives thread {thread} the places {found}, which must be neighbours"
+            if mine[value] % run:
+                return f"lets thread {thread} begin a move at place {mine[value]}, no multiple of {run}"
+    return None
+
+
+def _scattered(places: list[list[int]], run: int) -> str | None:
+    """The first hole in what all threads move at a time."""
+    for value in range(0, len(places[0]), run):
+        moved = {place for mine in places for place in mine[value : value + run]}
+        hole = next((place for place in range(min(moved), max(moved)) if place not in moved), None)
+        if hole is not None:
+            return f"moves the places {min(moved)} and {max(moved)} as value {value}, but not {hole} between them"
+    return None
+
+
+def part(answer: str, operation: str, layout: str, tiler: Any, which: Any) -> str | None:
+    """What `local_tile` or `local_partition` leaves: a layout and an offset, ``layout, offset``."""
+    mine = evaluate(f"({answer})")
+    if not (isinstance(mine, tuple) and len(mine) == 2 and isinstance(mine[0], Layout) and isinstance(mine[1], int)):
+        return f"must be a layout and an offset, as (2,4):(32,2), 9, found {answer}"
+    return broken_law(operation, mine, layout_of(layout), _read(tiler), _read(which))
+
+
+def _read(operand: Any) -> Any:
+    return evaluate(operand) if isinstance(operand, str) else operand
+
+
+def inside(answer: str, shape: tuple[int, int], tile: tuple[int, int], which: tuple[int, int]) -> str | None:
+    """How many elements of a tile lie within a matrix that it need not divide."""
+    mine = integers_of(answer, 1)
+    (said,) = mine
+    within = [at for at in product(*map(range, tile)) if all(_at(at, tile, which)[k] < shape[k] for k in (0, 1))]
+    if said > len(within):
+        if said > tile[0] * tile[1]:
+            return f"says {said}, but a tile has {tile[0] * tile[1]} elements"
+        first = next(at for at in product(*map(range, tile)) if at not in within)
+        return f"says {said}, too many: element {first} of the tile is {_at(first, tile, which)}, outside"
+    if said < len(within):
+        return f"says {said}, too few: element {within[-1]} of the tile is {_at(within[-1], tile, which)}, still inside"
+    return None
+
+
+def _at(at: tuple[int, ...], tile: tuple[int, int], which: tuple[int, int]) -> tuple[int, int]:
+    return at[0] + tile[0] * which[0], at[1] + tile[1] * which[1]
+
+
+#: The judges, by the name that an exercise gives.
+JUDGES: dict[str, Callable[..., str | None]] = {
+    "element of": element_of,
+    "owner": owner,
+    "shared out": shared_out,
+    "part": part,
+    "inside": inside,
+}

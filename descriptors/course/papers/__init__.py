@@ -1,0 +1,1 @@
+"""Papers by seed: items, each with what proves it, marks, sheets."""

@@ -1,0 +1,280 @@
+"""A lesson as it is written: Markdown with fenced blocks, one file a lesson, `NN-name.md`.
+
+The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
+`figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
+followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
+``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly
+one of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
+:mod:`descriptors.course.teaching.sheets` has the rule. Votes and slides are the teacher's: the page of a lesson leaves
+them out.
+
+Law: the parts of a lesson, in order, are its text.
+
+>>> lesson = parse(EXAMPLE)
+>>> lesson.title, [part.kind for part in lesson.parts], lesson.exercises[0].wrong[0]
+('Steps', ['text', 'figure', 'exercise'], ('2:3', 'is 3 at index 1'))
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
+
+#: The smallest lesson, as the parser takes it.
+EXAMPLE = """
+```lesson
+title = "Steps"
+aim = "take a step"
+minutes = 5
+misconception = "steps are sizes"
+teacher = "Walk."
+words = { step = "how far the next element lies" }
+```
+A *step* is how far the next element lies.
+```figure
+2:4
+```
+```exercise
+name = "two"
+ask = "Two elements, 4 apart."
+judge = "function"
+operands = ["2:4"]
+starter = "2:?"
+```
+```hint
+one
+```
+```hint
+two
+```
+```hint
+three
+```
+```solution
+2:4
+---
+The second lies at 4.
+```
+```wrong
+2:3 -> is 3 at index 1
+```
+```vote
+ask = "Where does the second of `2:4` lie?"
+judge = "numbers"
+operands = ["(2:4)(1)"]
+choices = ["1", "2", "4"]
+```
+"""
+
+#: The blocks that are shown.
+FIGURES = ("figure", "picture")
+
+_FENCE = re.compile(r"^```(lesson|figure|picture|exercise|hint|solution|wrong|vote|slide)\n(.*?)^```$\n?", re.M | re.S)
+_BELONGING = ("hint", "solution", "wrong")
+_EXERCISE = {"name", "ask", "judge", "operands", "starter"}
+_VOTE = {"ask", "judge", "operands", "choices"}
+_LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
+
+
+@frozen
+class Exercise:
+    """A question, the judge of its answers, and what helps; answers are texts, as a student types them."""
+
+    name: str
+    ask: str
+    judge: str
+    operands: tuple[Any, ...]
+    starter: str
+    size: int | None
+    hints: tuple[str, ...]
+    solution: str
+    why: str
+    wrong: tuple[tuple[str, str], ...]
+
+
+@frozen
+class Vote:
+    """A question for a show of hands, and its choices, one of which its judge accepts."""
+
+    ask: str
+    judge: str
+    operands: tuple[Any, ...]
+    choices: tuple[str, ...]
+    size: int | None = None
+
+
+@frozen
+class Part:
+    """A piece of a lesson: ``text``, a ``figure`` or a ``picture`` (see ``figures``), the number of an ``exercise``.
+
+    A text may have a ``slide``: what the slides say of its last stretch.
+    """
+
+    kind: str
+    text: str
+    slide: str = ""
+
+
+@frozen
+class Lesson:
+    """A lesson: what it is for, its parts in order, its exercises."""
+
+    number: int
+    title: str
+    aim: str
+    minutes: int
+    misconception: str
+    teacher: str
+    words: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+    exercises: tuple[Exercise, ...]
+    votes: tuple[Vote, ...] = ()
+
+
+def parse(text: str, number: int = 1) -> Lesson:
+    """A lesson from its text.
+
+    Raises:
+        DescriptorError: if a block is missing, stands where it may not, or says what no block says.
+
+    >>> parse("# no lesson")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: lesson 1: a block `lesson` must stand first, found '# no lesson'
+    """
+    blocks = list(_blocks(text))
+    if not blocks or blocks[0][0] != "lesson":
+        raise DescriptorError(f"lesson {number}: a block `lesson` must stand first, found {text.strip()[:40]!r}")
+    head = _table(blocks[0][1], _LESSON, set(), f"lesson {number}")
+    parts: list[Part] = []
+    exercises: list[Exercise] = []
+    votes: list[Vote] = []
+    rest = blocks[1:]
+    while rest:
+        kind, body = rest.pop(0)
+        if kind == "exercise":
+            where = f"lesson {number}, exercise {len(exercises) + 1}"
+            belonging, rest = _until_text(rest)
+            exercises.append(_exercise(body, belonging, where))
+            body = str(len(exercises))
+        elif kind == "vote":
+            votes.append(_vote(body, f"lesson {number}, vote {len(votes) + 1}"))
+            continue
+        elif kind == "slide" and parts and parts[-1].kind == "text":
+            parts[-1] = replace(parts[-1], slide=body.strip())
+            continue
+        elif kind == "slide":
+            raise DescriptorError(f"lesson {number}: a slide must follow a text, found {body.strip()[:40]!r}")
+        elif kind not in ("text", *FIGURES):
+            raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
+        parts.append(Part(kind, body.strip()))
+    words = tuple(head.pop("words").items())
+    return Lesson(number, words=words, parts=tuple(parts), exercises=tuple(exercises), votes=tuple(votes), **head)
+
+
+def _blocks(text: str) -> list[tuple[str, str]]:
+    """Every fenced block of the lesson's own kinds, and the text between them, in order."""
+    found, at = [], 0
+    for match in _FENCE.finditer(text):
+        found += [("text", text[at : match.start()]), (match[1], match[2])]
+        at = match.end()
+    return [(kind, body) for kind, body in [*found, ("text", text[at:])] if kind != "text" or body.strip()]
+
+
+def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    end = next((k for k, (kind, _) in enumerate(blocks) if kind not in _BELONGING), len(blocks))
+    return blocks[:end], blocks[end:]
+
+
+def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exercise:
+    head = _table(body, _EXERCISE, {"size"}, where)
+    kinds = [kind for kind, _ in belonging]
+    if kinds != ["hint", "hint", "hint", "solution", "wrong"]:
+        raise DescriptorError(f"{where}: three hints, a solution and wrong answers must follow, found {kinds}")
+    *hints, (_, solution), (_, wrong) = belonging
+    answer, _, why = solution.partition("\n---\n")
+    pairs = tuple((mine.strip(), says.strip()) for mine, _, says in (x.rpartition(" -> ") for x in wrong.splitlines()))
+    if not why or not all(mine and says for mine, says in pairs):
+        raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words after `->`")
+    told = tuple(hint.strip() for _, hint in hints)
+    size = head.pop("size", None)
+    return Exercise(size=size, hints=told, solution=answer.strip(), why=why.strip(), wrong=pairs, **head)
+
+
+def _vote(body: str, where: str) -> Vote:
+    head = _table(body, _VOTE, {"size"}, where)
+    return Vote(choices=tuple(head.pop("choices")), **head)
+
+
+def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(body)
+    except tomllib.TOMLDecodeError as error:
+        raise DescriptorError(f"{where}: a block must be TOML, found {error}") from error
+    if not needed <= set(table) <= needed | more:
+        raise DescriptorError(f"{where}: a block must say {', '.join(sorted(needed))}, found {', '.join(table)}")
+    if "operands" in table:
+        table["operands"] = tuple(tuple(one) if isinstance(one, list) else one for one in table["operands"])
+    return table
+
+
+def folder() -> Path:
+    """Where the lessons lie: in the installed package, or at the root of a checkout."""
+    packed = Path(__file__).parent / "texts"
+    return packed if packed.exists() else Path(__file__).resolve().parents[2] / "course"
+
+
+@cache
+def lessons() -> tuple[Lesson, ...]:
+    """Every lesson, in the order of its number.
+
+    >>> [lesson.number for lesson in lessons()] == sorted(lesson.number for lesson in lessons())
+    True
+    """
+    files = sorted(folder().glob("[0-9][0-9]-*.md"))
+    return tuple(parse(path.read_text(encoding="utf-8"), int(path.name[:2])) for path in files)
+
+
+def find_lesson(number: str) -> Lesson:
+    """The lesson of a number, as a person types it.
+
+    Raises:
+        DescriptorError: if there is none.
+
+    >>> find_lesson("5").title
+    'Complement and inverses'
+    """
+    for lesson in lessons():
+        if number == str(lesson.number):
+            return lesson
+    numbers = ", ".join(str(one.number) for one in lessons())
+    raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
+
+
+def find(where: str) -> Exercise:
+    """The exercise of a place.
+
+    Args:
+        where: lesson and number, as 5.1.
+
+    Raises:
+        DescriptorError: if there is none.
+
+    >>> find("5.1").name
+    'copies of a comb, in 24'
+    >>> find("5.99")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
+    """
+    lesson, _, number = where.partition(".")
+    exercises = {str(k): one for k, one in enumerate(find_lesson(lesson).exercises, 1)}
+    if number not in exercises:
+        wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(exercises)}"
+        raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")
+    return exercises[number]

@@ -1,1 +1,0 @@
-"""From a tile to its descriptors: the steps, the advance, the proof, the closed forms."""

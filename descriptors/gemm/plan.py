@@ -1,0 +1,85 @@
+"""A plan: one instruction and one main loop, whole, and the proof of its product.
+
+Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
+
+>>> from dataclasses import replace
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
+>>> print(replace(made, b=replace(made.b, transposed=0)).verify())
+disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) must be -48, found -7: B(0,1) of stage
+0 is read from byte 8194, where B(1,0) of stage 0 lies
+"""
+
+from __future__ import annotations
+
+from descriptors.frozen import frozen
+from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.budget import Budget, PtxLine
+from descriptors.gemm.plan_operands import LoadedOperand, StagedOperand
+from descriptors.gemm.plan_request import MainLoop
+from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.product import Parts, Product, multiply
+from descriptors.text import Told, counted, extents_text
+
+
+@frozen
+class Plan(Told):
+    """One instruction and one main loop.
+
+    Args:
+        asked: the instruction and the tile.
+        a, b: the operands: layouts, words, steps, copies.
+        line: the instruction as PTX has it, and its instruction descriptors.
+        accumulators: registers, or columns of tensor memory.
+        scales: scale factors; None of a kind without.
+        budget: shared memory.
+        barriers: where the barriers begin in shared memory, in bytes.
+        loads: how A gets into registers; None where the instruction reads it by a word.
+    """
+
+    asked: MainLoop
+    a: StagedOperand
+    b: StagedOperand
+    line: PtxLine
+    accumulators: Registers | TensorColumns
+    scales: Scales | None
+    budget: Budget
+    barriers: int
+    loads: LoadedOperand | None = None
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        one = self.asked
+        return (
+            f"{one.name} {one.a.name} ({one.arch}), a tile of {extents_text(one.tile)}, "
+            f"{counted(self.stages, 'stage')}: {self.budget.used} bytes of shared memory"
+        )
+
+    @property
+    def stages(self) -> int:
+        """How many tiles of the operands are kept at once."""
+        return self.budget.stages
+
+    @property
+    def ptx(self) -> str:
+        """The instruction, complete."""
+        return self.line.ptx
+
+    @property
+    def transaction_bytes(self) -> int:
+        """What the copies of one stage of one CTA add to the transaction count of its full barrier."""
+        factors = 0 if self.scales is None else self.scales.stage_bytes
+        return self.a.transaction_bytes + self.b.transaction_bytes + factors
+
+    def verify(self, seed: int = 1) -> Product:
+        """Prove both operands as ``derive`` does, and the product: copies, words, bits, pointers, accumulators.
+
+        Args:
+            seed: of the numbers that are multiplied.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
+        proved: 128x16x64 product, 2 stages, 2048 accumulators
+        """
+        return multiply(Parts(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads), seed)

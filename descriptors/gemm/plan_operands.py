@@ -1,0 +1,397 @@
+"""One operand of a main loop: its derivation, its words and their steps, its copies, and the bit that says its major.
+
+The words are kept as a kernel forms them: one word, and what is added to it for a block along M or N, a K block, a
+stage. The proof of the product adds them up as the kernel does.
+
+Law: the sums are the words of the derivation, wherever the operand lies.
+
+>>> from descriptors.gemm.plan_request import asked
+>>> a = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64)), "A", 3, base=2048)
+>>> all(a.word_at(i, k, s) == a.derivation.word(i, k, s, 2048) for i in range(2) for k in range(4) for s in range(3))
+True
+
+Which rows of a tile each CTA of a pair holds, and copies that bring these and no others.
+
+An instruction of a pair takes half of its rows of A, and half of its rows of B, from each CTA. Of B, whose rows are the
+columns of the product, a CTA therefore holds half of every N block: local row x of CTA v is the row ::
+
+    x + (x / run + v) run            with the run N / 2 of the instruction
+
+of the tile. Of A it holds one run, half of the tile's rows: M blocks are then the rows of its accumulators in order.
+Source: PTX ISA 9.1, tcgen05 matrix shapes and CTA pairs; CuTe ``mma_traits_sm100.hpp``, the B layouts of 2-SM atoms.
+
+Law: both CTAs together hold every row of the tile, each once, and a box holds no two runs.
+
+>>> from descriptors.gemm.plan_request import asked
+>>> one = asked("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2)
+>>> run = run_of(one, "B")
+>>> run, sorted(row_of(x, v, run) for v in (0, 1) for x in range(96)) == list(range(192))
+(32, True)
+>>> from descriptors import derive, tma_plan
+>>> within(tma_plan(derive((96, 64), "bf16", "K", "128B", (32, 16), arch="sm100")), run, "B").box
+(64, 32)
+
+A in registers: what each thread holds of a K block, the load that brings it there from shared memory, and its proof.
+
+The copies fill shared memory as for A read by a descriptor; then every warpgroup loads the rows of its M blocks, and
+gives ``wgmma`` four registers a thread instead of a word. So A may have any major: the registers have only one order.
+K-major tiles are read by ``ldmatrix``, MN-major ones of 16 bits by ``ldmatrix.trans``, others element by element.
+
+Law: what the loads leave in the registers is what the instruction takes from them, element by element.
+
+>>> from descriptors.gemm.plan_request import asked
+>>>
+>>> one = asked("m64n8k16", "bf16", tile=(64, 8, 32), a_major="MN", a_source="registers")
+>>> made = loaded(one, operand(one, "A", 2))
+>>> made.move, made.fragment.element(37, 2), made.registers
+('ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16', (25, 2), 8)
+
+What ``cuTensorMapEncodeTiled`` is told for an operand of a plan, the extents of the tensors left as symbols.
+
+M, N and K are here those of the whole tensors in global memory. Source: CUDA Driver API, ``cuTensorMapEncodeTiled``.
+
+Law: the box is that of the plan of copies, and the contiguous extent comes first.
+
+>>> from descriptors.gemm.plan_request import asked
+>>>
+>>> b = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64), b_major="MN"), "B", 2)
+>>> told = dict(encode_arguments(b))
+>>> told["globalDim"], told["globalStrides"], told["boxDim"]
+('{N, K}', '{N * 2}', '{64, 64}')
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd
+
+from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
+from descriptors.gemm.plan_request import MainLoop, cut, in_pieces
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive
+from descriptors.smem.instructions.legality import check_operand
+from descriptors.smem.instructions.transpose import transpose_bit
+from descriptors.smem.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
+from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
+from descriptors.smem.tma.tma_planner import tma_plan
+from descriptors.text import Told, counted
+from layoutalg import Fragment, fragment
+
+
+def run_of(one: MainLoop, matrix: Matrix) -> int:
+    """Rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
+
+    >>> from descriptors.gemm.plan_request import asked
+    >>> run_of(asked("m64n64k16", "bf16", tile=(64, 192, 64)), "B")
+    192
+    """
+    if matrix == "B":
+        return one.extents[1] // 2 if one.cta_group == 2 else one.tile[1]
+    return one.tile[0] // one.cta_group
+
+
+def row_of(local: int, cta: int, run: int) -> int:
+    """The row of the tile that a row of a CTA is.
+
+    Args:
+        local: the row, counted in the CTA.
+        cta: which CTA of the pair, 0 or 1; 0 of one alone.
+        run: rows that follow one another.
+
+    >>> [row_of(x, 1, 32) for x in (0, 31, 32)]
+    [32, 63, 96]
+    """
+    return local + (local // run + cta) * run
+
+
+def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
+    """The same copies, cut where a box would hold rows of two runs, which lie apart in the tile.
+
+    Args:
+        whole: the copies.
+        run: rows that follow one another.
+        matrix: ``"A"`` or ``"B"``, for messages.
+
+    Raises:
+        DescriptorError: if a box cannot be cut there.
+    """
+    along = [dimension for dimension in whole.dimensions if dimension.mode == 0]
+    rows = max(dimension.box * dimension.step for dimension in along)
+    pieces = rows // gcd(rows, run)
+    if pieces == 1:
+        return whole
+    slow = whole.dimensions[-1]
+    if slow.mode != 0 or slow.box % pieces:
+        raise DescriptorError(
+            f"plan: a box of {matrix} must be whole runs of {run} rows, for each CTA of a pair holds half of every N "
+            f"block, found {rows}; {matrix} {whole.major}-major, swizzle {whole.swizzle}"
+        )
+    return in_pieces(whole, pieces)
+
+
+#: Tried in this order where no swizzle is asked for: the wider, the fewer bank conflicts and boxes.
+_WIDEST = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
+
+
+@frozen
+class StagedOperand:
+    """An operand in the shared memory of one CTA, all stages of it.
+
+    Args:
+        matrix: ``"A"`` or ``"B"``.
+        derivation: of the tile (MN, K, stages).
+        tma: the copies that fill it.
+        base: its address, from the start of the CTA's shared memory, in bytes.
+        word: of the first instruction's operand.
+        mn_steps, k_steps, stage_steps: what is added to the word for each block along M or N, each K block, each stage;
+            in 16-byte units, which the start address counts.
+        transposed: the transpose bit of the instruction.
+        run: rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
+        ctas: of the cluster that need the same tile, and share its copies.
+    """
+
+    matrix: Matrix
+    derivation: Derivation
+    tma: TmaPlan
+    base: int
+    word: int
+    mn_steps: tuple[int, ...]
+    k_steps: tuple[int, ...]
+    stage_steps: tuple[int, ...]
+    transposed: int
+    run: int
+    ctas: int = 1
+
+    def word_at(self, mn: int, k: int, stage: int) -> int:
+        """The word of one block: a sum that never carries out of the start address, for all of it is shared memory."""
+        return self.word + self.mn_steps[mn] + self.k_steps[k] + self.stage_steps[stage]
+
+    @property
+    def bit(self) -> str:
+        """Where the transpose bit is."""
+        return transpose_bit(self.derivation.arch, self.matrix)
+
+    @property
+    def stage_bytes(self) -> int:
+        """Shared memory of one stage, in bytes."""
+        d = self.derivation
+        return d.tile[0] * d.tile[1] * d.element.storage_bits // 8
+
+    @property
+    def alignment_bytes(self) -> int:
+        """What its address must be a multiple of."""
+        return max(self.tma.alignment_bytes, self.derivation.swizzle.alignment_bytes)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The copies of the first stage; those of the others differ in the address alone."""
+        return tuple(box for box in self.tma.boxes if box.stage == 0)
+
+    def first_row(self, box: Box, cta: int = 0) -> int:
+        """The row of the tile, over both CTAs of a pair, at which a box begins in one of them."""
+        return row_of(box.origin[0], cta, self.run)
+
+    def coordinates(self, box: Box) -> tuple[int, ...]:
+        """Where a box of CTA 0 begins in the tile, along the tensor map's dimensions; CTA v adds v runs of rows."""
+        moved = self.first_row(box) - box.origin[0]
+        pairs = zip(self.tma.dimensions, box.coordinates, strict=True)
+        return tuple(at + (0 if one.mode else one.index(moved)) for one, at in pairs)
+
+    @property
+    def own_boxes(self) -> int:
+        """How many of them each CTA issues: the r-th of those that share them takes the r-th part."""
+        return len(self.boxes) // self.ctas
+
+    @property
+    def transaction_bytes(self) -> int:
+        """What the copies of one stage add to the transaction count of a CTA, in bytes, whoever issues them."""
+        return len(self.boxes) * self.tma.transaction_bytes
+
+
+def operand(
+    one: MainLoop, matrix: Matrix, stages: int, *, swizzle: SwizzleMode | SwizzleName | None = None, base: int = 0
+) -> StagedOperand:
+    """Derive an operand, and plan its copies.
+
+    Args:
+        one: the instruction and the tile.
+        matrix: ``"A"`` or ``"B"``.
+        stages: how many tiles are kept at once.
+        swizzle: its swizzle; the widest that fits if left out.
+        base: its address, in bytes.
+
+    Raises:
+        DescriptorError: if it has no layout that both the instruction reads and copies fill.
+
+    >>> from descriptors.gemm.plan_request import asked
+    >>> operand(asked("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
+    SwizzleMode.B64
+    """
+    made = _chosen(one, matrix, stages, swizzle, base)
+    ctas = one.cluster["BA".index(matrix)]
+    return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
+
+
+def _chosen(
+    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName | None, base: int
+) -> StagedOperand:
+    if swizzle is not None:
+        return _laid_out(one, matrix, stages, swizzle, base)
+    refused: list[DescriptorError] = []
+    for mode in _WIDEST:
+        try:
+            return _laid_out(one, matrix, stages, mode, base)
+        except DescriptorError as error:
+            refused.append(error)
+    raise refused[-1]
+
+
+def _laid_out(
+    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName, base: int
+) -> StagedOperand:
+    index = "AB".index(matrix)
+    element, major = ((one.a, one.a_major), (one.b, one.b_major))[index]
+    pair = one.cta_group
+    # What threads load, and no instruction reads by a word, may have any major.
+    legality = "off" if matrix == "A" and one.a_source == "rmem" else one.legality
+    check_operand(one.arch, one.kind, element, major, swizzle, legality=legality)
+    made = derive(
+        (one.tile[index] // pair, one.tile[2], stages), element, major, swizzle,
+        (one.extents[index] // pair, one.extents[2]), arch=one.arch, operand=matrix, kind=one.kind, cta_group=pair,
+        legality=legality, capacity=None, verify=False,
+    )  # fmt: skip
+    blocks, run = one.blocks[index], run_of(one, matrix)
+    return StagedOperand(
+        matrix=matrix,
+        derivation=made,
+        tma=within(tma_plan(made), run, matrix),
+        base=base,
+        word=made.word(0, 0, 0, base),
+        mn_steps=tuple(made.offset_of(i, 0) // 16 for i in range(blocks)),
+        k_steps=tuple(made.offset_of(0, k) // 16 for k in range(one.blocks[2])),
+        stage_steps=tuple(made.offset_of(0, 0, stage) // 16 for stage in range(stages)),
+        transposed=int(major is Major.MN),
+        run=run,
+    )
+
+
+#: Rows that a warpgroup holds of A, registers of each thread for a K block, and threads of a warp.
+ROWS, REGISTERS, WARP = 64, 4, 32
+
+
+@frozen
+class LoadedOperand:
+    """A in the registers of the warpgroups.
+
+    Args:
+        fragment: (thread, value) of a warpgroup -> element ``row + 64 column`` of a K block.
+        move: the instruction that loads it: ``ldmatrix``, or ``ld.shared`` of one element.
+        blocks: K blocks of a stage, which are loaded together, so that no load waits for an instruction.
+    """
+
+    fragment: Fragment
+    move: str
+    blocks: int
+
+    @property
+    def each(self) -> int:
+        """Elements of a register."""
+        return self.fragment.values // REGISTERS
+
+    @property
+    def registers(self) -> int:
+        """Registers of a thread for one M block of a stage."""
+        return REGISTERS * self.blocks
+
+    @property
+    def loads(self) -> int:
+        """Loads of a thread for one K block of one M block."""
+        return 1 if self.move.startswith("ldmatrix") else self.fragment.values
+
+    def pointer(self, thread: int) -> tuple[int, int]:
+        """Row and column, in a K block, of the element whose address a thread gives ``ldmatrix``.
+
+        >>> LoadedOperand(fragment("wgmma.m64n8k16.A"), "ldmatrix.sync.aligned.m8n8.x4.shared.b16", 1).pointer(57)
+        (25, 8)
+        """
+        warp, lane = divmod(thread, WARP)
+        matrix, line = divmod(lane, 8)
+        row, column = 16 * warp + 8 * (matrix % 2), 4 * self.each * (matrix // 2)
+        return (row, column + line) if ".trans" in self.move else (row + line, column)
+
+
+@frozen
+class LoadedReport(Told):
+    """The proof of A in registers.
+
+    Args:
+        elements: of all stages, each of them compared.
+        differing: that the loads do not bring to the register that the instruction takes them from.
+        first: the first of those; "" if none.
+        evidence: how the model is known.
+    """
+
+    elements: int
+    differing: int
+    first: str
+    evidence: str = "measured on a Hopper GPU"
+
+    @property
+    def ok(self) -> bool:
+        """Whether every register holds what the instruction takes from it."""
+        return not self.differing
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"proved: {counted(self.elements, 'element')} in registers"
+        return f"disproved: {self.differing} of {self.elements} elements are not in their register; {self.first}"
+
+
+def loaded(one: MainLoop, side: StagedOperand) -> LoadedOperand:
+    """How A gets into registers.
+
+    Args:
+        one: the instruction and the tile, with A in registers.
+        side: A in shared memory.
+    """
+    held = fragment(f"wgmma.{one.name}.A.{one.a.name}")
+    move = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+    if side.derivation.major is Major.MN:
+        bits = one.a.storage_bits
+        move = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" if bits == 16 else f"ld.shared.b{bits}"
+    return LoadedOperand(held, move, one.blocks[2])
+
+
+def dimension_name(matrix: Matrix, dimension: Dimension) -> str:
+    """M, N or K, for a dimension of an operand's tensor.
+
+    >>> dimension_name("B", Dimension(0, 1, None, 64))
+    'N'
+    """
+    return "K" if dimension.mode else {"A": "M", "B": "N"}[matrix]
+
+
+def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
+    """Name and value of every argument after the tensor map itself, in their order.
+
+    Args:
+        one: the operand.
+    """
+    tma = one.tma
+    names = [dimension_name(one.matrix, dimension) for dimension in tma.dimensions]
+    bits = one.derivation.element.bits
+    scaled = {4: " / 2", 6: " * 3 / 4"}.get(bits, f" * {bits // 8}" if bits > 8 else "")
+    return (
+        ("tensorDataType", tma.data_type_name),
+        ("tensorRank", str(len(names))),
+        ("globalAddress", one.matrix),
+        ("globalDim", f"{{{', '.join(names)}}}"),
+        ("globalStrides", f"{{{', '.join(name + scaled for name in names[:-1])}}}"),
+        ("boxDim", f"{{{', '.join(map(str, tma.box))}}}"),
+        ("elementStrides", f"{{{', '.join('1' for _ in names)}}}"),
+        ("interleave", tma.interleave_name),
+        ("swizzle", tma.swizzle_name),
+        ("l2Promotion", "CU_TENSOR_MAP_L2_PROMOTION_NONE"),
+        ("oobFill", "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE"),
+    )

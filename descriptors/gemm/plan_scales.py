@@ -1,0 +1,112 @@
+"""The scale factors of a main loop: their memory and copies in every stage, and the pointers of every K block.
+
+They have columns of their own, written anew for each stage: a copy and the multiplication after it are carried out in
+the order in which one thread issues them (PTX ISA 9.1, tcgen05, Implicitly Pipelined tcgen05 Instructions).
+
+Law: the pointers of the K blocks name different bytes, and carry the ids that the instruction words have.
+
+>>> from descriptors.gemm.plan_request import asked
+>>> one = asked("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4")
+>>> made = scales_of(one, columns=(128, 132))
+>>> [(hex(a), hex(b)) for a, b in made.pointers][:2]
+[('0x80', '0x84'), ('0x80000080', '0x80000084')]
+"""
+
+from __future__ import annotations
+
+from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
+from descriptors.gemm.plan_request import MainLoop
+from descriptors.text import extents_text
+from descriptors.tmem.block_scaled import factors_of
+from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
+
+#: Rows after which the factors of another block may begin: two columns, as CUTLASS moves the pointer for N 64 and 192.
+_STEP_ROWS = 64
+
+
+@frozen
+class Scales:
+    """The scale factors of both operands in one CTA.
+
+    Args:
+        dtype: their type.
+        vector: elements that share one.
+        qualifier: ``1X``, ``2X`` or ``4X``.
+        a, b: their memory and copies, from address 0.
+        columns: where they begin in tensor memory.
+        pointers: what each K block of the first M and N blocks is given, for A and for B.
+        steps: columns that are added to the pointer of A for each M block, to that of B for each N block.
+        bases: where the first stage of each begins in shared memory, in bytes.
+    """
+
+    dtype: str
+    vector: int
+    qualifier: str
+    a: ScaleFactors
+    b: ScaleFactors
+    columns: tuple[int, int]
+    pointers: tuple[tuple[int, int], ...]
+    steps: tuple[tuple[int, ...], tuple[int, ...]] = ((0,), (0,))
+    bases: tuple[int, int] = (0, 0)
+
+    @property
+    def stage_bytes(self) -> int:
+        """Shared memory of one stage of both, in bytes."""
+        return self.a.bytes + self.b.bytes
+
+    @property
+    def halves(self) -> bool:
+        """Whether the factors of the halves of N lie apart."""
+        return self.b.copy != self.a.copy
+
+    def pointer_at(self, index: int, block: int, k: int) -> int:
+        """What the instructions of a K block and of an M block of A (0), an N block of B (1), are given."""
+        return self.pointers[k][index] + self.steps[index][block]
+
+    def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
+        """Word and column of every ``tcgen05.cp`` of a stage, those of A first.
+
+        >>> from descriptors.gemm.plan_request import asked
+        >>> made = scales_of(asked("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
+        >>> [(hex(word), column) for word, column in made.copies()][:2]
+        [('0x400800010000', 128), ('0x400800010020', 132)]
+        """
+        found = []
+        for factors, column, base in zip((self.a, self.b), self.columns, self.bases, strict=True):
+            start = (base + stage * factors.bytes) // 16
+            found += [(step.word + start, column + step.column) for step in factors.steps]
+        return tuple(found)
+
+
+def scales_of(one: MainLoop, *, columns: tuple[int, int]) -> Scales:
+    """The scale factors that an instruction of a block-scaled kind needs for one stage.
+
+    Args:
+        one: the instruction and the tile, of a kind with scale factors.
+        columns: where those of A and of B begin in tensor memory.
+
+    Raises:
+        DescriptorError: if they do not fit.
+    """
+    assert one.scale is not None
+    dtype, vector, qualifier = factors_of(one.kind, *one.scale)
+    (m, n, k), step, blocks = one.tile, one.extents[2], one.blocks
+    twofold = (one.cta_group, one.extents[0]) == (2, 128)
+    _check_blocks(one)
+    a = scale_factors(m // one.cta_group, k, vector, step=step, of_64=twofold and blocks[0] == 1)
+    b = scale_factors(n, k, vector, step=step, halves=twofold)
+    pointers = tuple(
+        (at_a.pointer(columns[0]), at_b.pointer(columns[1])) for at_a, at_b in zip(a.places, b.places, strict=True)
+    )
+    rows = one.extents[0] // one.cta_group, one.extents[1]
+    along_m, along_n = (tuple(i * each // 32 for i in range(count)) for each, count in zip(rows, blocks, strict=False))
+    return Scales(dtype, vector, qualifier, a, b, columns, pointers, (along_m, along_n))
+
+
+def _check_blocks(one: MainLoop) -> None:
+    """Refuse N blocks whose factors begin in no even column: a pointer has columns, 32 rows each, and none is known."""
+    n, count = one.extents[1], one.blocks[1]
+    if count > 1 and n % _STEP_ROWS:
+        rule = f"plan: with scale factors and several N blocks N of the instruction must be a multiple of {_STEP_ROWS}"
+        raise DescriptorError(f"{rule}, found {n}; tile = {extents_text(one.tile)}, instruction = {one.name}")

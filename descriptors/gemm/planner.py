@@ -1,0 +1,285 @@
+"""From an instruction and a tile to a plan: what derives what, and where everything lies in shared memory.
+
+Operands come first, A before B, each with all its stages; then scale factors; then barriers.
+
+Law: nothing overlaps, and all of it fits.
+
+>>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4)
+>>> [made.a.base, made.b.base, made.barriers], made.budget.used
+([0, 65536, 131072], 131136)
+
+A tile alone, and its plans: every instruction that divides it, the best first, and why the others do not do.
+
+What an instruction costs is the shared memory that it reads: an instruction of M x N reads (M + N) K elements for M N K
+products, so that wide ones read least. Proposals are ranked by that, then by how many stages fit. All instructions are
+tried with both operands K-major, or as is said; the best one also with the other majors that it may have, for the major
+is that of the matrices in global memory, which no copy changes.
+
+Law: what is proposed is proved, and whatever divides the tile is proposed, or refused with a reason.
+
+>>> found = propose("bf16", tile=(64, 48, 32), arch="sm90", a_major="K", b_major="K", top=9)
+>>> [one.asked.name for one in found.plans], found.refused
+(['m64n48k16', 'm64n24k16', 'm64n16k16', 'm64n8k16'], ())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
+from descriptors.frozen import frozen
+from descriptors.gemm.accumulators import TensorColumns, columns_of, registers_of
+from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget, line_of
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import loaded, operand
+from descriptors.gemm.plan_request import MainLoop, asked, kind_asked, three
+from descriptors.gemm.plan_scales import Scales, scales_of
+from descriptors.gemm.product import Product
+from descriptors.gemm.schedule import read_bytes
+from descriptors.smem.instructions.rules import Legality, as_mode, rows_read
+from descriptors.smem.instructions.tables import DENSE_K, SHAPES
+from descriptors.smem.operands.operand import (
+    ElementType,
+    Major,
+    MajorName,
+    SwizzleMode,
+    SwizzleName,
+    as_element_type,
+    as_major,
+)
+from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import architecture
+from descriptors.text import Told, counted, extents_text
+
+#: What any operand's address may have to be a multiple of.
+_ALIGNMENT = 1024
+
+
+def plan(
+    instruction: str | Sequence[int],
+    dtype: str | ElementType,
+    *,
+    tile: Sequence[int],
+    stages: int | None = None,
+    arch: str | None = None,
+    b_dtype: str | ElementType | None = None,
+    d_dtype: str | None = None,
+    a_major: Major | MajorName = Major.K,
+    b_major: Major | MajorName = Major.K,
+    a_swizzle: SwizzleMode | SwizzleName | None = None,
+    b_swizzle: SwizzleMode | SwizzleName | None = None,
+    kind: str | None = None,
+    cta_group: int = 1,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    a_source: str = "smem",
+    cluster: Sequence[int] | None = None,
+    warpgroups: int | None = None,
+    smem: int = SMEM_BYTES,
+    legality: Legality = "strict",
+    verify: bool = True,
+) -> Plan:
+    """Plan a main loop: operands, words, copies, instruction, accumulators, budgets; proved as a product.
+
+    Law: with the shared memory filled by the plan's copies, the instructions with the plan's words leave ``A @ B`` in
+    the plan's accumulators, element by element (``Plan.verify``).
+
+    Args:
+        instruction: its shape, ``"m64n128k16"`` or (M, N, K); M over both CTAs where ``cta_group`` is 2.
+        dtype: element type of A.
+        tile: M, N and K of one stage, over both CTAs, in elements.
+        stages: how many stages; as many as fit, at most 8, if left out.
+        arch: ``"sm90"`` or ``"sm100"``; sm90 if left out for M 64 without anything that only sm100 has.
+        b_dtype: element type of B; that of A if left out.
+        d_dtype: type of the accumulators; f32, or s32 for integers, if left out.
+        a_major, b_major: ``"K"`` or ``"MN"``.
+        a_swizzle, b_swizzle: the widest that fits if left out.
+        kind: the kind of an sm100 instruction; found from the types if left out.
+        cta_group: 1 or 2.
+        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out.
+        a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
+            shared memory into them, from a tile of any major.
+        cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
+        warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
+        smem: shared memory of the CTA, in bytes.
+        legality: how the tables of instructions are read.
+        verify: whether to prove the operands and the product. Needs numpy.
+
+    Raises:
+        IllegalError: if there is no such instruction; the nearest are named.
+        DescriptorError: if an argument is malformed, the tile is not whole instructions, or a budget does not suffice.
+        ProofError: if the product is not ``A @ B``.
+
+    >>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    >>> hex(made.b.word), made.b.k_steps, made.b.transposed, made.accumulators.registers
+    ('0x4000004002001000', (0, 128, 256, 384), 1, 64)
+    """
+    proved = as_flag(verify, "plan: verify")
+    one = asked(
+        instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
+        b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
+        cluster=cluster, legality=legality,
+    )  # fmt: skip
+    held = registers_of(one, warpgroups) if one.arch == "sm90" else _columns(one, warpgroups)
+    scales = _scales(one, held) if isinstance(held, TensorColumns) and one.scale else None
+    room = _budget(one, scales, stages, smem)
+    a = operand(one, "A", room.stages, swizzle=a_swizzle)
+    b = operand(one, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
+    end = _aligned(b.base + room.stages * b.stage_bytes)
+    if scales is not None:
+        bases = (end, end + room.stages * scales.a.bytes)
+        scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
+    loads = loaded(one, a) if one.a_source == "rmem" else None
+    made = Plan(one, a, b, line_of(one, scales), held, scales, room, end, loads)
+    if proved:
+        prove_plan(made)
+    return made
+
+
+def prove_plan(made: Plan) -> Product:
+    """The proof of a plan that holds: operands and product.
+
+    Raises:
+        ProofError: if it fails; it is the error's ``proof``.
+
+    >>> print(prove_plan(plan("m64n8k8", "tf32", tile=(64, 8, 32), stages=1, verify=False)))
+    proved: 64x8x32 product, 1 stage, 512 accumulators
+    """
+    proof = made.verify()
+    if not proof.ok:
+        said = next((one for one in (*proof.operands, proof) if not one.ok), proof)
+        raise ProofError(f"plan: the words must give the product, {said}; {made.headline}", proof)
+    return proof
+
+
+def _columns(one: MainLoop, warpgroups: int | None) -> TensorColumns:
+    if warpgroups is not None:
+        raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {one.arch}")
+    return columns_of(one)
+
+
+def _scales(one: MainLoop, held: TensorColumns) -> Scales:
+    return scales_of(one, columns=(held.plan.part("SFA").column, held.plan.part("SFB").column))
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _budget(one: MainLoop, scales: Scales | None, stages: int | None, smem: int) -> Budget:
+    (m, n, k), pair = one.tile, one.cta_group
+    parts = [
+        (name, rows // pair * k * element.storage_bits // 8)
+        for name, rows, element in (("A", m, one.a), ("B", n, one.b))
+    ]
+    if scales is not None:
+        parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
+    # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
+    gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
+    extra = gaps + (EXTRA_BYTES if one.arch == "sm100" else 0)
+    return budget(tuple(parts), stages, extra=extra, capacity=smem)
+
+
+@frozen
+class Proposals(Told):
+    """The plans of a tile.
+
+    Args:
+        tile: M, N and K of a stage.
+        plans: the best first, each of them proved.
+        fitting: how many fit, shown or not.
+        refused: instruction and reason, of those that divide the tile and do not do.
+        others: how many legal instructions do not divide it.
+    """
+
+    tile: tuple[int, int, int]
+    plans: tuple[Plan, ...]
+    fitting: int
+    refused: tuple[tuple[str, str], ...]
+    others: int
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        best = f", best {self.plans[0].asked.name}" if self.plans else ""
+        return f"{counted(self.fitting, 'plan')} of a tile of {extents_text(self.tile)}{best}"
+
+
+def propose(
+    dtype: str | ElementType, *, tile: Sequence[int], arch: str | None = None, top: int = 4, **asked: Any
+) -> Proposals:
+    """Every plan of a tile, the best proved.
+
+    Args:
+        dtype: element type of A.
+        tile: M, N and K of one stage, over both CTAs of a pair.
+        arch: ``"sm90"`` or ``"sm100"``, which is taken if it is left out.
+        top: how many are kept, and proved.
+        asked: the other arguments of ``plan``, which hold for every instruction; with ``cta_group`` left out both are
+            tried on sm100.
+
+    Raises:
+        DescriptorError: if an argument is malformed, or nothing fits; the reasons of the best are named.
+
+    >>> found = propose("bf16", tile=(128, 256, 64), arch="sm90", top=1)
+    >>> print(found.headline)
+    9 plans of a tile of 128x256x64, best m64n256k16
+    """
+    of, whole = architecture("sm100" if arch is None else arch), three(tile, "the tile")
+    shown = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
+    given = {name: value for name, value in asked.items() if value is not None}
+    a = as_element_type(dtype)
+    b = as_element_type(given.get("b_dtype", a))
+    kind = kind_asked(of, a, b, given.get("kind"), given.get("scale_dtype"), given.get("scale_vector"))
+    groups = (given.pop("cta_group"),) if "cta_group" in given else (1, 2)
+    rows = [row for row in SHAPES if (row.arch, row.kind, row.k) == (of, kind, DENSE_K[of, kind])]
+    rows = [row for row in rows if row.cta_group in groups and not row.sparse and not row.ws]
+    read = rows_read(rows, as_mode(given.get("legality", "strict")))
+    legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
+    dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))
+    fits, refused = list[Plan](), list[tuple[str, str]]()
+    given |= {"dtype": a, "tile": whole, "arch": of, "verify": False}
+    for shape in reversed(dividing):
+        _try(shape, given, fits, refused)
+    if fits:
+        best = min(fits, key=_rank)
+        shape = (best.asked.cta_group, *best.asked.extents)
+        for majors in ((Major.K, Major.MN), (Major.MN, Major.K), (Major.MN, Major.MN)):
+            names = dict(zip(("a_major", "b_major"), majors, strict=True))
+            if not any(name in given and as_major(given[name]) is not major for name, major in names.items()):
+                _try(shape, {**given, **names}, fits, refused)
+    if not fits:
+        why = "; ".join(f"{name}: {reason}" for name, reason in refused[:2]) or _none(legal, whole)
+        raise DescriptorError(f"plan: an instruction must fit the tile {extents_text(whole)}, none does; {why}")
+    ranked = sorted(fits, key=_rank)
+    for one in ranked[:shown]:
+        prove_plan(one)
+    return Proposals(whole, tuple(ranked[:shown]), len(fits), tuple(refused), len(legal) - len(dividing))
+
+
+def _rank(one: Plan) -> tuple[int, int, int, int]:
+    transposed = one.a.transposed + one.b.transposed
+    return read_bytes(one), -one.budget.most_stages, transposed, one.b.transposed
+
+
+def _none(legal: set[tuple[int, int, int, int]], tile: tuple[int, int, int]) -> str:
+    """Why no legal instruction divides a tile: the extent that is to blame."""
+    for index, letter in enumerate("MNK"):
+        steps = sorted({one[index + 1] for one in legal})
+        if steps and all(tile[index] % step for step in steps):
+            return f"{letter} must be a multiple of {' or '.join(map(str, steps[:3]))}, found {tile[index]}"
+    return "no legal instruction divides it"
+
+
+def _try(
+    shape: tuple[int, int, int, int], given: dict[str, Any], fits: list[Plan], refused: list[tuple[str, str]]
+) -> None:
+    group, *extents = shape
+    try:
+        fits.append(plan(extents, cta_group=group, **given))
+    except DescriptorError as error:
+        majors = "".join(f", {name[0].upper()} {given[name]}-major" for name in ("a_major", "b_major") if name in given)
+        pair = ", cta_group 2" if group == 2 else ""
+        refused.append(("m{}n{}k{}".format(*extents) + pair + majors, str(error)))

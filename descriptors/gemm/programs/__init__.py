@@ -1,0 +1,1 @@
+"""A plan as source code: headers, inner loops, whole kernels."""

@@ -1,0 +1,92 @@
+"""A plan as source code: ``emit_plan``, the one door to every language that a plan is written in.
+
+Law: the text names the plan that it came from, in its first lines.
+
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)
+>>> made.headline in emit_plan(made, "header", "gemm")
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs import (
+    inner_loop_cutedsl as cutedsl,
+)
+from descriptors.gemm.programs import (
+    inner_loop_ptx as ptx_tcgen05,
+)
+from descriptors.gemm.programs import (
+    inner_loop_ptx as ptx_wgmma,
+)
+from descriptors.gemm.programs import plan_header as header
+from descriptors.gemm.programs import sm90, sm100_kernel
+from descriptors.smem.operands.operand import choose
+from descriptors.text import extents_text
+
+__all__ = ["PLAN_LANGUAGES", "emit_plan"]
+
+
+def _alone(made: Plan) -> Plan:
+    """A plan whose CTAs share no copies: loops and kernels free a stage for their own CTA, or pair, alone.
+
+    Raises:
+        DescriptorError: if they do.
+    """
+    if made.asked.cluster != (1, 1):
+        found = extents_text(made.asked.cluster)
+        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {found}; header has its numbers")
+    return made
+
+
+def _cuda(made: Plan, name: str) -> str:
+    """A whole kernel with its host program."""
+    return sm90.kernel(made, name) if made.asked.arch == "sm90" else sm100_kernel.kernel(_alone(made), name)
+
+
+def _ptx(made: Plan, name: str) -> str:
+    """The inner loop."""
+    return (ptx_wgmma.write_wgmma if made.asked.arch == "sm90" else ptx_tcgen05.write_tcgen05)(_alone(made), name)
+
+
+def _cutedsl(made: Plan, name: str) -> str:
+    """The inner loop."""
+    return cutedsl.write(_alone(made), name)
+
+
+#: Who writes a plan in each language.
+PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
+    "cuda": _cuda,
+    "header": header.write,
+    "ptx": _ptx,
+    "cutedsl": _cutedsl,
+}
+
+
+def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
+    """Source code of a plan.
+
+    Args:
+        made: the plan.
+        language: ``"cuda"``, a whole kernel; ``"ptx"`` or ``"cutedsl"``, the inner loop; ``"header"``, the numbers, for
+            C, C++ and CUDA C++.
+        name: prefix of every identifier, where the language has any.
+
+    Raises:
+        ChoiceError: if the language is unknown.
+        DescriptorError: if the plan is none, or the name no identifier.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> print(*emit_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2), "header").splitlines()[:3], sep="\\n")
+    #pragma once
+    <BLANKLINE>
+    #include <stdint.h>
+    """
+    write = choose("emit: language", language, PLAN_LANGUAGES)
+    if not isinstance(made, Plan):
+        raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
+    return write(made, name)

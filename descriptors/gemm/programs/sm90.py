@@ -1,0 +1,190 @@
+"""A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
+
+The text around the plan's numbers is ``sm90.cu.in``. A persistent kernel: each CTA takes output tiles in turn. One
+thread of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group
+of ``wgmma`` that read it is done, which is one stage later.
+
+Law: the words, the steps and the line of the instruction in the program are the plan's.
+
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
+>>> text = kernel(made)
+>>> hex(made.b.word & ~0x3fff) in text, "a_k_step(int i) { return i * 2; }" in text, ", p, 1, 1, 0, 1;" in text
+(True, True, True)
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from string import Template
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, Registers
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
+from descriptors.gemm.programs import cluster
+from descriptors.gemm.programs.sm90_wgmma import at_once, constants, instruction, last_release, loads_of, stage
+from descriptors.smem.operands.operand import Major
+from descriptors.text import counted, extents_text
+
+#: Registers that the assembler wants beside the accumulator of an instruction.
+_BESIDE = 26
+
+
+def kernel(made: Plan, name: str = "gemm") -> str:
+    """The program: one file of CUDA C++ (C++17), with ``main``.
+
+    Args:
+        made: a plan for sm90.
+        name: of the kernel and the program.
+
+    Raises:
+        DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers, or the
+            name is no identifier.
+    """
+    held = made.accumulators
+    if not isinstance(held, Registers):
+        raise DescriptorError(f"emit: the plan must be for sm90 here, found {made.asked.arch}")
+    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
+        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+    _check_registers(made, held)
+    few, more = _setmaxnreg(held.warpgroups)
+    text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
+    return text.substitute(
+        head=_head(made),
+        name=name,
+        constants=constants(made, held),
+        instruction="\n".join([instruction(made), *loads_of(made), _store(made.asked.d)]),
+        stage=stage(made),
+        last_release=last_release(made),
+        before="" if at_once(made) else "    int before = -1;\n",
+        **cluster.texts(made.asked.cluster),
+        fewer_registers=few,
+        more_registers=more,
+        tensor_maps="\n".join([_map(made.a), _map(made.b), _strides(made)]),
+        a_memory=_memory(made.a),
+        b_memory=_memory(made.b),
+    )
+
+
+def registers(warpgroups: int) -> tuple[int, int, int]:
+    """Registers of a thread: at the start, where all have as many; of the copies; of those that multiply.
+
+    Args:
+        warpgroups: that multiply.
+
+    >>> registers(1), registers(2), registers(3)
+    ((255, 255, 255), (168, 40, 232), (128, 32, 160))
+    """
+    start = min(THREAD_REGISTERS, SM_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
+    if warpgroups == 1:
+        return start, start, start
+    few = {2: 40, 3: 32}.get(warpgroups, 24)
+    return start, few, min(240, (start * (warpgroups + 1) - few) // warpgroups // 8 * 8)
+
+
+def _check_registers(made: Plan, held: Registers) -> None:
+    """Refuse what the assembler refuses, or would spill.
+
+    It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
+    beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
+    """
+    one, (start, _, most) = made.asked, registers(held.warpgroups)
+    own = made.loads.registers * one.blocks[0] // held.warpgroups if made.loads else 0
+    for what, need, there in (
+        ("an instruction", made.line.registers + (4 if own else 0), start),
+        ("accumulators and A" if own else "accumulators", held.registers + own, most),
+    ):
+        if need + _BESIDE > there:
+            raise DescriptorError(
+                f"emit: {what} must fit {there} registers a thread beside {_BESIDE} others, need {need}; "
+                f"{counted(held.warpgroups, 'warpgroup')} of {one.extents[0]}x{one.extents[1]} instructions; another "
+                "number of warpgroups, or a smaller N of the instruction or the tile"
+            )
+
+
+def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
+    """How the warpgroup of copies gives up registers, and what the others take of them; nothing if there is one."""
+    if warpgroups == 1:
+        return "", ""
+    _, few, more = registers(warpgroups)
+    few_text, more_text = (
+        f'    asm volatile("setmaxnreg.{how}.sync.aligned.u32 {count};");'
+        for how, count in (("dec", few), ("inc", more))
+    )
+    return few_text, more_text
+
+
+def _head(made: Plan) -> str:
+    one = made.asked
+    return (
+        f"// {one.name}, {one.a.name} by {one.b.name} into {one.d} (sm90): a tile of {extents_text(one.tile)}, "
+        f"{counted(made.stages, 'stage')}.\n// Written by layoutalg from a plan whose product it proves."
+    )
+
+
+def _memory(side: StagedOperand) -> str:
+    mn = "M" if side.matrix == "A" else "N"
+    rows = f"{mn} rows of K" if side.derivation.major is not Major.MN else f"K rows of {mn}"
+    return f"{side.matrix} lies in memory as {rows}."
+
+
+def _store(d: str) -> str:
+    """Two neighbours of a row of C to where they belong, if they are inside."""
+    head = (
+        "// Two neighbours of a row of C, of which there are so many left.\n"
+        "__device__ __forceinline__ void store_two(TypeD* to, int left, const Register (&d)[REGISTERS], int value) {\n"
+    )
+    if d == "f16":
+        return head + (
+            "  const uint32_t both = d[value / 2];\n"
+            "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 4 == 0) {\n"
+            "    *reinterpret_cast<uint32_t*>(to) = both;\n"
+            "  } else {\n"
+            "    if (left >= 1) to[0] = __ushort_as_half(both & 0xffff);\n"
+            "    if (left >= 2) to[1] = __ushort_as_half(both >> 16);\n  }\n}\n"
+        )
+    pair = {"f32": "float2", "s32": "int2"}[d]
+    return head + (
+        "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 8 == 0) {\n"
+        f"    *reinterpret_cast<{pair}*>(to) = {pair}{{d[value], d[value + 1]}};\n"
+        "  } else {\n"
+        "    if (left >= 1) to[0] = d[value];\n"
+        "    if (left >= 2) to[1] = d[value + 1];\n  }\n}\n"
+    )
+
+
+def _map(side: StagedOperand) -> str:
+    """The host function that encodes a tensor map, with the arguments that the plan names."""
+    told = dict(encode_arguments(side))
+    name = side.matrix
+    mn = "M" if name == "A" else "N"
+    return f"""\
+inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{
+  const cuuint64_t extents[] = {told["globalDim"]}, strides[] = {told["globalStrides"]};
+  const cuuint32_t box[] = {told["boxDim"]}, steps[] = {told["elementStrides"]};
+  CUtensorMap made;
+  const CUresult result = encoder()(&made, {told["tensorDataType"]}, {told["tensorRank"]}, const_cast<void*>({name}),
+                                    extents, strides, box, steps, {told["interleave"]},
+                                    {told["swizzle"]}, {told["l2Promotion"]},
+                                    {told["oobFill"]});
+  if (result != CUDA_SUCCESS) {{
+    std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, operand {name}\\n", static_cast<int>(result));
+    std::exit(2);
+  }}
+  return made;
+}}
+"""
+
+
+def _strides(made: Plan) -> str:
+    """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
+    tests = []
+    for side, mn in ((made.a, "M"), (made.b, "N")):
+        tests.append(f"({mn if side.derivation.major is Major.MN else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
+    text = " && ".join(tests)
+    return (
+        f"// The copy engine takes rows of whole 16 bytes alone.\n"
+        f"inline bool strides_do(int M, int N, int K) {{\n  (void)M, (void)N, (void)K;\n  return {text};\n}}\n"
+    )

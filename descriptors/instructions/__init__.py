@@ -1,1 +1,0 @@
-"""Which instructions there are, whether one is legal, and its descriptor."""

@@ -1,1 +1,0 @@
-"""Is an answer an instance for which a published sentence is false? It is asked of the models and the tables."""

@@ -1,1 +1,0 @@
-"""How an operand lies in shared memory: types, swizzles, atoms, layouts."""

@@ -1,1 +1,0 @@
-"""Items on shared memory, swizzles and descriptor words: lessons 8 to 13."""

@@ -1,1 +1,0 @@
-"""Answers as pictures: every number drawn is one that an engine gave."""

@@ -1,1 +1,0 @@
-"""A derived tile and its parts as pictures: atoms, subtiles, chunks, bytes."""

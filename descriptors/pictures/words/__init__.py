@@ -1,1 +1,0 @@
-"""Descriptor words as pictures: their bits, the field that moves, what a wrong one does."""

@@ -1,1 +1,0 @@
-"""What the hardware does, by models that share no code with what they judge; and the comparison."""

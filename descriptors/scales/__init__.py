@@ -1,1 +1,0 @@
-"""Scale factors of the block-scaled products of Blackwell: their codes, their memory, their words, and the product."""

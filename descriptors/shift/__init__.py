@@ -1,1 +1,0 @@
-"""Convolutions whose activations stay in tensor memory and move a lane for the next tap, ``tcgen05.shift``."""

@@ -1,0 +1,1 @@
+"""Pictures of answers, and the explorer that shows them in a browser."""

@@ -1,0 +1,118 @@
+"""One function for a page: a question as data, an answer as data; what is wrong with a question is an answer too.
+
+Law: whatever is asked, the answer is a record that JSON can hold, and it never raises.
+
+>>> import json
+>>> questions = [{}, None, {"tile": "7x7"}, {"swizzle": "128B_BASE32B"}, {"layout": "<script>"}, {"want": ["nothing"]}]
+>>> [json.loads(json.dumps(answer(one)))["ok"] for one in questions]
+[True, False, False, False, False, False]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.output.tiles import derivation, proof
+from descriptors.show.browser.reply import REFUSALS, refusal
+from descriptors.show.explorer import question as given
+from descriptors.show.explorer.concerned import concerned, walks
+from descriptors.show.explorer.inspector import inspect
+from descriptors.show.explorer.pasted import pasted
+from descriptors.show.explorer.question import Question, compared, own_word, question, wanted
+from descriptors.show.explorer.told import told
+from descriptors.show.stages.accumulator_stage import registers, tensor_memory
+from descriptors.show.stages.bank_stage import banks, memory
+from descriptors.show.stages.tile_stage import atom, tile
+from descriptors.show.stages.view import Drawn, View
+from descriptors.smem.emitters.emit import LANGUAGES, emit
+from descriptors.text import word_text
+
+#: How each tab is drawn.
+STAGES: Mapping[str, Callable[[View], Drawn]] = {
+    "tile": tile,
+    "atom": atom,
+    "banks": banks,
+    "memory": memory,
+    "tensor": tensor_memory,
+    "registers": registers,
+}
+
+
+def answer(asked: object) -> dict[str, Any]:
+    """The answer to a question of a page.
+
+    Args:
+        asked: a record, as ``json.loads`` gives it: keys of ``question.Question``, and ``want``, the parts to answer:
+            ``told`` (word, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the tab, with its
+            map), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text), ``edited`` (what a
+            changed word reads), ``pasted`` (what the box holds), ``links`` (which elements a field of the word and a
+            mode of the steps concern).
+
+    Returns:
+        ``ok``, and a part each under its name; ``question``, the state as it was understood. Where the whole cannot be
+        answered, ``error`` with the engine's own sentence; where one part cannot, that part holds its ``error``.
+
+    >>> found = answer({"tile": "128x64", "want": ["told"]})
+    >>> found["told"]["word"], found["question"]
+    ('0x4000404000010000', {'tile': '128x64'})
+    >>> print(answer({"swizzle": "128B_BASE32B"})["error"]["message"].partition(",")[0])
+    legality: swizzle must be none
+    """
+    try:
+        q = question(asked)
+        assert isinstance(asked, Mapping)
+        parts = wanted(asked)
+    except REFUSALS as error:
+        return {"ok": False, "error": refusal(error)}
+    found: dict[str, Any] = {"ok": True, "question": q.state()}
+    boxed = _part(lambda: pasted(q)) if "pasted" in parts else None
+    try:
+        view = given.view(q)
+    except REFUSALS as error:
+        return {"ok": False, "question": q.state(), "error": refusal(error), "pasted": boxed}
+    makers = _makers(q, view)
+    return found | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+
+
+def _part(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except REFUSALS as error:
+        return {"error": refusal(error)}
+
+
+def _makers(q: Question, view: View) -> dict[str, Callable[[], Any]]:
+    d, at = view.derivation, view.base
+    return {
+        "told": lambda: told(q, view),
+        "proof": lambda: _proof(view),
+        "stage": lambda: stage(q.tab, view),
+        "inspector": lambda: inspect(view),
+        "code": lambda: {language: emit(d, language) for language in LANGUAGES},
+        "story": lambda: derivation.tell(d, at, given.proof(d, at)),
+        "edited": lambda: compared(view),
+        "links": lambda: _links(view),
+    }
+
+
+def _links(view: View) -> dict[str, Any]:
+    d, a = view.derivation, view.anatomy
+    return {"word": word_text(own_word(view)), "fields": concerned(view), "steps": walks(d), "piece": list(a.unit)}
+
+
+def _proof(view: View) -> dict[str, Any]:
+    found = given.proof(view.derivation, view.base)
+    return {"ok": found.ok, "headline": str(found), "evidence": found.evidence, "text": proof.tell(found)}
+
+
+def stage(tab: str, view: View) -> dict[str, Any]:
+    """The picture of a tab with its map.
+
+    Raises:
+        DescriptorError: if there is no such tab, or it cannot show this tile.
+    """
+    if tab not in STAGES:
+        raise DescriptorError(f"explore: tab must be one of {', '.join(STAGES)}, found {brief(tab)}")
+    return STAGES[tab](view).record()

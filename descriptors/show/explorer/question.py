@@ -1,0 +1,420 @@
+"""What a page asks: a flat record of texts and numbers, which is the page's state too, checked and typed.
+
+Whoever leaves something out gets the first example: a tile of 128 x 128 bf16, K-major, 128B. Law: a question written as
+a record again is the question.
+
+>>> question({"tile": "128x64", "cell": "11,21"}).cell, question({}).tile
+((11, 21), (128, 128))
+>>> asked = {"tile": "64x64x2", "dtype": "tf32", "mma": "64x8", "cell": [9, 40], "slot": 3}
+>>> question(question(asked).state()) == question(asked)
+True
+
+The word of the chosen subtile as fields that can be changed, and what a changed word would read.
+
+Law: a word that nobody changed is none to compare; a changed one is compared with the tile, element by element.
+
+>>> from descriptors import derive
+>>>
+>>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
+>>> edited_word(looked, question({})), hex(edited_word(looked, question({"edit": {"stride_byte_offset": "512"}})))
+(None, '0x4000402000010202')
+
+The tile that a question asks about, derived and looked at; kept, so that what follows a click is quick.
+
+Law: questions about one operand get one derivation.
+
+>>>
+>>> one, other = question({"cell": "3,4"}), question({"colour": "bank"})
+>>> derivation(one) is derivation(other)
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import lru_cache
+from typing import Any
+
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.frozen import frozen
+from descriptors.output.words.decoded import record as decoded_record
+from descriptors.output.words.diff import record, tell
+from descriptors.show.stages.view import View, misread
+from descriptors.smem.debug.decode import decode
+from descriptors.smem.debug.diff import Diff, diff
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive
+from descriptors.smem.derivation.verify import Report, verify
+from descriptors.smem.operands.explicit import base_of
+from descriptors.smem.operands.operand import major_of
+from descriptors.smem.words.bitfield import Field, span
+from descriptors.smem.words.descriptor import WORDS
+from descriptors.text import word_text
+from layoutalg import Layout, evaluate
+
+#: What can be asked for, in the order in which a page shows it.
+PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
+#: What is answered where nothing is asked for by name.
+FIRST = ("told", "proof", "stage", "inspector")
+TABS = ("tile", "atom", "banks", "memory", "tensor", "registers")
+#: The most characters of a text, and of all texts of one question.
+LONGEST = 20_000
+
+
+@frozen
+class Question:
+    """Everything that a page can ask, as ``derive`` and the pictures take it.
+
+    Args:
+        tile, dtype, major, swizzle, mma, order, arch, operand, layout, unit, base: as ``derive`` has them; a layout
+            that is not empty stands instead of the tile.
+        stage: which stage of the tile.
+        cell: the chosen element.
+        tab: one of ``TABS``.
+        colour, levels, swizzled, banks, bank_bytes, slot, access, access_bytes, lanes, across, load: as
+            ``stages.view.View`` has them; ``slot`` -1 is none, ``lanes`` the notation of a layout.
+        word: a word instead of that of the chosen subtile, in hexadecimal; "" for none.
+        edit: fields of the word that were changed, with their new values as texts.
+        paste: what was pasted into the box.
+    """
+
+    tile: tuple[int, ...] = (128, 128)
+    dtype: str = "bf16"
+    major: str = "K"
+    swizzle: str = "128B"
+    mma: tuple[int, ...] | str = (64, 16)
+    order: tuple[int, ...] = ()
+    arch: str = "sm100"
+    operand: str = ""
+    layout: str = ""
+    unit: str = "elements"
+    base: int = 0
+    stage: int = 0
+    cell: tuple[int, ...] = (0, 0)
+    tab: str = "tile"
+    colour: str = "order"
+    levels: str = "tile,atom,subtile"
+    swizzled: bool = True
+    banks: int = 32
+    bank_bytes: int = 4
+    slot: int = -1
+    access: str = "chunk"
+    access_bytes: int = 16
+    lanes: str = ""
+    across: int = 64
+    load: str = "32x32b"
+    word: str = ""
+    edit: tuple[tuple[str, str], ...] = ()
+    paste: str = ""
+
+    def state(self) -> dict[str, Any]:
+        """The question as plain data: what differs from the first example, fit for an address."""
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            if field.name == "edit":
+                found["edit"] = dict(value)
+            elif field.name in _EXTENTS and isinstance(value, tuple):
+                found[field.name] = ("x" if field.name in ("tile", "mma") else ",").join(map(str, value))
+            else:
+                found[field.name] = value
+        return found
+
+
+_EXTENTS = ("tile", "mma", "order", "cell")
+_NUMBERS = ("base", "stage", "banks", "bank_bytes", "slot", "access_bytes", "across")
+
+
+def question(asked: object) -> Question:
+    """The question that a record asks.
+
+    Args:
+        asked: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
+            lists; and ``want``, which :func:`wanted` reads.
+
+    Raises:
+        DescriptorError: if it is no record, has another key, or a value is no text or number, or too long.
+
+    >>> try:
+    ...     question({"tile": [128, "x"]})
+    ... except DescriptorError as error:
+    ...     print(error)
+    explore: tile must be numbers like 128x64, found [128, 'x']
+    """
+    if not isinstance(asked, Mapping):
+        raise DescriptorError(f"explore: a question must be a JSON object, found {brief(asked)}")
+    known = [field.name for field in fields(Question)]
+    found: dict[str, Any] = {}
+    for key, value in asked.items():
+        if key == "want":
+            continue
+        if key not in known:
+            raise ChoiceError("explore: a key of a question", key, known)
+        found[key] = _value(key, value)
+    made = Question(**found)
+    if made.tab not in TABS:
+        raise ChoiceError("explore: tab", made.tab, TABS)
+    return made
+
+
+def wanted(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parts of the answer that a record asks for.
+
+    Raises:
+        DescriptorError: if there is no such part.
+
+    >>> wanted({"want": ["code"]}), wanted({})
+    (('code',), ('told', 'proof', 'stage', 'inspector'))
+    """
+    want = asked.get("want", FIRST)
+    if not isinstance(want, (list, tuple)) or len(want) > len(PARTS):
+        raise DescriptorError(f"explore: want must be a list of parts, found {brief(want)}")
+    for part in want:
+        if part not in PARTS:
+            raise ChoiceError("explore: a part", part, PARTS)
+    return tuple(want)
+
+
+def _value(key: str, value: object) -> Any:
+    if key in _EXTENTS:
+        return _numbers(key, value)
+    if key in _NUMBERS:
+        return _number(key, value)
+    if key == "swizzled":
+        return _flag(key, value)
+    if key == "edit":
+        return _edits(value)
+    return _text(key, value)
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise DescriptorError(f"explore: {key} must be a text, found {brief(value)}")
+    if len(value) > LONGEST:
+        raise DescriptorError(f"explore: {key} must have at most {LONGEST} characters, found {len(value)}")
+    return value
+
+
+def _number(key: str, value: object) -> int:
+    if isinstance(value, str) and re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|\d{1,18})", value.strip(), re.ASCII):
+        return int(value, 0 if "x" in value.casefold() else 10)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DescriptorError(f"explore: {key} must be a number, found {brief(value)}")
+    return value
+
+
+def _numbers(key: str, value: object) -> Any:
+    if isinstance(value, str):
+        text = value.strip().casefold()
+        if not text and key in ("order", "mma"):
+            return ()
+        if key == "mma" and re.fullmatch(r"m\d{1,9}n\d{1,9}k\d{1,9}", text, re.ASCII):
+            return text
+        value = [int(one) for one in re.split("[x, ]+", text)] if _NUMBERS_TEXT.fullmatch(text) else value
+    like = "128x64" if key in ("tile", "mma") else "1,0"
+    fewest = 0 if key in ("order", "mma") else 1
+    if not isinstance(value, (list, tuple)) or not fewest <= len(value) <= 4 or not all(map(_is_extent, value)):
+        raise DescriptorError(f"explore: {key} must be numbers like {like}, found {brief(value)}")
+    if key == "cell" and len(value) != 2:
+        raise DescriptorError(f"explore: cell must be two numbers (MN, K), found {brief(value)}")
+    return tuple(value)
+
+
+def _is_extent(one: object) -> bool:
+    return type(one) is int and 0 <= one < 10**9
+
+
+_NUMBERS_TEXT = re.compile(r"\d{1,9}([x, ]+\d{1,9}){0,3}", re.ASCII)
+
+
+def _flag(key: str, value: object) -> bool:
+    known = {"1": True, "true": True, "0": False, "false": False}
+    found = known.get(str(value).casefold()) if isinstance(value, (str, int)) else None
+    if found is None:
+        raise DescriptorError(f"explore: {key} must be true or false, found {brief(value)}")
+    return found
+
+
+def _edits(value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping) or len(value) > 16:
+        raise DescriptorError(f"explore: edit must be a JSON object of fields and values, found {brief(value)}")
+    return tuple(sorted((_text("a field", name), _text(f"edit of {name}"[:60], one)) for name, one in value.items()))
+
+
+def own_word(view: View) -> int:
+    """The word of the subtile in which the chosen element lies."""
+    return view.derivation.word(*view.subtile, view.stage, view.base)
+
+
+def edited_word(view: View, q: Question) -> int | None:
+    """The word that a question puts in place of the subtile's own; None where it puts none.
+
+    Raises:
+        DescriptorError: if it is no word, or a field cannot hold its value.
+    """
+    if not q.word.strip() and not q.edit:
+        return None
+    number = _word(q.word) if q.word.strip() else own_word(view)
+    layout = WORDS[view.derivation.arch]
+    for name, text in q.edit:
+        field = layout[name]
+        number = number & ~field.mask | field.store(_given(field, text), layout.name) << field.low
+    return number
+
+
+def word_fields(view: View, word: int) -> list[dict[str, Any]]:
+    """Every field of a word, lowest first: name, bits, value, what it means, and what it may be.
+
+    >>> from descriptors import derive
+    >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> [(one["name"], one["value"]) for one in word_fields(looked, own_word(looked))][1:3]
+    [('leading_byte_offset', 16), ('stride_byte_offset', 1024)]
+    """
+    d = view.derivation
+    read = decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    told = decoded_record(read)
+    return [
+        {
+            "name": field.name,
+            "low": field.low,
+            "bits": field.bits,
+            "span": span(field),
+            "unit": field.unit,
+            "value": told["fields"][field.name],
+            "stored": told["stored"][field.name],
+            "meaning": told["meanings"][field.name],
+            "idle": field.name in d.dont_care,
+            "choices": [str(meaning) for meaning, _ in field.codes],
+        }
+        for field in read_fields(d.arch)
+    ]
+
+
+def read_fields(arch: str) -> tuple[Field, ...]:
+    """The fields of an architecture's word."""
+    return next(word.fields for name, word in WORDS.items() if name == arch)
+
+
+def compared(view: View) -> dict[str, Any] | None:
+    """What the changed word reads of the chosen subtile; None where none was changed."""
+    if view.word is None:
+        return None
+    found = difference(view, view.word)
+    wrong = misread(view)
+    return {
+        "word": word_text(view.word),
+        "own": word_text(own_word(view)),
+        "ok": found.ok,
+        "headline": found.headline,
+        "text": tell(found),
+        "fields": word_fields(view, view.word),
+        "wrong": wrong[:64],
+        "differing": found.differing,
+        **{key: record(found)[key] for key in ("right_word", "changes", "reason", "illegal")},
+    }
+
+
+def difference(view: View, word: int) -> Diff:
+    """A word against the chosen subtile of the tile."""
+    d = view.derivation
+    return diff(
+        word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma,
+        subtile=(*view.subtile, *view.anatomy.stage_coordinate), base=view.base, pattern_start=view.base,
+    )  # fmt: skip
+
+
+def _word(text: str) -> int:
+    found = re.fullmatch(r"0[xX][0-9a-fA-F_']{1,24}", text.strip(), re.ASCII)
+    if found is None:
+        raise DescriptorError(f"explore: a word must be hexadecimal, like 0x4000404000010000, found {brief(text)}")
+    return int(re.sub("['_]", "", found[0]), 16)
+
+
+def _given(field: Field, text: str) -> Any:
+    """A field's value as it was typed."""
+    if field.codes:
+        return next((meaning for meaning, _ in field.codes if str(meaning) == text.strip()), text)
+    if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,18}", text.strip(), re.ASCII):
+        raise DescriptorError(f"explore: {field.name} must be a number, found {brief(text)}")
+    return int(text, 16 if "x" in text.casefold() else 10)
+
+
+#: What of a question names the operand.
+OPERAND = ("tile", "dtype", "major", "swizzle", "mma", "order", "arch", "operand", "layout", "unit")
+
+
+def derivation(q: Question) -> Derivation:
+    """The derivation of the tile, not proved.
+
+    Raises:
+        DescriptorError: as ``derive``.
+        LayoutError: if a layout is wrong.
+    """
+    return _derived(*(getattr(q, name) for name in OPERAND))
+
+
+@lru_cache(maxsize=32)
+def _derived(*values: Any) -> Derivation:
+    given = dict(zip(OPERAND, values, strict=True))
+    explicit = bool(given["layout"].strip())
+    for name in ("order", "operand", "mma", "layout", "major", "swizzle"):
+        given[name] = given[name] or None
+    if explicit:
+        given |= {"tile": None, "order": None}
+    else:
+        given |= {"layout": None, "unit": "elements", "major": major_of(given["swizzle"], given["major"])}
+    return derive(**given, verify=False)
+
+
+def base(q: Question) -> int:
+    """The address of the tile: as asked, else that of the pointer that CuTe printed, else 0."""
+    return q.base or (base_of(q.layout) or 0 if q.layout else 0)
+
+
+@lru_cache(maxsize=32)
+def proof(d: Derivation, at: int) -> Report:
+    """The proof of a derivation whose tile is at an address."""
+    return verify(d, bases=(at,))
+
+
+def view(q: Question) -> View:
+    """What of the tile is looked at.
+
+    Raises:
+        DescriptorError: as ``View``.
+        LayoutError: if the lanes are no layout.
+    """
+    d, at = derivation(q), base(q)
+    mn, k = q.cell
+    looked = View(
+        d,
+        cell=(mn, k),
+        stage=q.stage,
+        base=at,
+        colour=q.colour,
+        levels=tuple(filter(None, q.levels.split(","))),
+        swizzled=q.swizzled,
+        banks=q.banks,
+        bank_bytes=q.bank_bytes,
+        slot=None if q.slot < 0 else q.slot,
+        access=q.access,
+        lanes=_lanes(q.lanes),
+        access_bytes=q.access_bytes,
+        across=q.across,
+        load=q.load,
+    )
+    word = edited_word(looked, q)
+    return looked if word is None else replace(looked, word=word)
+
+
+def _lanes(text: str) -> Layout | None:
+    if not text.strip():
+        return None
+    found = evaluate(text)
+    if not isinstance(found, Layout):
+        raise DescriptorError(f"explore: lanes must be a layout (threads, values), found {found}")
+    return found

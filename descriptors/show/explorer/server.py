@@ -1,0 +1,176 @@
+"""The page on this machine alone: a server of the standard library that answers questions and reads no file.
+
+It listens on the loopback address, takes requests that name it as their host, and no body larger than ``MOST_BYTES``.
+Law: whatever a request holds, the answer is a status and a record; the server goes on.
+
+>>> import json
+>>> from threading import Thread
+>>> from urllib.request import Request, urlopen
+>>> server = Server({"cell": "11,21"})
+>>> Thread(target=server.serve_forever, daemon=True).start()
+>>> asked = b'{"want": ["inspector"], "cell": "11,21"}'
+>>> told = Request(server.url + "answer", asked, {"Content-Type": "application/json"})
+>>> with urlopen(told) as reply:
+...     json.load(reply)["inspector"]["after"]
+1434
+>>> server.shutdown(); server.server_close()
+
+The explorer as a folder of files for any web server: the page, Pyodide, and the packages in one archive.
+
+The engine runs in the reader's browser, in a worker; when the page is looked at nothing is fetched from anywhere else.
+Law: the page starts the worker that lies beside it, which asks the module that answers.
+
+>>> "worker.js?answers=descriptors.show.explorer.page" in page({}, "worker")
+True
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.show.browser.folder import archive, runtime, source, write
+from descriptors.show.explorer.page import ANSWERS, page
+
+HOST = "127.0.0.1"
+#: The largest question, in bytes.
+MOST_BYTES = 1 << 20
+
+
+class Server(ThreadingHTTPServer):
+    """A server of one page.
+
+    Args:
+        asked: the question that the page begins with.
+        port: where it listens; 0 for a free one.
+
+    Raises:
+        DescriptorError: if the question has no answer, or the port cannot be had.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, asked: object, port: int = 0) -> None:
+        self.page = page(asked, "server").encode()
+        try:
+            super().__init__((HOST, port), Handler)
+        except (OSError, OverflowError) as error:
+            raise DescriptorError(f"explore: a port must be free to listen on, found {port}: {error}") from error
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{HOST}:{self.server_port}/"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of readers that have gone, and one line of what else went wrong."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, (ConnectionError, TimeoutError)):
+            print(f"descriptors: explore: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request: the page, or a question."""
+
+    server: Server
+    timeout = 20
+    protocol_version = "HTTP/1.1"
+    server_version = "descriptors"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """The page, and nothing else."""
+        if not self._is_ours():
+            return
+        if self.path.partition("?")[0] != "/":
+            self._refuse(HTTPStatus.NOT_FOUND, "there is one page, at /")
+            return
+        self._send(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
+
+    def do_POST(self) -> None:
+        """An answer."""
+        if not self._is_ours():
+            return
+        answered = ANSWERS.get(self.path.removeprefix("/"))
+        if answered is None:
+            self._refuse(HTTPStatus.NOT_FOUND, f"questions go to {' or '.join(f'/{name}' for name in ANSWERS)}")
+        elif self.headers.get_content_type() != "application/json":
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question must be application/json")
+        else:
+            self._answer(answered)
+
+    def _answer(self, answered: Callable[[object], dict[str, Any]]) -> None:
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdigit():
+            self._refuse(HTTPStatus.LENGTH_REQUIRED, "a question must say its length")
+            return
+        if len(length) > 9 or int(length) > MOST_BYTES:
+            self._refuse(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"a question must have at most {MOST_BYTES} bytes, found {length[:20]}",
+            )
+            return
+        try:
+            asked = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError) as error:
+            self._refuse(HTTPStatus.BAD_REQUEST, f"a question must be JSON: {error}")
+            return
+        self._send(HTTPStatus.OK, json.dumps(answered(asked)).encode(), "application/json")
+
+    def _is_ours(self) -> bool:
+        """Whether the request was meant for this server: no other page, and no other name for it."""
+        own = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host") not in own or (origin is not None and origin.removeprefix("http://") not in own):
+            self._refuse(HTTPStatus.FORBIDDEN, f"requests must name this server, {self.server.url}")
+            return False
+        return True
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        self.close_connection = True  # what is left of the request is not read
+        told = {"ok": False, "error": {"type": status.phrase, "message": f"explore: {why}"}}
+        self._send(status, json.dumps(told).encode(), "application/json")
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body))),
+            ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Referrer-Policy", "no-referrer"),
+            *((("Connection", "close"),) if self.close_connection else ()),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: what was asked is nobody's business."""
+
+
+def write_site(folder: Path, pyodide: Path, asked: object = None) -> list[tuple[str, int]]:
+    """Write the files of the site.
+
+    Args:
+        folder: where to; made if it is not there.
+        pyodide: the folder of the npm package ``pyodide``.
+        asked: the question that the page begins with.
+
+    Returns:
+        Name and bytes of each file.
+
+    Raises:
+        DescriptorError: if Pyodide is not there, the question has no answer, or a file cannot be written.
+    """
+    engine = {f"pyodide/{name}": data for name, data in runtime(pyodide).items()}
+    made = {"index.html": page(asked, "worker").encode(), "packages.zip": archive()}
+    made["worker.js"] = source("descriptors.show.browser", "worker.js").encode()
+    return write(folder, made | engine, "--site")

@@ -1,0 +1,491 @@
+"use strict";
+// The page asks the engine and shows what comes back. It knows no layouts: pictures, words and sentences are the engine's.
+(() => {
+  const baked = JSON.parse(document.getElementById("baked").textContent);
+  const $ = (id) => document.getElementById(id);
+  const make = (name, given = {}, ...children) => {
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(given)) {
+      if (key === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
+      else if (key in node && key !== "list") node[key] = value;
+      else node.setAttribute(key, value);
+    }
+    node.append(...children);
+    return node;
+  };
+  const TABS = Object.fromEntries([...$("tabs").children].map((tab) => [tab.id.slice(4), tab.textContent]));
+  const OPERAND = ["tile", "dtype", "major", "swizzle", "mma", "order", "operand", "arch", "layout", "unit"];
+  const first = baked.first;
+  let state = structuredClone({ ...first, ...baked.question });
+  let shown = { ...baked.answer }, good = structuredClone(state);
+  let latest = 0, zoom = 1, lastSvg = null, typing = null;
+
+  // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
+  const engine = engineIn("worker.js?answers=descriptors.show.explorer.page", (ready, why) => {
+    status(ready ? "" : `the engine did not start: ${why}`);
+    document.documentElement.dataset.ready = ready ? String(Math.round(performance.now())) : "no";
+  });
+  const engines = {
+    async server(question, path = "answer") {
+      const found = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+      return found.json();
+    },
+    worker: (question, path) => engine.ask(question, path),
+    async none(question) {
+      const asked = { ...first, ...question }, base = { ...first, ...baked.question }, picture = baked.tabs[asked.tab];
+      if (JSON.stringify(of(asked)) !== JSON.stringify(of(base))) return { frozen: "it shows one state" };
+      if (asked.cell === base.cell) return { ...baked.answer, stage: picture };
+      const cell = /^\s*(\d{1,9})[x, ]+(\d{1,9})\s*$/.exec(asked.cell)?.slice(1).map(Number);
+      const found = cell && await kept(cell, asked.tab, baked.answer, picture);
+      return found ?? { frozen: cell && !baked.kept ? "its tile has too many elements to keep" : "it has no such element" };
+    },
+  };
+  const kept = keptIn(baked.kept);
+  const of = ({ want, tab, cell, ...rest }) => rest;
+  /** Ask; whatever happens, an answer comes. */
+  const ask = async (question, path) => {
+    try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
+  };
+
+  const status = (text) => { $("status").textContent = text; };
+  const small = () => {
+    const found = {};
+    for (const [key, value] of Object.entries(state)) if (JSON.stringify(value) !== JSON.stringify(first[key])) found[key] = value;
+    return found;
+  };
+
+  // ---- the state in the address ----
+  const writeHash = () => {
+    const parts = Object.entries(small()).filter(([key]) => key !== "paste").map(([key, value]) =>
+      `${key}=${encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value))}`);
+    history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
+  };
+  const readHash = () => {
+    const found = {};
+    for (const part of location.hash.slice(1).split("&").filter(Boolean)) {
+      const [key, ...rest] = part.split("=");
+      if (!(key in first)) continue;
+      let value;
+      try { value = decodeURIComponent(rest.join("=")); } catch { continue; }
+      if (typeof first[key] === "number") value = /^-?\d+$/.test(value) ? Number(value) : value;
+      if (typeof first[key] === "boolean") value = value === "true" || value === "1";
+      if (key === "edit") { try { value = JSON.parse(value); } catch { continue; } }
+      found[key] = value;
+    }
+    return found;
+  };
+
+  // ---- asking: words first, then the picture, then the proof; what is late is dropped ----
+  const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"], ["links"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
+  async function refresh(kind = "all") {
+    const mine = ++latest;
+    const began = performance.now();
+    writeHash();
+    fill();
+    const steps = [...STEPS[kind]];
+    if (kind === "all" && $("story").open) steps.push(["story"]);
+    for (const want of steps) {
+      const found = await ask({ ...small(), want }, "answer");
+      if (mine !== latest) return;
+      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash(); return; }
+      if (!found.ok) { problem(found.error.message); shown = { ...shown, proof: null }; badge(); return; }
+      problem("");
+      if (baked.engine === "none") status("");
+      good = structuredClone(state);
+      Object.assign(shown, found);
+      show(want);
+      document.documentElement.dataset[want.includes("stage") ? "drawn" : want[0]] = String(Math.round(performance.now() - began));
+      if (kind === "cell" && shown.told.word !== shown.links?.word && !steps.some(([one]) => one === "links")) steps.push(["links"]);
+    }
+    document.documentElement.dataset.settled = String(mine);
+  }
+  let timer = 0;
+  const soon = (kind) => { clearTimeout(timer); timer = setTimeout(() => refresh(kind), 60); };
+  const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " What stands below is the last that could be answered." : ""); document.body.classList.toggle("stale", Boolean(text)); };
+
+  // ---- showing ----
+  function show(parts) {
+    for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
+  }
+  function badge() {
+    const found = shown.proof, at = $("proof");
+    at.className = "badge";
+    if (!found) { at.textContent = ""; return; }
+    if (found.error) { at.classList.add("bad"); at.textContent = found.error.message; return; }
+    at.classList.toggle("bad", !found.ok);
+    at.textContent = found.headline;
+    at.title = found.evidence;
+  }
+  function tellAll() {
+    const told = shown.told;
+    if (!told || told.error) { problem(told?.error?.message ?? ""); return; }
+    const edited = shown.edited && !shown.edited.error ? shown.edited : null;
+    $("headword").textContent = told.word;
+    $("word").value = edited ? edited.word : told.word;
+    $("note").textContent = told.transposed;
+    $("evidence").textContent = `Read model: ${told.evidence}.`;
+    fields(edited ? edited.fields : told.fields, told.fields);
+    subtiles(told);
+    queueMicrotask(links);
+    $("stagelabel").hidden = told.stages < 2;
+    $("steps").replaceChildren(...told.steps.map((step, number) => make("li", {}, step.title, make("pre", { tabIndex: 0, "aria-label": step.title }, ...step.lines.map((line) => make("span", { textContent: `${line.replace(/^ {3}/, "")}\n` }))), make("p", { className: "modes", "data-step": String(number) }))));
+    $("commands").replaceChildren(...told.commands.map(({ what, line }) => make("div", {}, make("p", { className: "quiet", textContent: what }), make("div", { className: "command" }, make("pre", { textContent: line, tabIndex: 0, "aria-label": what }), copier(() => line, `copy the command: ${what}`)))));
+  }
+  const copier = (text, label) => make("button", { type: "button", textContent: "copy", "aria-label": label, on: { click: () => copy(text()) } });
+  async function copy(text) {
+    try { await navigator.clipboard.writeText(text); status("copied"); } catch {
+      const area = make("textarea", { value: text, className: "hide" });
+      document.body.append(area); area.select(); const done = document.execCommand("copy"); area.remove();
+      status(done ? "copied" : "the browser did not let the page copy");
+    }
+  }
+  function fields(rows, own) {
+    const table = $("fields"), focused = document.activeElement?.dataset?.field;
+    const body = rows.map((field, index) => {
+      const input = field.choices.length
+        ? make("select", {}, ...choice(field.choices, String(field.value)))
+        : make("input", { value: String(field.value), spellcheck: false, inputMode: "numeric" });
+      input.dataset.field = field.name;
+      input.setAttribute("aria-label", `${field.name}, bits ${field.span}`);
+      input.addEventListener("change", () => { state.edit = { ...state.edit, [field.name]: input.value }; refresh("cell"); });
+      const changed = String(field.value) !== String(own[index]?.value);
+      return make("tr", { "data-row": field.name, className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", {}, make("b", { className: "count" }), ` ${field.meaning}`));
+    });
+    table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the word; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
+    if (focused) table.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus();
+  }
+  /** A list shows a value, be it one that it does not offer. */
+  const listed = (list, value) => {
+    list.querySelector(".odd")?.remove();
+    if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value, textContent: value || "its own", className: "odd" }));
+    list.value = value;
+  };
+  const choice = (names, value) => {
+    const all = names.includes(value) ? names : [...names, value];
+    return all.map((name) => make("option", { value: name, textContent: name || "either", selected: name === value }));
+  };
+  function subtiles(told) {
+    const { starts, chosen } = told.subtiles, [mn, k] = told.mma, focused = document.activeElement?.dataset?.subtile;
+    $("subtiles").replaceChildren(make("caption", { className: "hide", textContent: `Rows: subtiles along ${told.names[0]}; columns: along ${told.names[1]}` }), make("tbody", {}, ...starts.map((row, i) => make("tr", {}, ...row.map((start, j) => make("td", {}, make("button", { type: "button", textContent: String(start), "aria-pressed": String(i === chosen[0] && j === chosen[1]), "data-subtile": `${i},${j}`, "aria-label": `subtile (${i},${j}) starts at ${start}`, on: { click: () => { state.cell = `${i * mn},${j * k}`; refresh("cell"); } } })))))));
+    if (focused) $("subtiles").querySelector(`[data-subtile="${CSS.escape(focused)}"]`)?.focus();
+    if (!starts.length) $("subtiles").replaceChildren(make("caption", { textContent: "too many to list" }));
+  }
+  function stage() {
+    const found = shown.stage;
+    if (!found) return;
+    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
+    if (found.svg !== lastSvg) { $("svg").innerHTML = found.svg; lastSvg = found.svg; }
+    $("stagetitle").textContent = found.title;
+    $("said").textContent = found.said;
+    $("scroll").setAttribute("aria-label", `${found.title}. ${TABS[state.tab]}`);
+    $("astext").querySelector("pre").textContent = found.text;
+    marks();
+  }
+  const SVG = "http://www.w3.org/2000/svg";
+  function frame(box, role) {
+    const node = document.createElementNS(SVG, "rect");
+    for (const key of ["x", "y", "width", "height"]) node.setAttribute(key, box[key]);
+    node.setAttribute("class", role);
+    return node;
+  }
+  function marks(hover = null) {
+    const found = shown.stage, at = $("marks");
+    if (!found?.svg) return;
+    at.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
+    const lit = lights(), arrows = lit.filter((one) => one.localName === "polyline");
+    const boxes = [...lit, ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]), ...arrows];
+    if (hover) boxes.push(frame(hover, "hover"));
+    at.replaceChildren(...boxes);
+    $("canvas").style.width = `${Math.round(100 * zoom)}%`;
+    $("canvas").style.maxWidth = `${Math.round(zoom * 1.6 * found.width)}px`;
+  }
+
+  // ---- what is pointed at is lit on the stage, and the other way round ----
+  const hint = $("lit").textContent;
+  let pointed = null, focused = null, hovered = null;
+  const chosen = () => shown.inspector?.cell ?? null;
+  const corner = () => shown.told.subtiles.chosen.map((one, i) => one * shown.told.mma[i]);
+  /** What a part of the page concerns: blocks of elements, the first of them where an arrow ends, and a sentence. */
+  function meant(node) {
+    const links = shown.links, told = shown.told;
+    if (!links?.fields || !told || !chosen()) return null;
+    if (node.dataset.mode) {
+      const mode = links.steps[Number(node.dataset.step)]?.[Number(node.dataset.mode)];
+      return mode && { blocks: walkOf(mode, chosen()), said: `${mode.said}; from element (${chosen().join(",")})` };
+    }
+    if (node.dataset.subtile) {
+      const at = node.dataset.subtile.split(",").map((one, i) => Number(one) * told.mma[i]);
+      return { blocks: [[...at, ...told.mma]], said: node.getAttribute("aria-label") };
+    }
+    const field = links.fields[node.dataset.row], at = corner();
+    if (!field || links.word !== told.word) return null;
+    const blocks = field.boxes.map(([, row, column, ...size]) => [at[0] + row, at[1] + column, ...size]);
+    const first = field.boxes.findIndex(([count, row, column]) => count === 1 && row + column > 0);
+    return { blocks, said: field.said, from: first < 0 ? null : [...at, ...blocks[first].slice(2)], to: blocks[first] };
+  }
+  function lights() {
+    const node = pointed?.isConnected ? pointed : focused?.isConnected ? focused : null, found = node && meant(node);
+    if (!found) return [];
+    const piece = shown.links.piece, boxes = placesOf(shown.stage, found.blocks, piece).map((box) => frame(box, "lit"));
+    const ends = found.from ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
+    if (ends.length && ends.every(Boolean) && shown.stage.grids.length === 1) boxes.push(...arrow(...ends));
+    return boxes;
+  }
+  function arrow(from, to) {
+    const middle = (box) => [box.x + box.width / 2, box.y + box.height / 2], [a, b] = [middle(from), middle(to)];
+    const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [dx, dy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long], head = Math.min(9, long / 2);
+    const line = (...points) => { const node = document.createElementNS(SVG, "polyline"); node.setAttribute("points", points.map((one) => one.join(",")).join(" ")); node.setAttribute("class", "arrow"); return node; };
+    const barb = (side) => [b[0] - head * (dx + side * dy * 0.6), b[1] - head * (dy - side * dx * 0.6)];
+    return [line(a, b), line(barb(1), b, barb(-1))];
+  }
+  /** Say what is lit, and light it. */
+  function point() {
+    const node = pointed ?? focused, found = node && meant(node);
+    $("lit").textContent = found ? found.said : hint;
+    marks();
+  }
+  const PARTS = "[data-row],[data-mode],[data-subtile]";
+  $("side").addEventListener("pointerover", (event) => { const node = event.pointerType === "mouse" ? event.target.closest(PARTS) : null; if (node !== pointed) { pointed = node; point(); } });
+  $("side").addEventListener("pointerleave", () => { pointed = null; point(); });
+  $("side").addEventListener("focusin", (event) => { focused = event.target.closest(PARTS); point(); });
+  $("side").addEventListener("focusout", () => { focused = null; point(); });
+  /** What concerns the element under the pointer, else the chosen one: its digits, its fields, its subtile. */
+  function concern() {
+    const links = shown.links, told = shown.told, cell = hovered ?? chosen();
+    if (!links?.fields || !told || !cell) return;
+    for (const node of $("steps").querySelectorAll("[data-mode]")) {
+      const mode = links.steps[Number(node.dataset.step)]?.[Number(node.dataset.mode)];
+      if (!mode) continue;
+      const digit = digitOf(mode, cell);
+      node.lastChild.textContent = String(digit);
+      node.classList.toggle("on", digit > 0);
+      node.title = `${mode.said}; element (${cell.join(",")}) is at place ${digit}`;
+    }
+    const at = corner();
+    for (const node of $("fields").querySelectorAll("[data-row]")) {
+      const field = links.fields[node.dataset.row], count = field && links.word === told.word ? countOf(field, at, told.mma, cell) : 0;
+      node.classList.toggle("on", count > 0);
+      node.querySelector(".count").textContent = count > 1 ? `×${count}` : "";
+    }
+    for (const node of $("subtiles").querySelectorAll("[data-subtile]")) {
+      node.classList.toggle("on", node.dataset.subtile === cell.map((one, i) => Math.floor(one / told.mma[i])).join(","));
+    }
+  }
+  function links() {
+    const steps = shown.links?.steps;
+    if (!steps) return;
+    for (const row of $("steps").querySelectorAll(".modes")) {
+      const modes = steps[Number(row.dataset.step)] ?? [], kept = document.activeElement?.dataset ?? {};
+      row.replaceChildren(...modes.map((mode, number) => make("button", { type: "button", "data-mode": String(number), "data-step": row.dataset.step }, `${mode.name} ${mode.text} `, make("b", {}))));
+      if (kept.mode && kept.step === row.dataset.step) row.children[Number(kept.mode)]?.focus();
+    }
+    concern();
+  }
+  function inspector() {
+    const found = shown.inspector;
+    if (!found || found.error) { $("facts").replaceChildren(); if (found?.error) problem(found.error.message); return; }
+    $("cell").value = found.cell.join(",");
+    const row = (label, cells) => make("tr", {}, make("th", { scope: "row", textContent: label }), ...cells);
+    const bits = [...found.kinds].map((kind, i, all) => { const bit = all.length - 1 - i; return { bit, kind, before: found.before >> bit & 1, after: found.after >> bit & 1 }; });
+    const bit = (one, when) => make("td", { textContent: String(one[when]), className: `${one.kind} ${when === "after" && one.before !== one.after ? "turned" : ""}` });
+    const caption = $("bits").querySelector("caption");
+    $("bits").replaceChildren(caption, make("tbody", {},
+      row("bit", bits.map((one) => make("th", { scope: "col", textContent: String(one.bit) }))),
+      row("is", bits.map((one) => make("td", { textContent: { Y: "Y", Z: "Z", b: "b", ".": "·" }[one.kind], className: one.kind }))),
+      row("before", bits.map((one) => bit(one, "before"))),
+      row("after", bits.map((one) => bit(one, "after")))));
+    $("formula").textContent = found.formula;
+    $("general").textContent = found.general;
+    $("facts").replaceChildren(...found.facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })]));
+    concern();
+    $("picked").textContent = `element (${found.cell.join(",")}): byte ${found.after} (0x${found.after.toString(16)}), line ${found.line}, bank ${found.bank}, subtile (${found.subtile.join(",")})`;
+  }
+  function edited() {
+    const found = shown.edited, at = $("edited");
+    $("reset").hidden = !found;
+    if (!found) { at.replaceChildren(); return; }
+    if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
+    const told = [make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.headline }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "the comparison" })];
+    if (!found.ok && state.colour !== "wrong") told.push(make("button", { type: "button", textContent: "show the wrong cells", on: { click: () => { state.colour = "wrong"; state.tab = "tile"; refresh("look"); tabs(); $("scroll").focus(); } } }));
+    at.replaceChildren(...told);
+    if (shown.told?.fields) { $("word").value = found.word; fields(found.fields, shown.told.fields); }
+  }
+  function pasted() {
+    const found = shown.pasted, at = $("pasted");
+    $("use").hidden = !found?.use;
+    if (!found) { at.replaceChildren(); return; }
+    if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
+    at.replaceChildren(make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+  }
+  function code() {
+    const found = shown.code, chosen = $("language").value;
+    $("code").textContent = !found ? "" : found.error ? found.error.message : found[chosen] ?? "";
+  }
+  function story() {
+    const found = shown.story;
+    $("story").querySelector("pre").textContent = found?.error ? found.error.message : found ?? "";
+  }
+
+  // ---- controls ----
+  const named = () => document.querySelectorAll("#controls [name],#looks [name]");
+  function fill() {
+    for (const control of named()) {
+      const value = state[control.name];
+      if (control.type === "checkbox" && control.name === "swizzled") control.checked = Boolean(value);
+      else if (control.tagName === "SELECT") listed(control, String(value));
+      else if (control.type !== "checkbox" && control !== typing) control.value = String(value);
+    }
+    for (const box of $("levels").querySelectorAll("input")) box.checked = state.levels.split(",").includes(box.value);
+    const explicit = Boolean(state.layout.trim());
+    for (const name of ["tile", "order"]) document.querySelector(`[name=${name}]`).parentElement.hidden = explicit;
+    $("layoutlabel").hidden = $("unitlabel").hidden = $("nolayout").hidden = !explicit;
+    $("cell").value = state.cell;
+  }
+  function change(control) {
+    const { name } = control;
+    let value = control.type === "checkbox" ? control.checked : control.value;
+    if (typeof first[name] === "number" && /^-?\d+$/.test(String(value).trim())) value = Number(value);
+    if (state[name] === value) return;
+    typing = control;
+    state[name] = value;
+    if (["tile", "layout"].includes(name)) { state.cell = "0,0"; state.stage = 0; }
+    if (OPERAND.includes(name) || name === "base") { state.word = ""; state.edit = {}; }
+    soon(OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look");
+  }
+  function tabs() {
+    for (const name of Object.keys(TABS)) {
+      $(`tab-${name}`).setAttribute("aria-selected", String(state.tab === name));
+      $(`tab-${name}`).tabIndex = state.tab === name ? 0 : -1;
+    }
+    $("panel").setAttribute("aria-labelledby", `tab-${state.tab}`);
+    for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
+  }
+  /** Another state altogether: nothing that stands in a control is kept. */
+  function become(other) {
+    typing = null;
+    state = structuredClone({ ...first, ...other });
+    tabs(); refresh("all");
+  }
+  function choose(name) { state.tab = name; tabs(); refresh("look"); }
+  for (const name of Object.keys(TABS)) {
+    $(`tab-${name}`).addEventListener("click", () => choose(name));
+    $(`tab-${name}`).addEventListener("keydown", turn);
+  }
+  function turn(event) {
+    const names = Object.keys(TABS), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    choose(names[(names.indexOf(state.tab) + step + names.length) % names.length]);
+    $(`tab-${state.tab}`).focus();
+  }
+
+  // ---- choosing elements ----
+  function place(event) {
+    const found = shown.stage;
+    if (!found?.grids) return null;
+    const box = $("marks").getBoundingClientRect();
+    const x = (event.clientX - box.left) / box.width * found.width, y = (event.clientY - box.top) / box.height * found.height;
+    for (const grid of found.grids) {
+      const column = Math.floor((x - grid.x) / grid.width * grid.columns), row = Math.floor((y - grid.y) / grid.height * grid.rows);
+      if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) continue;
+      const at = grid.cells ? grid.cells[row]?.[column] : [grid.origin[0] + row * grid.step[0], grid.origin[1] + column * grid.step[1]];
+      if (!at) return null;
+      const wide = grid.width / grid.columns, high = grid.height / grid.rows;
+      return { at, x: grid.x + column * wide, y: grid.y + row * high, width: wide, height: high };
+    }
+    return null;
+  }
+  $("scroll").addEventListener("click", (event) => {
+    const found = place(event);
+    if (found) { state.cell = found.at.join(","); refresh("cell"); }
+  });
+  const hover = (found) => { const before = String(hovered); hovered = found?.at ?? null; marks(found); if (String(hovered) !== before) concern(); };
+  $("scroll").addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") hover(place(event)); });
+  $("scroll").addEventListener("pointerleave", () => hover(null));
+  $("scroll").addEventListener("keydown", (event) => {
+    const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (event.key === "+" || event.key === "=") { enlarge(1.25); event.preventDefault(); return; }
+    if (event.key === "-") { enlarge(0.8); event.preventDefault(); return; }
+    if (!by || !shown.told || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const size = shown.told.extents, now = state.cell.split(/[, ]+/).map(Number);
+    state.cell = now.map((one, i) => Math.min(Math.max(one + by[i] * (event.shiftKey ? 8 : 1), 0), size[i] - 1)).join(",");
+    refresh("cell");
+  });
+  $("scroll").addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); enlarge(event.deltaY < 0 ? 1.1 : 1 / 1.1); } }, { passive: false });
+  function enlarge(by) {
+    zoom = Math.min(Math.max(zoom * by, 0.5), 8);
+    $("zoomed").textContent = `${Math.round(100 * zoom)} %`;
+    marks();
+  }
+  $("zoomin").addEventListener("click", () => enlarge(1.25));
+  $("zoomout").addEventListener("click", () => enlarge(0.8));
+
+  // ---- the rest of the page ----
+  function download(name, type, text) {
+    const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+    document.body.append(link); link.click(); link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+  $("levels").addEventListener("change", () => { state.levels = [...$("levels").querySelectorAll("input:checked")].map((box) => box.value).join(","); refresh("look"); });
+  $("preset").addEventListener("change", (event) => {
+    if (event.target.value === "") return;
+    become(baked.presets[Number(event.target.value)].question);
+    event.target.value = "";
+  });
+  $("language").addEventListener("change", code);
+  $("copycode").addEventListener("click", () => copy($("code").textContent));
+  $("copyword").addEventListener("click", () => copy($("headword").textContent));
+  $("share").addEventListener("click", () => { writeHash(); copy(location.href); });
+  $("savesvg").addEventListener("click", () => { if (lastSvg) download(`${state.tab}.svg`, "image/svg+xml", lastSvg); });
+  $("savepage").addEventListener("click", async () => {
+    if (baked.engine === "none") { download("explorer.html", "text/html", `<!doctype html>\n${document.documentElement.outerHTML}`); return; }
+    const found = await ask(small(), "page");
+    if (found.html) download("explorer.html", "text/html", found.html); else problem(found.error?.message ?? "no page");
+  });
+  $("reset").addEventListener("click", () => { state.word = ""; state.edit = {}; refresh("cell"); $("word").focus(); });
+  $("nolayout").addEventListener("click", () => { become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }); document.querySelector("[name=tile]").focus(); });
+  $("word").addEventListener("change", (event) => { state.word = event.target.value.trim(); state.edit = {}; refresh("cell"); });
+  $("cell").addEventListener("change", (event) => { state.cell = event.target.value; refresh("cell"); });
+  /** A text that is too long is not asked: a browser could not even show it. */
+  function tooLong(text) {
+    if (text.length <= baked.longest) return false;
+    shown.pasted = { error: { message: `explore: paste must have at most ${baked.longest} characters, found ${text.length}` } };
+    pasted();
+    return true;
+  }
+  async function tell() {
+    if (tooLong($("paste").value)) return;
+    state.paste = $("paste").value;
+    const found = await ask({ ...small(), want: ["pasted"] }, "answer");
+    if (found.frozen) { state.paste = good.paste; status("This page is frozen: run descriptors explore to ask."); return; }
+    shown.pasted = found.ok ? found.pasted : found.pasted ?? { error: found.error };
+    pasted();
+  }
+  $("tell").addEventListener("click", tell);
+  $("paste").addEventListener("paste", (event) => {
+    if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(tell, 0);
+  });
+  $("use").addEventListener("click", () => { become({ ...state, ...shown.pasted.use }); $("stage").scrollIntoView({ block: "nearest" }); });
+  $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  for (const control of named()) {
+    control.addEventListener("change", () => change(control));
+    if (control.tagName === "INPUT" && control.type !== "checkbox") control.addEventListener("input", () => change(control));
+  }
+  window.addEventListener("hashchange", () => become(readHash()));
+
+  // ---- the first paint needs neither engine nor script: word, proof and picture stand in the page; the rest follows ----
+  function begin() {
+    const asked = readHash();
+    tabs(); fill();
+    show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
+    document.documentElement.dataset.painted = String(Math.round(performance.now()));
+    if (Object.keys(asked).length) become(asked);
+    else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
+  }
+  let begun = false;
+  const once = () => { if (!begun) { begun = true; begin(); } };
+  new PerformanceObserver((seen) => { if (seen.getEntriesByName("first-contentful-paint").length) once(); }).observe({ type: "paint", buffered: true });
+  setTimeout(once, document.hidden ? 0 : 700);  // a page that nobody looks at is not painted
+})();

@@ -1,0 +1,1 @@
+"""Pictures of tiles, words, banks, copies and main loops."""

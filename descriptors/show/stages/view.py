@@ -1,0 +1,347 @@
+"""What is looked at: a tile, one of its elements, and how the picture is to be coloured.
+
+Law: the subtile of an element is the one whose block of the tile it lies in.
+
+>>> from descriptors import derive
+>>> view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
+>>> view.subtile, view.inside
+((1, 1), (6, 5))
+
+A picture with its map: which element each place of it stands for, and which places are marked.
+
+Coordinates are those of the picture's own canvas. Law: every mark lies within the picture.
+
+>>> from layoutalg import Figure
+>>> figure = Figure()
+>>> figure.cells(0, 0, 10, 10, [["c0", "c1"]])
+>>> made = drawn(figure, "Two cells", "", [Grid(0, 0, 20, 10, 1, 2)], [Mark("cell", 10, 0, 10, 10)], "")
+>>> made.marks[0].x + made.marks[0].width <= made.width
+True
+
+The pieces of 16 bytes of a tile, each with the number that colours it.
+
+Law: whatever the colour, each piece has a number; by column it is the piece's own place along the contiguous dimension.
+
+>>> from descriptors import derive
+>>> view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), colour="column")
+>>> [row[:3] for row in kinds(view)[:2]]
+[[0, 1, 2], [0, 1, 2]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
+from itertools import product
+from math import ceil
+from typing import Any
+
+from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.frozen import frozen
+from descriptors.show.pictures.anatomy import Anatomy, Pair
+from descriptors.show.pictures.tiles import TilePicture
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import Major
+from descriptors.smem.operands.swizzled import parts
+from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
+from descriptors.text import extents_text, tuple_text
+from layoutalg import Figure, Layout, Scene
+from layoutalg import Picture as Faces
+
+#: What the colour of a cell can be.
+COLOURS = ("order", "bank", "column", "atom", "subtile", "chunk", "wrong")
+#: The borders that can be drawn.
+LEVELS = ("tile", "atom", "subtile", "chunk")
+#: What is read at once, besides a layout of threads and values.
+ACCESSES = ("chunk", "row", "matrices")
+#: Bytes of a piece, the least that a swizzle moves.
+PIECE = 16
+
+
+@frozen
+class View:
+    """A tile and how it is looked at.
+
+    Args:
+        derivation: the tile.
+        cell: the chosen element (MN, K).
+        stage: which of its stages.
+        base: address of the tile, in bytes.
+        colour: one of ``COLOURS``.
+        levels: which of ``LEVELS`` have borders.
+        swizzled: whether places are those after the swizzle.
+        banks: banks in a line of shared memory.
+        bank_bytes: bytes of a bank.
+        slot: a place in the lines of shared memory, in pieces of 16 bytes, that is read down the lines; None for none.
+        access: one of ``ACCESSES``.
+        lanes: (threads, values) to an index into the tile, instead of ``access``.
+        access_bytes: bytes that each of those threads moves.
+        word: a word to compare with that of the chosen subtile; None for none.
+        across: M or N of the instruction, whichever the tile does not say.
+        load: the shape of the loads that read an accumulator.
+
+    Raises:
+        DescriptorError: if there is no such element, stage or bank.
+        ChoiceError: for another colour, level or access.
+    """
+
+    derivation: Derivation
+    cell: Pair = (0, 0)
+    stage: int = 0
+    base: int = 0
+    colour: str = "order"
+    levels: tuple[str, ...] = ("tile", "atom", "subtile")
+    swizzled: bool = True
+    banks: int = 32
+    bank_bytes: int = 4
+    slot: int | None = None
+    access: str = "chunk"
+    lanes: Layout | None = None
+    access_bytes: int = 16
+    word: int | None = None
+    across: int = 64
+    load: str = "32x32b"
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("colour", self.colour, COLOURS),
+            ("access", self.access, ACCESSES),
+            *(("a level", level, LEVELS) for level in self.levels),
+        ):
+            if value not in known:
+                raise ChoiceError(f"explore: {what}", value, known)
+        _ = self.anatomy.stage_coordinate  # refuses a stage that the tile does not have
+        extents = self.anatomy.extents
+        if not all(0 <= one < extent for one, extent in zip(self.cell, extents, strict=True)):
+            raise DescriptorError(
+                f"explore: the cell must be an element of the tile of {extents_text(extents)}, found "
+                f"{tuple_text(self.cell)}"
+            )
+        as_integer(self.banks, "explore: the number of banks", minimum=1, maximum=128)
+        as_integer(self.bank_bytes, "explore: the bytes of a bank", minimum=1, maximum=64)
+        if self.line_bytes % PIECE or self.line_bytes > 1024:
+            raise DescriptorError(
+                f"explore: a line of banks must be a multiple of {PIECE} bytes up to 1024, found {self.banks} banks of "
+                f"{self.bank_bytes}"
+            )
+        if self.slot is not None:
+            as_integer(self.slot, "explore: the slot", maximum=self.line_bytes // PIECE - 1)
+
+    @property
+    def anatomy(self) -> Anatomy:
+        """The parts of the stage that is looked at."""
+        return Anatomy(self.derivation, self.stage)
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line: all banks once."""
+        return self.banks * self.bank_bytes
+
+    @property
+    def subtile(self) -> Pair:
+        """The subtile in which the element lies."""
+        (i, k), (mn, depth) = self.cell, self.derivation.mma
+        return i // mn, k // depth
+
+    @property
+    def inside(self) -> Pair:
+        """Where in the subtile it lies."""
+        (i, k), (mn, depth) = self.cell, self.derivation.mma
+        return i % mn, k % depth
+
+
+#: Paper around a picture, in pixels.
+MARGIN = 10
+
+#: The first element (MN, K) of each cell; None where there is none.
+Cells = tuple[tuple[tuple[int, int] | None, ...], ...]
+
+
+@frozen
+class Grid:
+    """A table of cells that can be chosen.
+
+    Args:
+        x, y, width, height: where it is.
+        rows, columns: how many cells.
+        origin: the element of its first cell.
+        step: elements from a cell to the next, down and across.
+        cells: instead of both the element of every cell.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: int
+    columns: int
+    origin: tuple[int, int] = (0, 0)
+    step: tuple[int, int] = (1, 1)
+    cells: Cells | None = None
+
+    def box(self, row: float, column: float, rows: float = 1, columns: float = 1) -> tuple[float, float, float, float]:
+        """Corner and size of a block of cells."""
+        wide, high = self.width / self.columns, self.height / self.rows
+        return self.x + column * wide, self.y + row * high, columns * wide, rows * high
+
+
+@frozen
+class Mark:
+    """A frame around what is chosen: the cell, its chunk, its atom, its subtile."""
+
+    role: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@frozen
+class Drawn:
+    """A picture with its map.
+
+    Args:
+        scene: what is drawn.
+        text: the same as a table.
+        said: what it shows, in a sentence or two.
+        grids: which cells can be chosen.
+        marks: what is chosen.
+    """
+
+    scene: Scene
+    text: str
+    said: str
+    grids: tuple[Grid, ...]
+    marks: tuple[Mark, ...]
+
+    @property
+    def width(self) -> float:
+        """Pixels across."""
+        return self.scene.width
+
+    def record(self) -> dict[str, Any]:
+        """What a page needs of it, as plain data."""
+        return {
+            "title": self.scene.title,
+            "said": self.said,
+            "svg": _svg(self.scene),
+            "width": self.scene.width,
+            "height": self.scene.height,
+            "text": self.text,
+            "grids": [asdict(grid) for grid in self.grids],
+            "marks": [asdict(mark) for mark in self.marks],
+        }
+
+
+@lru_cache(maxsize=16)
+def _svg(scene: Scene) -> str:
+    return _Shown(scene).svg()
+
+
+class _Shown(Faces):
+    """A scene as one of the house's pictures."""
+
+    __slots__ = ("_scene",)
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    def scene(self) -> Scene:
+        return self._scene
+
+
+def drawn(figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: Sequence[Mark], text: str) -> Drawn:
+    """What was drawn, with its map moved as the figure is when it becomes a scene.
+
+    Args:
+        figure: what was drawn.
+        title: in a few words.
+        said: in sentences.
+        grids, marks: in the coordinates in which it was drawn.
+        text: the same as a table.
+    """
+    left, top, _, _ = figure.bounds()
+    dx, dy = ceil(MARGIN - left), ceil(MARGIN - top)
+    return Drawn(
+        figure.scene(title, said, MARGIN),
+        text,
+        said,
+        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in grids),
+        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in marks),
+    )
+
+
+Numbers = list[list[int]]
+
+
+def places(view: View) -> Numbers:
+    """Where each piece of the stage lies, in bytes from the start of the tile."""
+    return view.anatomy.pieces(swizzled=view.swizzled)
+
+
+def column_of(view: View, row: int, column: int) -> int:
+    """The place of a piece along the contiguous dimension, which counts 16 bytes."""
+    return column if view.derivation.major is Major.K else row
+
+
+def kinds(view: View) -> Numbers:
+    """The number that colours each piece: rows of pieces along MN, columns along K."""
+    if view.colour == "bank":
+        units = view.line_bytes // PIECE
+        return [[one // PIECE % units for one in row] for row in places(view)]
+    if view.colour == "column":
+        grid = view.anatomy.extents[0] // view.anatomy.unit[0], view.anatomy.extents[1] // view.anatomy.unit[1]
+        return [[column_of(view, i, j) for j in range(grid[1])] for i in range(grid[0])]
+    if view.colour == "wrong":
+        return wrong(view)
+    found: Numbers = TilePicture(view.derivation, view.colour, view.stage).record()["kinds"]
+    return found
+
+
+def wrong(view: View) -> Numbers:
+    """1 for each piece of the chosen subtile of which the view's word reads an element elsewhere, else 0."""
+    (mn, k), (u, v) = view.anatomy.extents, view.anatomy.unit
+    marked = [[0] * (k // v) for _ in range(mn // u)]
+    for i, j in misread(view):
+        marked[i // u][j // v] = 1
+    return marked
+
+
+def misread(view: View) -> list[tuple[int, int]]:
+    """The elements (MN, K) of the tile that the view's word reads from elsewhere than where they are stored."""
+    if view.word is None:
+        return []
+    d, (high, deep), (i, j) = view.derivation, view.derivation.mma, view.subtile
+    whole = stored_rows(d.smem_tile, d.element, base=view.base, pattern_start=view.base)
+    block = [row[j * deep : (j + 1) * deep] for row in whole[i * high : (i + 1) * high]]
+    for stage in view.anatomy.stage_coordinate:
+        block = [[one[stage] for one in row] for row in block]
+    read = fetched_rows([view.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
+    return [(i * high + a, j * deep + b) for a, b in product(range(high), range(deep)) if block[a][b] != read[a][b]]
+
+
+def element_address(view: View) -> tuple[int, int]:
+    """Where the chosen element lies before the swizzle and after it, in the unit of ``address_bits``, from the tile on.
+
+    >>> from descriptors import derive
+    >>> element_address(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(11, 21)))
+    (1450, 1434)
+    """
+    d = view.derivation
+    rows, swizzle, offset = parts(d.smem_tile)
+    at = rows((*view.cell, *view.anatomy.stage_coordinate))
+    assert isinstance(at, int)
+    unit = d.element.storage_bits // address_bits(d.element)
+    before = offset + at
+    return before * unit, (swizzle(before) if swizzle else before) * unit
+
+
+def roles(view: View, numbers: Sequence[Sequence[int]]) -> list[list[str | None]]:
+    """What each piece is filled with."""
+    if view.colour in ("order", "subtile"):
+        count = max(map(max, numbers)) + 1
+        return [[Figure.step(one, count) for one in row] for row in numbers]
+    if view.colour == "wrong":
+        return [["c7" if one else "r1" for one in row] for row in numbers]
+    return [[Figure.kind(one) for one in row] for row in numbers]

@@ -1,0 +1,1 @@
+"""Operands in shared memory and their descriptor words: derived, proved, debugged, filled, emitted."""

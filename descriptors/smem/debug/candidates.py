@@ -1,0 +1,265 @@
+"""Which swizzle modes and majors fit a layout, and why each of the others does not.
+
+A plain layout says where elements lie before a swizzle, so that any mode may fit whose rows are as the layout has them;
+a swizzled layout fits its own mode at most. Law: every candidate that fits was proved, its word read by the read model
+against the layout with that mode's swizzle, element by element.
+
+>>> from descriptors import diff
+>>> fits = [one for one in candidates("(64,16):(16,1)", "bf16", arch="sm90") if one.fit is not None]
+>>> [(str(one.major), str(one.swizzle)) for one in fits]
+[('K', '32B')]
+>>> all(diff(one.fit.descriptor.encode(), one.fit.layout, "sm90", dtype="bf16", major=one.major).ok for one in fits)
+True
+
+One form tried on one operand: the descriptor that it gives, proved, or the reason why there is none.
+
+Law: the word of a fit reads the layout of the fit, swizzle and all.
+
+>>> from descriptors.smem.debug.read import read
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> one = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100", base=1024)
+>>> found = read(one.descriptor.encode(), dtype="bf16", major="K", shape=(64, 16)).addresses
+>>> found == tuple(tuple(1024 + 2 * one.layout(i, k) for k in range(16)) for i in range(64))
+True
+"""
+
+from __future__ import annotations
+
+from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
+from descriptors.frozen import frozen
+from descriptors.smem.debug.warnings import as_extents
+from descriptors.smem.instructions.legality import check_operand
+from descriptors.smem.instructions.rules import kind_of
+from descriptors.smem.operands.canonical import Match, match_form
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
+from descriptors.smem.operands.forms import form
+from descriptors.smem.operands.match import in_16_bytes, partition
+from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode, as_element_type
+from descriptors.smem.operands.swizzled import parts, plain, swizzle_on_elements
+from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.smem.proof.mismatch import first_mismatches
+from descriptors.smem.words.descriptor import Arch, SmemDescriptor, architecture
+from descriptors.text import tuple_text, word_text
+from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
+
+
+@frozen
+class Fit:
+    """A canonical form that an operand has, with the descriptor it gives.
+
+    Args:
+        match: the form, with the operand in it.
+        descriptor: what the tensor core is told.
+        layout: the operand in elements, with the swizzle.
+    """
+
+    match: Match
+    descriptor: SmemDescriptor
+    layout: Layout | ComposedLayout
+
+
+def fitted(
+    operand: Layout | ComposedLayout,
+    element: ElementType,
+    major: Major,
+    mode: SwizzleMode,
+    arch: Arch,
+    *,
+    base: int = 0,
+    pattern_start: int = 0,
+) -> Fit:
+    """The descriptor of an operand in one form, proved by the read model.
+
+    Args:
+        operand: modes (MN, K) in elements; its swizzle, if it has one, is replaced by that of ``mode``.
+        element: the element type.
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+        arch: ``"sm90"`` or ``"sm100"``.
+        base: address of the layout's offset 0, in bytes.
+        pattern_start: an address where the swizzle pattern starts, in bytes.
+
+    Raises:
+        NotCanonicalError: if the operand does not have the form.
+        DescriptorError: if no word of this architecture reads it.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> fit = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100")
+    >>> print(fit.layout, hex(fit.descriptor.encode()))
+    S<3,3,3> o 0 o (64,16):(64,1) 0x4000404000010000
+    """
+    rows, _, offset = parts(operand)
+    wanted = form(major, mode)
+    shape = (size(rows, mode=[0]), size(rows, mode=[1]))
+    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted, element)
+    placed: Layout | ComposedLayout = rows
+    if offset or mode is not SwizzleMode.NONE:
+        placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)
+    shifted = pattern_start % mode.alignment_bytes
+    descriptor = SmemDescriptor(
+        arch,
+        found.leading_byte_offset,
+        found.stride_byte_offset,
+        mode,
+        start_address=base + offset * element.storage_bits // 8,
+        base_offset=0 if mode is SwizzleMode.NONE else shifted // LINE_BYTES % 8,
+    )
+    stored = stored_rows(placed, element, base=base, pattern_start=pattern_start)
+    fetched = fetched_rows([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
+    if stored != fetched:
+        wrong = first_mismatches(stored, fetched, unit=address_unit(element), most=1)[0]
+        raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {placed}, form = {wanted}")
+    return Fit(found, descriptor, placed)
+
+
+def operand_of(
+    tile: Layout | ComposedLayout, shape: tuple[int, int], subtile: tuple[int, ...]
+) -> Layout | ComposedLayout:
+    """The operand of one subtile of a tile, as a layout of modes (MN, K).
+
+    Args:
+        tile: modes (MN, K, stages...), plain or a swizzle after a plain layout.
+        shape: extents (MN, K) of an operand, in elements.
+        subtile: coordinate (mn, k, stages...) among the operands.
+
+    Raises:
+        DescriptorError: if the shape does not divide the tile, or there is no such subtile.
+
+    >>> print(operand_of(Layout((128, 64), (64, 1)), (64, 16), (1, 2)))
+    S<0,4,3> o 4128 o (64,16):(64,1)
+    """
+    rows, swizzle, offset = parts(tile)
+    operand, rest = partition(rows, shape)
+    extents = tuple(size(mode) for mode in rest)
+    if len(subtile) != len(extents) or not all(0 <= at < extent for at, extent in zip(subtile, extents, strict=True)):
+        raise DescriptorError(
+            f"operand: a subtile must lie in {tuple_text(extents)}, found {tuple_text(subtile)}; tile = {tile}"
+        )
+    moved, modes = offset + rest(*subtile), make_layout(*operand)
+    if swizzle is None and not moved:
+        return modes
+    return ComposedLayout(swizzle or Swizzle(0, 4, 3), moved, modes)  # S<0,4,3>: none, as CuTe writes it
+
+
+def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
+    """The extents (MN, K) of an operand: those given, or the first two of the tile.
+
+    Raises:
+        DescriptorError: if the tile has fewer than two modes, or the shape is not two extents.
+
+    >>> as_shape(None, Layout(((8, 8), 16), ((64, 512), 1)))
+    (64, 16)
+    """
+    rows = plain(tile)
+    if not isinstance(rows.shape, tuple) or len(rows) < 2:
+        raise DescriptorError(f"operand: a layout must have modes (MN, K), found {tile}")
+    if shape is None:
+        return size(rows, mode=[0]), size(rows, mode=[1])
+    return as_extents(shape, "operand: a shape", "operand: an extent")
+
+
+def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:
+    """Why no instruction reads an operand of this kind; "" if one does, by the widest reading of the sources.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> illegal_because("sm90", as_element_type("e4m3"), Major.K, SwizzleMode.B128)
+    ''
+    """
+    try:
+        check_operand(arch, kind_of(arch, element), element, major, mode, legality="lenient")
+    except DescriptorError as error:
+        return str(error)
+    return ""
+
+
+@frozen
+class Candidate:
+    """A major and a swizzle mode, and whether a layout fits it.
+
+    Args:
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        fit: the form and its descriptor, or None.
+        reason: why the layout does not fit; "" if it does.
+        illegal: why no instruction reads such an operand though the layout fits; "" if one does.
+    """
+
+    major: Major
+    swizzle: SwizzleMode
+    fit: Fit | None
+    reason: str
+    illegal: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether the layout fits and an instruction reads it."""
+        return self.fit is not None and not self.illegal
+
+    def __str__(self) -> str:
+        name = f"{self.major}-major {self.swizzle}"
+        if self.fit is None:
+            return f"{name}: no; {self.reason}"
+        descriptor = self.fit.descriptor
+        offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
+        verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
+        return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}"
+
+
+def candidates(
+    layout: Given,
+    dtype: str | ElementType,
+    *,
+    shape: tuple[int, int] | None = None,
+    arch: Arch = "sm100",
+    unit: Unit = "elements",
+) -> tuple[Candidate, ...]:
+    """Try every major and swizzle mode on a layout.
+
+    Args:
+        layout: modes (MN, K), further ones are stages; plain, a swizzle after a plain one, or notation of either.
+        dtype: name of the element type.
+        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
+        arch: ``"sm90"`` or ``"sm100"``.
+        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
+
+    Returns:
+        A candidate for each major and mode, those that fit first.
+
+    Raises:
+        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
+        DescriptorError: if an argument is malformed, or the shape does not divide the layout.
+        LayoutError: if the notation is wrong.
+
+    >>> for candidate in candidates("(64,16):(64,1)", "bf16", arch="sm90")[:2]:
+    ...     print(candidate)  # doctest: +ELLIPSIS
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
+    K-major none: no; canonical: row 1 of MN must begin 16 bytes after row 0, ..., found 128 bytes; ...
+    """
+    name, element = architecture(arch), as_element_type(dtype)
+    tile, own = explicit_tile(layout, element, unit=as_unit(unit))
+    given = None if parts(tile)[1] is None else own
+    operand = operand_of(tile, as_shape(shape, tile), (0,) * len(plain(tile)))
+    found = []
+    for major in Major:
+        for mode in SwizzleMode:
+            fit, reason = None, _other_swizzle(operand, given, major, mode)
+            if not reason:
+                try:
+                    fit = fitted(operand, element, major, mode, name)
+                except LayoutError as error:
+                    reason = str(error)
+            found.append(
+                Candidate(major, mode, fit, reason, illegal_because(name, element, major, mode) if fit else "")
+            )
+    return tuple(sorted(found, key=lambda candidate: (candidate.fit is None, not candidate.usable)))
+
+
+def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, major: Major, mode: SwizzleMode) -> str:
+    """Why the swizzle that a layout has rules a mode out; "" for a plain layout, which any swizzle may follow."""
+    if own is None or own is mode:
+        return ""
+    return str(
+        NotCanonicalError(
+            form=f"{major}-major {mode}", mode=None, expected=str(mode), found=str(own), layout=str(operand)
+        )
+    )

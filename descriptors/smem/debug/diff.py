@@ -1,0 +1,416 @@
+"""A word against a layout: which elements the tensor core reads from elsewhere, and the word that would be right.
+
+The layout is the claim about where the elements lie, the word what the tensor core is told. The word that would be
+right is derived from the layout by its canonical form, and proved before it is offered.
+
+Law: whatever the word, the right word reads the layout.
+
+>>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
+>>> found = [diff(1 << 62 | 16 << stride, tile, "sm90", dtype="bf16", major="K") for stride in range(32, 40)]
+>>> [one.ok for one in found]
+[False, False, True, False, False, False, False, False]
+>>> all(diff(one.right_word, tile, "sm90", dtype="bf16", major="K").ok for one in found)
+True
+
+One operand that crosses from one swizzle atom to the next: where it is stored, and the word that reads it.
+
+Such an operand is no layout of its own, so that it stays a part of its tile: its addresses are cut out of those of the
+tile, and its word comes from the columns of 16 bytes that the tile is made of
+(``descriptors.smem.derivation.crossing``).
+
+Law: the word reads the operand, wherever the tile lies.
+
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2048))))
+>>> for k, base in ((k, base) for k in range(8) for base in (0, 4096)):
+...     one = across(tile, SwizzleMode.B128, as_element_type("e2m1"), (8, 96), (0, k))
+...     word = one.fitted("sm100", base, 0, absolute=True).descriptor.encode()
+...     read = fetched_rows([word], arch="sm100", element=one.element, major=Major.K, shape=(8, 96))[0]
+...     assert read == one.stored(base, 0), k
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import ne, sub
+from typing import Any
+
+from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.debug.candidates import Fit, as_shape, fitted, illegal_because, operand_of
+from descriptors.smem.derivation.crossing import Columns, columns
+from descriptors.smem.derivation.request import TileSpec
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile
+from descriptors.smem.operands.match import Tile
+from descriptors.smem.operands.operand import (
+    LINE_BYTES,
+    ElementType,
+    Major,
+    MajorName,
+    SwizzleMode,
+    as_element_type,
+    as_major,
+)
+from descriptors.smem.operands.swizzled import parts, plain, start_of
+from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
+from descriptors.smem.proof.walk_model import Rows
+from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WORDS, Arch, SmemDescriptor, architecture
+from descriptors.text import Told, counted, tuple_text
+from layoutalg import ComposedLayout, Layout, size
+
+
+@frozen
+class Across:
+    """An operand of a tile whose operands cross atoms.
+
+    Args:
+        tile: modes (MN, K, stages...), in elements.
+        element: the element type.
+        shape: extents (MN, K) of the operand, in elements.
+        at: which operand of the tile.
+        columns: the tile cut into columns of 16 bytes.
+    """
+
+    tile: Tile
+    element: ElementType
+    shape: tuple[int, int]
+    at: tuple[int, ...]
+    columns: Columns
+
+    @property
+    def first(self) -> int:
+        """Where the operand begins, before the swizzle, from the layout's offset 0, in bytes."""
+        begins = self.columns.advance(*self.at)
+        assert isinstance(begins, int)
+        return 16 * (start_of(self.columns.recast) + begins)
+
+    @property
+    def line(self) -> int:
+        """The line in which K goes on, likewise."""
+        mn, k, *stages = self.at
+        begins = self.columns.advance(mn, 0, *stages)
+        assert isinstance(begins, int)
+        return 16 * (start_of(self.columns.recast) + begins + self.columns.crossing.goes_on(k))
+
+    def stored(self, base: int, pattern_start: int) -> Rows:
+        """The address of every element, ``stored[mn][k]``, in the unit of ``address_bits``.
+
+        Args:
+            base: address of the layout's offset 0, in bytes.
+            pattern_start: an address where the swizzle pattern starts, in bytes.
+
+        Raises:
+            DescriptorError: if the tile does not lie in the address window.
+        """
+        whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start)
+        (mn, k), (i, j, *stages) = self.shape, self.at
+        cut = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
+        for stage in stages:
+            cut = [[one[stage] for one in row] for row in cut]
+        return cut
+
+    def fitted(self, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> Fit:
+        """The descriptor of the operand, proved.
+
+        Args:
+            arch: ``"sm100"``.
+            base: address of the layout's offset 0, in bytes.
+            pattern_start: an address where the swizzle pattern starts, in bytes.
+            absolute: whether LBO shall be an address also where K does not go on in another line.
+
+        Raises:
+            DescriptorError: if no word reads the operand there.
+        """
+        crosses, match = self.columns.crossing.crosses(self.at[1]), self.columns.match
+        if crosses:
+            match = replace(match, form=replace(match.form, unread=()), idle=())
+        descriptor = SmemDescriptor(
+            arch,
+            base + self.line if crosses or absolute else match.leading_byte_offset,
+            match.stride_byte_offset,
+            match.form.mode,
+            start_address=base + self.first,
+            base_offset=pattern_start // LINE_BYTES % 8,
+            leading_is_absolute=crosses or absolute,
+        )
+        stored = self.stored(base, pattern_start)
+        read = fetched_rows([descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
+        if stored != read:
+            wrong = first_mismatches(stored, read, unit=address_unit(self.element), most=1)[0]
+            raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {self.tile}")
+        return Fit(match, descriptor, self.tile)
+
+
+def across(
+    tile: Tile, mode: SwizzleMode, element: ElementType, shape: tuple[int, int], at: tuple[int, ...]
+) -> Across | None:
+    """An operand of a tile whose operands cross atoms; None of a tile where that is not in the way.
+
+    Args:
+        tile: modes (MN, K, stages...), in elements.
+        mode: its swizzle mode.
+        element: the element type.
+        shape: extents (MN, K) of the operand, in elements.
+        at: which operand of the tile.
+
+    Raises:
+        DescriptorError: if there is no such operand, or the operands cross where no word can.
+    """
+    extents = tuple(size(one) for one in plain(tile))
+    cut = columns(tile, element, TileSpec(Major.K, mode, shape, extents, (), tile))
+    if cut is None:
+        return None
+    many = tuple(size(one) for one in cut.advance)
+    if len(at) != len(many) or not all(0 <= one < extent for one, extent in zip(at, many, strict=True)):
+        raise DescriptorError(
+            f"operand: a subtile must lie in {tuple_text(many)}, found {tuple_text(at)}; tile = {tile}"
+        )
+    return Across(tile, element, shape, at, cut)
+
+
+@frozen
+class Change:
+    """A field of the word that must change.
+
+    Args:
+        field: its name.
+        found: its value in the word, in bytes where it is an address.
+        right: the value that reads the layout.
+    """
+
+    field: str
+    found: Any
+    right: Any
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.found} -> {self.right}"
+
+
+@frozen
+class Diff(Told):
+    """A word compared with a layout, element by element.
+
+    Args:
+        word: the word.
+        arch: ``"sm90"`` or ``"sm100"``.
+        element: the element type.
+        major: the contiguous dimension that the instruction is told.
+        shape: extents (MN, K) of the operand, in elements.
+        layout: the operand's layout, in elements; that of the whole tile where operands cross atoms.
+        base: address of the layout's offset 0, in bytes.
+        differing: elements that are read from elsewhere.
+        mismatches: the first of those, one of each run that is off by the same distance.
+        picture: where they are in the operand.
+        right_word: a word that reads the layout, or None; the word itself if nothing differs.
+        right_major: the major that it takes.
+        changes: the fields in which the right word differs from the word, those that change nothing left out.
+        illegal: why no instruction reads such an operand though a word describes it; "" if one does.
+        reason: why there is no such word; "" if there is one.
+        pattern_start: an address where the swizzle pattern starts, in bytes.
+    """
+
+    word: int
+    arch: Arch
+    element: ElementType
+    major: Major
+    shape: tuple[int, int]
+    layout: Layout | ComposedLayout
+    base: int
+    differing: int
+    mismatches: tuple[Mismatch, ...]
+    picture: Picture
+    right_word: int | None
+    right_major: Major | None
+    changes: tuple[Change, ...]
+    illegal: str
+    reason: str
+    pattern_start: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is read from where the layout stores it."""
+        return not self.differing
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        elements = self.shape[0] * self.shape[1]
+        if self.ok:
+            return f"same: the word reads all {counted(elements, 'element')} from where the layout stores them"
+        are = "is" if self.differing == 1 else "are"
+        return f"different: {self.differing} of {counted(elements, 'element')} {are} read from elsewhere"
+
+
+def diff(
+    word: int,
+    layout: Given,
+    arch: Arch = "sm100",
+    *,
+    dtype: str | ElementType,
+    major: Major | MajorName,
+    shape: tuple[int, int] | None = None,
+    subtile: tuple[int, ...] | None = None,
+    base: int | None = None,
+    pattern_start: int = 0,
+    unit: Unit = "elements",
+) -> Diff:
+    """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
+
+    Args:
+        word: the 64-bit descriptor.
+        layout: modes (MN, K), further ones are stages: plain, a swizzle after a plain layout, or notation of either.
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: name of the element type.
+        major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
+        subtile: coordinate of the operand in the layout, counted in operands; the first if left out.
+        base: address of the layout's offset 0, in bytes. If left out that of the pointer that CuTe printed, if it says
+            one; else the layout lies so that the operand's first element, before the swizzle, is where the word
+            starts: then no start address is wrong.
+        pattern_start: an address where the swizzle pattern starts, in bytes: 0 where the swizzle takes absolute
+            addresses, as those of TMA and CuTe do.
+        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
+
+    Raises:
+        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
+        DescriptorError: if an argument is malformed, or the word has no meaning.
+        LayoutError: if the notation is wrong.
+
+    >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+    >>> found.differing, *map(str, found.changes)
+    (896, 'stride_byte_offset 512 -> 1024')
+    """
+    name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major)
+    number = as_integer(word, "diff: the word", maximum=2**64 - 1)
+    tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
+    extents = as_shape(shape, tile)
+    operand, part = _operand(tile, mode, element, extents, _subtile(subtile, tile), name)
+    said, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
+    first = part.first if part else parts(operand)[2] * element.storage_bits // 8
+    place, pattern = _base(said, first, operand, values), _address("pattern_start", pattern_start)
+    stored = part.stored(place, pattern) if part else stored_rows(operand, element, base=place, pattern_start=pattern)
+    fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
+    wrong = [list(map(ne, *pair)) for pair in zip(stored, fetched, strict=True)]
+    if part:
+        right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
+    else:
+        right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
+    return Diff(
+        word=number,
+        arch=name,
+        element=element,
+        major=contiguous,
+        shape=extents,
+        layout=operand,
+        base=place,
+        differing=sum(map(sum, wrong)),
+        mismatches=_first_of_runs(stored, fetched, contiguous, element),
+        picture=picture(wrong),
+        right_word=right.descriptor.encode() if right else None,
+        right_major=right.match.form.major if right else None,
+        changes=_changes(number, right) if right else (),
+        illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
+        reason=reason,
+        pattern_start=pattern,
+    )
+
+
+def _subtile(subtile: object, tile: Layout | ComposedLayout) -> tuple[int, ...]:
+    rank = len(plain(tile))
+    if subtile is None:
+        return (0,) * rank
+    if not isinstance(subtile, (tuple, list)) or len(subtile) != rank:
+        raise DescriptorError(f"diff: subtile must be a coordinate of {rank} modes, found {brief(subtile)}")
+    return tuple(as_integer(at, "diff: a coordinate of subtile") for at in subtile)
+
+
+def _operand(
+    tile: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType, shape: tuple[int, int],
+    at: tuple[int, ...], arch: Arch,
+) -> tuple[Layout | ComposedLayout, Across | None]:  # fmt: skip
+    """The operand as a layout; of a tile whose operands cross atoms the tile, and which part of it the operand is."""
+    try:
+        return operand_of(tile, shape, at), None
+    except DescriptorError:
+        part = across(tile, mode, element, shape, at) if arch == "sm100" else None
+        if part is None:
+            raise
+    return tile, part
+
+
+def _right_across(part: Across, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> tuple[Fit | None, str]:
+    """The word that reads an operand that crosses atoms; or why there is none."""
+    try:
+        return part.fitted(arch, base, pattern_start, absolute=absolute), ""
+    except DescriptorError as error:
+        return None, str(error)
+
+
+def _base(given: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any]) -> int:
+    """Address of the layout's offset 0: as given, or so that the operand starts where the word does."""
+    if given is not None:
+        return _address("base", given)
+    base = int(values["start_address"]) - first
+    if base < 0:
+        raise DescriptorError(
+            f"diff: the word must start at {first} or later, the operand's offset in the layout, found "
+            f"{values['start_address']}; layout = {operand}"
+        )
+    return base
+
+
+def _address(what: str, value: object) -> int:
+    address = as_integer(value, f"diff: {what}", maximum=WINDOW_BYTES - 1)
+    if address % 16:
+        raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
+    return address
+
+
+def _first_of_runs(stored: Rows, fetched: Rows, major: Major, element: ElementType) -> tuple[Mismatch, ...]:
+    """The first mismatches that are not just the next element of one before: 16 bytes move together at least."""
+    off = [list(map(sub, *pair)) for pair in zip(fetched, stored, strict=True)]
+    across: list[list[Any]] = [[None, *row[:-1]] for row in off]
+    before = across if major is Major.K else [[None] * len(off[0]), *off[:-1]]
+    first = [
+        [there if here == last else there + here for there, here, last in zip(*rows, strict=True)]
+        for rows in zip(stored, off, before, strict=True)
+    ]
+    return tuple(first_mismatches(stored, first, unit=address_unit(element)))
+
+
+def _right_word(
+    operand: Layout | ComposedLayout,
+    element: ElementType,
+    major: Major,
+    mode: SwizzleMode,
+    arch: Arch,
+    base: int,
+    pattern_start: int,
+) -> tuple[Fit | None, str]:
+    """The word that reads the layout, for the major given if possible; or why there is none.
+
+    Another mode than the layout's own reads it too where the swizzle moves nothing in this operand. Each try is proved
+    against the swizzle of its mode, so that the layout itself is compared once more here.
+    """
+    reason, own = "", stored_rows(operand, element, base=base, pattern_start=pattern_start)
+    for contiguous in sorted(Major, key=lambda one: one is not major):
+        for tried in sorted(SwizzleMode, key=lambda one: one is not mode):
+            try:
+                fit = fitted(operand, element, contiguous, tried, arch, base=base, pattern_start=pattern_start)
+            except LayoutError as error:
+                reason = reason or str(error)
+                continue
+            stored = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start)
+            if stored == own:
+                return fit, ""
+    return None, reason
+
+
+def _changes(word: int, right: Fit) -> tuple[Change, ...]:
+    fields = WORDS[right.descriptor.arch]
+    found, wanted = fields.decode(word), fields.decode(right.descriptor.encode())
+    names = [field.name for field in fields.fields if field.name not in right.match.dont_care]
+    return tuple(Change(name, found[name], wanted[name]) for name in names if found[name] != wanted[name])

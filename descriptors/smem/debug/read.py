@@ -1,0 +1,80 @@
+"""From a word to what it makes the tensor core read: the address of every element of the operand.
+
+Source: the read model of :mod:`descriptors.smem.proof.read_model`, which says how it is known.
+
+Law: what the word of a derivation reads is where its tile has the elements, in bytes.
+
+>>> from descriptors import derive
+>>> d = derive((64, 16), "bf16", "MN", "64B", (64, 16))
+>>> found = read(d.words(1024)[0][0], dtype="bf16", major="MN", shape=(64, 16)).addresses
+>>> found == tuple(tuple(1024 + 2 * d.smem_tile(i, k) for k in range(16)) for i in range(64))
+True
+"""
+
+from __future__ import annotations
+
+from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
+from descriptors.smem.debug.decode import Decoded, decode
+from descriptors.smem.debug.warnings import as_extents
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
+from descriptors.smem.proof import read_model
+from descriptors.smem.proof.addresses import fetched_rows
+from descriptors.smem.words.descriptor import Arch
+
+#: The most elements whose addresses are listed.
+_MOST_ELEMENTS = 1 << 20
+
+
+@frozen
+class Fetched:
+    """What the tensor core fetches for a word.
+
+    Args:
+        decoded: the word, with what looks wrong about it.
+        element: the element type.
+        major: the contiguous dimension.
+        addresses: where element (mn, k) is read: ``addresses[mn][k]``, in bytes, or bits of elements that are smaller.
+        evidence: how the read model of this operand is known.
+    """
+
+    decoded: Decoded
+    element: ElementType
+    major: Major
+    addresses: tuple[tuple[int, ...], ...]
+    evidence: str
+
+
+def read(
+    word: int, arch: Arch = "sm100", *, dtype: ElementType | str, major: Major | MajorName, shape: tuple[int, int]
+) -> Fetched:
+    """Everything that the tensor core reads for a descriptor word, element by element.
+
+    Args:
+        word: the 64-bit word.
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: name of the element type.
+        major: the contiguous dimension, ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) that one instruction reads, in elements.
+
+    Raises:
+        DescriptorError: if an argument is malformed, the word has no meaning, or the shape is too large for a list.
+
+    >>> read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(64, 16)).addresses[1][:2]
+    (144, 146)
+    """
+    extents = as_extents(shape, "read: shape", "read: an extent")
+    if extents[0] * extents[1] > _MOST_ELEMENTS:
+        raise DescriptorError(
+            f"read: the shape must have at most {_MOST_ELEMENTS} elements, found {extents[0] * extents[1]}"
+        )
+    element, contiguous = as_element_type(dtype), as_major(major)
+    found = decode(word, arch, dtype=element, major=contiguous, shape=extents)
+    fetched = fetched_rows([found.word], arch=found.arch, element=element, major=contiguous, shape=extents)[0]
+    return Fetched(
+        decoded=found,
+        element=element,
+        major=contiguous,
+        addresses=tuple(map(tuple, fetched)),
+        evidence=read_model.evidence(arch=found.arch, dtype=element, major=contiguous, absolute=found.absolute),
+    )

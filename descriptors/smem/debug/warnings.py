@@ -1,0 +1,369 @@
+"""What can be wrong with a descriptor word: rules that each look at one field, as remarks on it.
+
+A warning is something that is probably a mistake; a note is something that surprises people and is right. None of them
+is needed to decode a word: a word is what it is. Each rule is a function of what is known about the word, so that the
+list below is the whole of it.
+Source: PTX ISA 9.1, matrix descriptors of wgmma and tcgen05; what sm90 ignores was measured on a Hopper GPU.
+
+Law: a word that ``derive`` makes draws no warning, and with any one bit turned that is in no field it does.
+
+>>> from descriptors import decode, derive
+>>> word = derive((128, 64), "bf16", "K", "128B", (64, 16), arch="sm90").descriptor.encode()
+>>> len(decode(word, "sm90").warnings), [bool(decode(word ^ 1 << bit, "sm90").warnings) for bit in (14, 30, 46, 52)]
+(0, [True, True, True, True])
+
+A word with all that is known of the operand that it describes, and the three ways to number swizzles.
+
+Law: a group of rows is what the swizzle's pattern takes before it repeats, and a numbering is what its word says.
+
+>>> all(group_bytes(mode) == mode.period_bytes for mode in SwizzleMode if mode.swizzle is not None)
+True
+>>> from descriptors.smem.words.descriptor import WORDS
+>>> all(WORDS[arch]["swizzle"].load(code) is mode for arch in WORDS for code, mode in NUMBERINGS[arch].items())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions.legality import check_operand
+from descriptors.smem.instructions.rules import kind_of
+from descriptors.smem.operands.canonical import is_read, walked
+from descriptors.smem.operands.forms import LEADING, STRIDE, form
+from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
+from descriptors.smem.proof.addresses import address_bits, fetched_rows
+from descriptors.smem.words.bitfield import SMEM_BYTES, UnknownCode
+from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_DESCRIPTOR, SM100_SWIZZLE_CODES, Arch
+from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
+
+#: The numbers of the swizzle modes in the three places that number them, each its own way.
+NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {
+    "sm90": {code: mode for mode, code in SM90_SWIZZLE_CODES},
+    "sm100": {code: mode for mode, code in SM100_SWIZZLE_CODES},
+    "a TMA tensor map": {code: mode for mode, (_, code) in TENSOR_MAP_SWIZZLES.items()},
+}
+
+
+@frozen
+class Reading:
+    """A word with all that is known about the operand it describes.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        word: the 64 bits.
+        values: its fields, in bytes where they are addresses.
+        code: the stored number of the swizzle.
+        unknown_bits: the set bits that belong to no field.
+        element: the element type, if known.
+        major: the contiguous dimension, if known.
+        shape: extents (MN, K) of the operand in elements, if known.
+    """
+
+    arch: Arch
+    word: int
+    values: Mapping[str, int]
+    mode: SwizzleMode | UnknownCode
+    code: int
+    unknown_bits: int
+    element: ElementType | None = None
+    major: Major | None = None
+    shape: tuple[int, int] | None = None
+
+    @property
+    def width(self) -> int:
+        """Bytes of a row that the hardware walks by itself; 0 for a code that names no swizzle."""
+        return self.mode.span_bytes if isinstance(self.mode, SwizzleMode) else 0
+
+    @property
+    def group_bytes(self) -> int:
+        """Bytes of a group of such rows: no step from group to group is smaller."""
+        return group_bytes(self.mode) if isinstance(self.mode, SwizzleMode) else 0
+
+    @property
+    def absolute(self) -> bool:
+        """Whether the leading byte offset is an address: LBO mode 1 of sm_103a."""
+        return bool(self.values.get("lbo_mode", 0))
+
+    @property
+    def crosses(self) -> bool | None:
+        """Whether K goes on at the absolute address; None where that takes the type and the shape to tell."""
+        if not self.absolute or self.element is None or self.shape is None:
+            return None if self.absolute else False
+        bits = self.shape[1] * self.element.storage_bits
+        return self.values["start_address"] % LINE_BYTES * 8 + bits > LINE_BYTES * 8
+
+    @property
+    def leading_is_read(self) -> bool | None:
+        """Whether the leading byte offset is read; None where that takes the major, or a swizzle, to tell."""
+        if self.absolute:
+            return self.crosses
+        if not isinstance(self.mode, SwizzleMode):
+            return None
+        majors = Major if self.major is None else (self.major,)
+        answers = {is_read(walked(major, self.mode), LEADING) for major in majors}
+        return answers.pop() if len(answers) == 1 else None
+
+
+def group_bytes(mode: SwizzleMode) -> int:
+    """Bytes of a group of rows of a swizzle mode, one after the other.
+
+    >>> group_bytes(SwizzleMode.B64), group_bytes(SwizzleMode.B128_BASE32B)
+    (512, 512)
+    """
+    # Every mode has an MN-major form, and its groups have as many rows as those of a K-major one.
+    return mode.span_bytes * form(Major.MN, mode).rows
+
+
+def as_extents(shape: object, what: str, each: str) -> tuple[int, int]:
+    """The extents (MN, K) of an operand that a caller gave.
+
+    Args:
+        shape: what was given.
+        what: the subject of the error message, for the whole.
+        each: the same for one extent.
+
+    Raises:
+        DescriptorError: if it is not two positive integers up to 65536.
+
+    >>> as_extents([64, 16], "decode: shape", "decode: an extent")
+    (64, 16)
+    """
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise DescriptorError(f"{what} must be two extents (MN, K), found {brief(shape)}")
+    mn, k = (as_integer(extent, each, minimum=1, maximum=1 << 16) for extent in shape)
+    return mn, k
+
+
+def elsewhere(arch: str, code: int) -> str:
+    """What a swizzle code of one architecture means in the other numberings.
+
+    >>> elsewhere("sm90", 1)
+    '128B_BASE32B in sm100, 32B in a TMA tensor map'
+    """
+    others = {place: codes.get(code) for place, codes in NUMBERINGS.items() if place != arch}
+    return ", ".join(f"{mode or 'nothing'} in {place}" for place, mode in others.items())
+
+
+#: The bits that every sm100 word has set, and no sm90 word needs.
+_SM100_VERSION = SM100_DESCRIPTOR.encode()
+
+#: Bytes of eight rows of a swizzled atom: the step to the next eight where atoms lie side by side.
+_EIGHT_ROWS = {mode: group_bytes(mode) for mode in (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)}
+
+
+@frozen
+class Remark:
+    """Something to know about a word.
+
+    Args:
+        kind: name of the rule, for a program.
+        field: name of the field it is about; "" for the bits that belong to none.
+        text: the remark, for a person.
+    """
+
+    kind: str
+    field: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.text}" if self.field else self.text
+
+
+def warnings(word: Reading) -> tuple[Remark, ...]:
+    """What is probably a mistake."""
+    rules = (
+        _swizzle_code,
+        _illegal_operand,
+        _marks_of_the_other_arch,
+        _unknown_bits,
+        _misplaced_line,
+        _short_steps,
+        _unshifted,
+        _pattern,
+        _memory,
+    )
+    return tuple(remark for rule in rules for remark in rule(word))
+
+
+def notes(word: Reading) -> tuple[Remark, ...]:
+    """What surprises, and is right."""
+    return tuple(remark for rule in (_inside_an_atom, _base_offset, _absolute) for remark in rule(word))
+
+
+def _swizzle_code(word: Reading) -> Iterator[Remark]:
+    own = {mode: code for code, mode in NUMBERINGS[word.arch].items()}
+    others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != word.arch)
+    meant = [mode for mode in dict.fromkeys(others) if mode in own and mode is not word.mode]
+    other = f"{word.code} means {elsewhere(word.arch, word.code)}"
+    codes = "".join(f"; {mode} is {own[mode]} in {word.arch}" for mode in meant if mode)
+    if isinstance(word.mode, UnknownCode):
+        yield Remark("invalid-swizzle-code", "swizzle", f"{word.code} is no code in {word.arch}; {other}{codes}")
+        return
+    if word.mode is SwizzleMode.B128_BASE32B and not (word.element and word.element.storage_bits == 32):
+        text = f"{word.mode} is for 32-bit MN-major operands alone; {other}{codes}"
+        yield Remark("other-numbering", "swizzle", text)
+        return
+    # The step of a dense tile gives away which width of row was meant: eight rows of it. Atoms of the word's own width
+    # side by side, as in an MN-major tile stacked along MN first, speak for that width.
+    stride = word.values[STRIDE]
+    for mode in meant if word.values[LEADING] != word.group_bytes else ():
+        if mode in _EIGHT_ROWS and _EIGHT_ROWS[mode] == stride != _EIGHT_ROWS.get(word.mode):
+            text = f"{word.mode}, but a {STRIDE} of {stride} bytes is 8 rows of {mode}; {other}"
+            yield Remark("other-numbering", "swizzle", f"{text}: if {mode} was meant, its code is {own[mode]}")
+
+
+def _illegal_operand(word: Reading) -> Iterator[Remark]:
+    if word.element is None or not isinstance(word.mode, SwizzleMode):
+        return
+    try:
+        kind = kind_of(word.arch, word.element)
+        if word.major is not None:
+            check_operand(word.arch, kind, word.element, word.major, word.mode, legality="lenient")
+    except DescriptorError as error:
+        yield Remark("illegal-operand", "swizzle", f"no instruction reads this operand: {error}")
+
+
+def _marks_of_the_other_arch(word: Reading) -> Iterator[Remark]:
+    if word.arch == "sm100":
+        version = word.values["version"]
+        if version != 1:
+            hint = ", as in an sm90 word" if version == 0 else ""
+            yield Remark("version", "version", f"must be 1 in an sm100 word, is {version}{hint}")
+    elif word.unknown_bits & SM100_DESCRIPTOR["version"].mask == _SM100_VERSION:
+        yield Remark("other-arch", "", "bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none")
+
+
+def _misplaced_line(word: Reading) -> Iterator[Remark]:
+    """What PTX does not allow beside an absolute leading address, or nobody shows."""
+    if not word.absolute:
+        return
+    rule = f"1 makes {LEADING} an absolute address, which K = 96 of sm_103a alone reads:"
+    line, base = word.values[LEADING], word.values["base_offset"]
+    for wrong, text in (
+        (word.mode is not SwizzleMode.B128, f"swizzle must be 128B, is {word.mode}"),
+        (word.major is Major.MN, "major must be K, is MN"),
+        (base != 0, f"base_offset must be 0, is {base}"),
+        (line % LINE_BYTES != 0, f"it must be a multiple of {LINE_BYTES}, where a line begins, is {line}"),
+        (word.element is not None and word.element.storage_bits != 4, f"dtype must be e2m1, is {word.element}"),
+    ):
+        if wrong:
+            yield Remark("absolute-leading", "lbo_mode", f"{rule} {text}")
+
+
+def _unknown_bits(word: Reading) -> Iterator[Remark]:
+    if not word.unknown_bits:
+        return
+    many = word.unknown_bits.bit_count() > 1
+    text = f"bit{'s' if many else ''} {_ranges(word.unknown_bits)} belong{'' if many else 's'} to no field"
+    if word.arch == "sm90":
+        text += " and are ignored" if many else " and is ignored"
+        text += " (measured on a Hopper GPU)"
+        if word.mode is SwizzleMode.NONE and word.unknown_bits >> 52:
+            text += "; the swizzle has bits [62,64)"
+    else:
+        text += "; PTX wants 0 there"
+    yield Remark("unknown-bits", "", text)
+
+
+def _short_steps(word: Reading) -> Iterator[Remark]:
+    if word.element and word.major and word.shape:
+        yield from _repeated(word, word.element, word.major, word.shape)
+        return
+    for name in (STRIDE, LEADING):
+        step, group = word.values[name], word.group_bytes
+        # Whether the hardware reads LBO of a swizzled operand takes the major to say.
+        if step >= group or (name == LEADING and (word.absolute or not word.leading_is_read)):
+            continue
+        what = "reads every group from the same bytes" if step == 0 else "makes groups overlap"
+        text = f"{step} {what}: {group // word.width} rows take {group} bytes (no matter if the operand has one group)"
+        yield Remark("repeated-rows", name, text)
+
+
+def _repeated(word: Reading, element: ElementType, major: Major, shape: tuple[int, int]) -> Iterator[Remark]:
+    """With the operand known, the read model tells exactly how many elements share an address."""
+    try:
+        read = fetched_rows([word.word], arch=word.arch, element=element, major=major, shape=shape)
+    except DescriptorError:  # a word without meaning has other remarks
+        return
+    elements, found = shape[0] * shape[1], {one for row in read[0] for one in row}
+    if len(found) < elements:
+        steps = [f"{STRIDE} {word.values[STRIDE]}"]
+        steps += [f"{LEADING} {word.values[LEADING]}"] if word.leading_is_read else []
+        text = f"{elements} elements are read from {len(found)} places ({', '.join(steps)})"
+        yield Remark("repeated-rows", STRIDE, text)
+    end = (max(found) + 1) * address_bits(element) // 8
+    if end > SMEM_BYTES:
+        text = f"the operand is read up to byte {end}, beyond the {SMEM_BYTES} that a thread block can have"
+        yield Remark("memory", "start_address", text)
+
+
+def _unshifted(word: Reading) -> Iterator[Remark]:
+    group = word.group_bytes
+    if word.mode is not SwizzleMode.NONE and group and word.values[STRIDE] == 16 * group:
+        text = f"the word holds {group}, which are {16 * group} bytes: the field counts 16 bytes"
+        yield Remark("unshifted", STRIDE, f"{text}; a step of {group} bytes is stored as {group // 16}")
+
+
+def _pattern(word: Reading) -> Iterator[Remark]:
+    if not isinstance(word.mode, SwizzleMode) or word.mode is SwizzleMode.NONE:
+        return
+    start, base, period = word.values["start_address"], word.values["base_offset"], word.mode.period_bytes
+    lines = period // LINE_BYTES
+    line, shifted = start // LINE_BYTES % lines, base % lines
+    if shifted and shifted != line:
+        text = f"{base} says that the pattern starts {shifted * LINE_BYTES} bytes after a multiple of {period}"
+        yield Remark("pattern-start", "base_offset", f"{text}; the start address lies {start % period} after one")
+    elif not shifted and start % period >= word.width:
+        text = (
+            f"{start} is no multiple of {period}: right for a part of a tile that starts at one; a tile that starts "
+            f"here needs another address"
+        )
+        text += f", or base_offset {start // LINE_BYTES % 8}" if start % LINE_BYTES == 0 else ""
+        yield Remark("pattern-start", "start_address", text)
+
+
+def _memory(word: Reading) -> Iterator[Remark]:
+    start = word.values["start_address"]
+    if start >= SMEM_BYTES and not word.shape:
+        yield Remark("memory", "start_address", f"lies beyond the {SMEM_BYTES} bytes that a thread block can have")
+
+
+def _inside_an_atom(word: Reading) -> Iterator[Remark]:
+    if not isinstance(word.mode, SwizzleMode) or word.mode is SwizzleMode.NONE:
+        return
+    inside = word.values["start_address"] % word.mode.period_bytes
+    if 0 < inside < word.width:
+        text = f"{inside} bytes into the first row of an atom, as an advance along the row is"
+        yield Remark("inside-an-atom", "start_address", f"{text}: the swizzle takes the absolute address")
+
+
+def _absolute(word: Reading) -> Iterator[Remark]:
+    if word.absolute:
+        text = f"1 makes {LEADING} an absolute address: it must move with the tile, and sm_103a alone reads it"
+        yield Remark("absolute-leading", "lbo_mode", text)
+
+
+def _base_offset(word: Reading) -> Iterator[Remark]:
+    if word.mode is SwizzleMode.NONE and word.values["base_offset"]:
+        yield Remark("unused-base-offset", "base_offset", "changes nothing without a swizzle")
+
+
+def _ranges(bits: int) -> str:
+    """The set bits as numbers and half-open ranges.
+
+    >>> _ranges(0b1011_0000)
+    '[4,6), 7'
+    """
+    parts, low = [], 0
+    while bits >> low:
+        if bits >> low & 1:
+            high = low
+            while bits >> high & 1:
+                high += 1
+            parts.append(str(low) if high == low + 1 else f"[{low},{high})")
+            low = high
+        low += 1
+    return ", ".join(parts)

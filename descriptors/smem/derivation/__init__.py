@@ -1,0 +1,1 @@
+"""From a tile to its descriptors: the request, the steps, the advance, the proof, the closed forms."""

@@ -1,0 +1,305 @@
+"""How far the start address moves: whether every subtile of a tile can be named, and lies in shared memory.
+
+The start address is a field of 14 bits that counts 16 bytes: an 18-bit window. Adding an offset to the *word* moves the
+field, and past its end would carry into what lies above it; a descriptor of such a subtile does not exist. A thread
+block on sm90 and sm100 has 227 KB of shared memory, which ends before the window does.
+
+Law: no start address lies outside the two that are reported, and both are reached.
+
+>>> steps = Layout((2, (4, 2)), (512, (-2, 1024)))
+>>> told = advance_report(steps, base=4096, start=0, reach=8096, span=128, alignment=1024, capacity=10**5)
+>>> starts = [4096 + 16 * steps(i) for i in range(16)]
+>>> (told.lowest_start, told.highest_start) == (min(starts), max(starts))
+True
+
+Tables over the subtiles of a tile, nested as its modes are: numbers for each subtile, and the sums they come from.
+
+Law: a table of sums has at every place the sum of one step of each mode.
+
+>>> table = sums([[0, 8], [0, 1, 2]], 100)
+>>> all(table[i][j] == 100 + 8 * i + j for i in range(2) for j in range(3))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
+
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.text import counted, tuple_text
+from layoutalg import ComposedLayout, Layout, flatten, size
+
+#: A number for each subtile: ``grid[mn][k]``.
+Grid: TypeAlias = tuple[tuple[int, ...], ...]
+
+#: The most subtiles that a table lists; a tile in shared memory has fewer.
+MOST_SUBTILES = 1 << 18
+
+#: A nested table, of a tile with any number of stages: a number, or a tuple of tables.
+Table: TypeAlias = int | tuple["Table", ...]
+
+
+def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[int]) -> int:
+    """Where a stage starts, in bytes; its number counts along the modes, the first fastest.
+
+    Args:
+        modes: of the advance, those of the stages.
+        stage: its number, or its coordinate.
+
+    Raises:
+        DescriptorError: if there is no such stage.
+
+    >>> stage_bytes([Layout(2, 64), Layout(3, 256)], 3), stage_bytes([Layout(2, 64), Layout(3, 256)], (1, 1))
+    (5120, 5120)
+    """
+    coordinate = isinstance(stage, (tuple, list))
+    at = [as_integer(one, "derive: a stage") for one in (stage if isinstance(stage, (tuple, list)) else (stage,))]
+    each = [size(mode) for mode in modes]
+    extents = each if coordinate else [prod(each)]
+    if not modes or len(at) != len(extents) or not all(one < extent for one, extent in zip(at, extents, strict=True)):
+        found = f"{brief(stage)}; stages = {tuple_text(each)}"
+        raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
+    where = at
+    if not coordinate:
+        number, where = at[0], []
+        for extent in each:
+            where.append(number % extent)
+            number //= extent
+    return sum(16 * mode(one) for mode, one in zip(modes, where, strict=True))
+
+
+def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
+    """A table of the sums of one step of each mode, the first mode outermost."""
+    found: Any = [start]
+    for mode in steps:
+        if len(mode) != 1 or mode[0]:
+            found = [one + step for one in found for step in mode]
+    for mode in reversed(steps[1:]):  # so many at a time are a row
+        found = zip(*[iter(found)] * len(mode), strict=True)
+    return tuple(found) if steps else start
+
+
+class Offsets(NamedTuple):
+    """Every offset of a mode, the least of them and the greatest; none of a mode that has more than a table lists."""
+
+    listed: tuple[int, ...]
+    lowest: int
+    highest: int
+
+
+@lru_cache(maxsize=1 << 10)
+def offsets_of(shape: Any, stride: Any) -> Offsets:
+    """Every offset of a mode of a layout, by its extents and strides.
+
+    Law: they are the values of the layout, which takes longer to ask one by one.
+
+    >>> offsets_of((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
+    True
+    """
+    found: list[int] = [0]
+    for n, d in zip(shape, stride, strict=True) if type(shape) is tuple else ((shape, stride),):
+        if type(n) is not tuple and n * len(found) > MOST_SUBTILES:
+            return Offsets((), 0, 0)
+        steps = offsets_of(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
+        found = [one + step for step in steps for one in found]
+    return Offsets(tuple(found), min(found), max(found)) if 0 < len(found) <= MOST_SUBTILES else Offsets((), 0, 0)
+
+
+def mapped(function: Callable[..., int], *tables: Table) -> Table:
+    """A table of what a function gives for the numbers at the same place of tables of one form.
+
+    >>> mapped(lambda a, b: a + b, ((1, 2), (3, 4)), ((10, 20), (30, 40)))
+    ((11, 22), (33, 44))
+    """
+    if isinstance(tables[0], int):
+        return function(*tables)
+    rows = [table for table in tables if isinstance(table, tuple)]
+    return tuple(mapped(function, *row) for row in zip(*rows, strict=True))
+
+
+def numbers(table: Table) -> list[int]:
+    """The numbers of a table, in order.
+
+    >>> numbers(((1, 2), (3, 4)))
+    [1, 2, 3, 4]
+    """
+    found: list[Any] = [table]
+    while found and isinstance(found[0], tuple):  # one level at a time: a table is as deep in every place
+        found = list(chain.from_iterable(found))
+    return found
+
+
+@frozen
+class AdvanceReport:
+    """Where the subtiles of a tile start and end, and whether the hardware can go there.
+
+    Args:
+        base: address of the tile, in bytes.
+        subtiles: how many there are.
+        lowest_start: lowest start address of a subtile, in bytes.
+        highest_start: highest start address, in bytes.
+        last: coordinate (mn, k, stages...) of the subtile that starts highest.
+        end: the first address after everything that is read, in bytes.
+        capacity: bytes of shared memory that a thread block has.
+        highest_base: the highest aligned address of a tile that fits, in bytes; None where none does.
+        named: how many of the subtiles lie where a start address can name them, counted up to 2**18.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> print(d.advance_report(base=0x1000))
+    16 subtiles start at 4096 to 28768 (subtile (1,7)) and end at 36864: within the 14-bit field and 232448 bytes
+    """
+
+    base: int
+    subtiles: int
+    lowest_start: int
+    highest_start: int
+    last: tuple[int, ...]
+    end: int
+    capacity: int
+    highest_base: int | None
+    named: int
+
+    @property
+    def fits_field(self) -> bool:
+        """Whether every start address fits its field: no subtile's word carries."""
+        return self.lowest_start >= 0 and self.highest_start < WINDOW_BYTES
+
+    @property
+    def fits_memory(self) -> bool:
+        """Whether everything read lies in the shared memory of a thread block."""
+        return self.lowest_start >= 0 and self.end <= self.capacity
+
+    def __str__(self) -> str:
+        starts = f"start at {self.lowest_start} to {self.highest_start} (subtile {tuple_text(self.last)})"
+        if self.fits_field and self.fits_memory:
+            verdict = f"within the 14-bit field and {self.capacity} bytes"
+        elif self.fits_field:
+            verdict = f"within the 14-bit field but OUT of the {self.capacity} bytes of shared memory"
+        else:
+            verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES} after {counted(self.named, 'subtile')}"
+            verdict += f", and of {self.capacity} bytes"
+        if self.subtiles == 1:
+            return f"1 subtile starts at {self.lowest_start} and ends at {self.end}: {verdict}"
+        return f"{self.subtiles} subtiles {starts} and end at {self.end}: {verdict}"
+
+
+def advance_report(
+    advance: Layout | ComposedLayout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int
+) -> AdvanceReport:
+    """The report of a tile from the steps between its subtiles.
+
+    Args:
+        advance: from subtile to offset of its start, in 16-byte units; where operands cross atoms, a layout of columns
+            after the choice of those that operands begin at.
+        base: address of the tile, in bytes.
+        start: start of the first subtile relative to the tile, in bytes.
+        reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
+        span: bytes of a swizzled row, within which the swizzle permutes.
+        alignment: what a tile's address must be a multiple of, in bytes.
+        capacity: bytes of shared memory.
+
+    >>> rows = Layout((2, 4), (512, 2))
+    >>> advance_report(rows, base=0, start=0, reach=8096, span=128, alignment=1024, capacity=10**5).end
+    16384
+    """
+    moves = [_extremes(mode) for mode in advance]
+    lowest, highest = (base + start + sum(move[i] for move in moves) for i in (0, 1))
+    # Operands that cross atoms reach two columns further, but the last of them ends in the line that it begins in.
+    end = -(-(highest + reach) // span) * span
+    room = (capacity - (end - base)) // alignment * alignment
+    if lowest >= 0 and highest + reach <= WINDOW_BYTES:
+        within = size(advance)
+    elif isinstance(advance, Layout):
+        within = sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach))
+    else:
+        starts = numbers(sums([_listed(mode) for mode in advance], base + start))
+        within = sum(0 <= one <= WINDOW_BYTES - reach for one in starts)
+    return AdvanceReport(
+        base=base,
+        subtiles=size(advance),
+        lowest_start=lowest,
+        highest_start=highest,
+        last=tuple(move[2] for move in moves),
+        end=end,
+        capacity=capacity,
+        highest_base=room if room >= 0 else None,
+        named=within,
+    )
+
+
+def _extremes(mode: Layout | ComposedLayout) -> tuple[int, int, int]:
+    """The lowest and the highest offset of a mode, in bytes, and the number of the subtile that has the highest."""
+    if isinstance(mode, ComposedLayout):
+        offsets = _listed(mode)
+        return min(offsets), max(offsets), offsets.index(max(offsets))
+    low = high = index = 0
+    below = 1
+    for leaf in flatten(mode):
+        steps = size(leaf) - 1
+        stride: Any = leaf.stride  # a number, as the words hold it
+        move: int = 16 * steps * stride
+        low, high = low + min(move, 0), high + max(move, 0)
+        index += below * steps if move > 0 else 0
+        below *= size(leaf)
+    return low, high, index
+
+
+def _listed(mode: ComposedLayout) -> list[int]:
+    """Every offset of a mode, in bytes."""
+    if size(mode) > MOST_SUBTILES:
+        raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {mode}")
+    return [16 * mode(i) for i in range(size(mode))]
+
+
+def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Coordinate and start, in bytes, of every subtile that lies in the window of the start address; 2**18 at most.
+
+    Law: those are the coordinates c with ``0 <= first + 16 * advance(c)`` and the end ``reach`` bytes on in the window;
+    what lies beyond is never walked, so that a tile may have any size.
+
+    Args:
+        advance: from subtile to offset of its start, in 16-byte units.
+        first: start of the first subtile, in bytes.
+        reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
+
+    >>> list(named_subtiles(Layout((2, 2**40), (2**13, 2**12)), first=0, reach=16))
+    [((0, 0), 0), ((0, 1), 65536), ((0, 2), 131072), ((0, 3), 196608), ((1, 0), 131072), ((1, 1), 196608)]
+    """
+    leaves = []
+    for index, mode in enumerate(advance):
+        below = 1
+        for leaf in flatten(mode):
+            stride: Any = leaf.stride
+            leaves.append((index, below, size(leaf), 16 * stride))
+            below *= size(leaf)
+    leaves.sort(key=lambda leaf: -abs(leaf[3]))
+    found = _walk(leaves, (0,) * len(advance), first, WINDOW_BYTES - reach)
+    yield from islice(found, MOST_SUBTILES)
+
+
+def _walk(
+    leaves: list[tuple[int, int, int, int]], at: tuple[int, ...], start: int, limit: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The subtiles that the leaves (mode, weight in its coordinate, extent, step) lead to, starts in [0, limit]."""
+    if not leaves:
+        if 0 <= start <= limit:
+            yield at, start
+        return
+    (mode, below, extent, step), *rest = leaves
+    least = start + sum(min((n - 1) * d, 0) for _, _, n, d in rest)
+    most = start + sum(max((n - 1) * d, 0) for _, _, n, d in rest)
+    low, high = 0, extent - 1
+    if step > 0:
+        low, high = max(low, -(most // step)), min(high, (limit - least) // step)
+    elif step < 0:
+        low, high = max(low, -((limit - least) // -step)), min(high, most // -step)
+    for i in range(low, high + 1):
+        moved = (*at[:mode], at[mode] + i * below, *at[mode + 1 :])
+        yield from _walk(rest, moved, start + i * step, limit)

@@ -1,0 +1,213 @@
+"""From a tile to the descriptor of every operand in it: five steps of layout algebra.
+
+1. ``smem_tile``    the canonical atom repeated over the tile (``tile_to_shape``), in elements; or any layout;
+2. ``partitioned``  the tile cut into what one instruction reads (``zipped_divide``): ((MN, K), rest);
+3. ``recast``       the same in 16-byte units (``recast_layout`` to 128 bits), the unit of the descriptor's fields;
+4. ``canonical``    one operand in canonical form (``match``), whose two free steps are LBO and SBO;
+5. ``advance``      the rest of step 3: from subtile to its offset from the first, in 16-byte units.
+
+An operand with 48 bytes of K (K = 96 of sm_103a) that crosses from one swizzle atom to the next is no part of the tile
+that repeats: there steps 2 to 5 are of columns of 16 bytes, and the words differ in two fields (``crossing``).
+
+No stride is written by hand: every number comes out of the algebra and the tables of ``atoms`` and ``canonical``.
+Before the steps the operand is checked against the tables of instructions; after them the result is proved.
+Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLASS ``make_umma_desc`` and
+``DescriptorIterator`` in ``include/cute/atom/mma_traits_sm100.hpp``.
+
+Law: in every step an operand begins at the same place, counted in the unit of that step.
+
+>>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
+>>> places = [(plain(d.partitioned)((0, 0), (i, k)), d.advance(i, k)) for i in range(2) for k in range(8)]
+>>> all(2 * elements == 16 * units for elements, units in places)
+True
+>>> [16 * units for _, units in places] == [offset for row in d.offsets_bytes() for offset in row]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from descriptors.errors import DescriptorError, as_flag
+from descriptors.smem.derivation.crossing import Crossing, columns
+from descriptors.smem.derivation.derivation import Derivation, first_word
+from descriptors.smem.derivation.proved import proved
+from descriptors.smem.derivation.request import Reader, Request, TileSpec, reader, request
+from descriptors.smem.instructions.rules import Legality
+from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
+from descriptors.smem.operands.canonical import Match, match_form
+from descriptors.smem.operands.explicit import Given, Unit
+from descriptors.smem.operands.forms import Form, form
+from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
+from descriptors.smem.operands.swizzled import plain, start_of
+from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from layoutalg import ComposedLayout, Layout
+
+__all__ = ["SMEM_BYTES", "derive", "derived"]
+
+
+def derive(
+    tile: Sequence[int] | None = None,
+    dtype: str | ElementType | None = None,
+    major: Major | MajorName | None = None,
+    swizzle: SwizzleMode | SwizzleName | None = None,
+    mma: Sequence[int] | str | None = None,
+    order: Sequence[int] | None = None,
+    arch: Arch = "sm100",
+    *,
+    layout: Given | None = None,
+    unit: Unit = "elements",
+    operand: Matrix | None = None,
+    cp: str | None = None,
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    legality: Legality = "strict",
+    capacity: int | None = SMEM_BYTES,
+    verify: bool = True,
+    atom: str | None = None,
+) -> Derivation:
+    """Derive the shared-memory descriptor of a tile, and every step towards it.
+
+    Law: with the tile at an aligned address ``a``, the operand of subtile (i, j) is described by the descriptor with
+    start address ``a + descriptor.start_address + offsets_bytes()[i][j]``, all its other fields unchanged; but for
+    operands that cross atoms, whose leading byte address moves too: ``a + descriptor.leading_byte_offset +
+    lines_bytes()[i][j]``.
+
+    Args:
+        tile: extents (MN, K), or (MN, K, stages), in elements: a tile of canonical atoms. Or give ``layout``.
+        dtype: name of the element type: f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 e2m1_unpacksmem s8 u8.
+        major: ``"K"`` or ``"MN"``: the contiguous dimension. An explicit layout tells it by itself.
+        swizzle: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``. An explicit layout that is
+            composed with a swizzle tells it by itself; for a plain one the default is none, or the mode that is read
+            where the layout's elements lie (a slice whose swizzle folded into its strides).
+        mma: extents (MN, K) that one instruction reads from this shared memory, in elements: (M, K) of an A operand,
+            (N, K) of a B operand; with ``cta_group`` 2 half of M or N. Or the instruction's name, ``"m64n128k16"``,
+            if ``operand`` says which of the two. Without it, ``layout`` must be partitioned:
+            ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
+        order: position of each tile mode in the stacking order of the atoms. Default: the contiguous dimension last,
+            so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major.
+        arch: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
+        layout: an explicit tile instead of ``tile``: a layout (MN, K, stages...), plain or after a swizzle; its
+            notation; or a pair of a layout and an offset, as ``local_tile`` and ``slice_and_offset`` return.
+        unit: what the layout counts: ``"elements"``, ``"bytes"``, or ``"cute"`` for elements with a swizzle on bytes.
+        operand: ``"A"`` (MN is M) or ``"B"`` (MN is N); either if left out.
+        cp: a shape of ``tcgen05.cp``, such as ``"128x256b"``, instead of ``mma``.
+        kind: the kind of instruction, for its legality; found from the type if left out.
+        cta_group: 1 or 2, for its legality; either if left out.
+        sparse: whether the instruction is a sparse one, for its legality.
+        legality: ``"strict"`` takes the operands that every source allows, ``"lenient"`` those that any does, ``"off"``
+            any operand that divides the tile.
+        capacity: bytes of shared memory that the tile must fit; None to derive tiles of any size, whose
+            ``advance_report`` then says how far they reach; what words can name is proved.
+        atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
+            ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
+        verify: whether to prove the result: that every word reads its subtile, by the read model (``proved``).
+
+    Raises:
+        DescriptorError: if an argument is unknown or malformed, the atom does not divide the tile or the operand the
+            tile, or the tile exceeds shared memory.
+        IllegalError: if no instruction reads such an operand.
+        NotCanonicalError: if the operand has no canonical form; the mode that fails is named.
+        ProofError: if the words do not read the tile.
+        LayoutError: if a step of the algebra has no result.
+
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), order=(0, 1), arch="sm100")
+    >>> print(d.smem_tile)
+    S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))
+    >>> print(d.canonical, d.advance)
+    ((8,8),(1,2)):((8,64),(0,1)) (2,(4,2)):(512,(2,1024))
+    >>> hex(d.descriptor.encode())
+    '0x4000404000010000'
+    >>> hex(derive(layout=d.smem_tile, dtype="bf16", mma=(64, 16)).descriptor.encode())
+    '0x4000404000010000'
+    """
+    wanted = as_flag(verify, "derive: verify")
+    by = reader(
+        arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
+    )
+    asked = request(
+        by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
+    )
+    made = derived(asked)
+    if wanted:
+        proved(made)
+    return made
+
+
+#: One operand has few forms, whatever the tile that it is cut from.
+_matched = lru_cache(maxsize=1 << 10)(match_form)
+
+
+def _stored(asked: Request, atom: Tile) -> Tile:
+    """The tile in shared memory: the atom repeated, or the layout that was given."""
+    spec = asked.spec
+    if spec.layout is not None:
+        return spec.layout
+    return smem_tile(atom, spec.extents, spec.order, asked.reader.element, spec.reads)
+
+
+def derived(asked: Request) -> Derivation:
+    """The five steps, for what is checked and typed already; nothing is proved yet.
+
+    Raises:
+        DescriptorError: if a step has no result, or a field cannot hold its value.
+
+    >>> from descriptors.smem.derivation.request import reader
+    >>> by = reader("sm100", "bf16", (64, 16))
+    >>> hex(derived(request(by, (128, 128), major="K", swizzle="128B")).descriptor.encode())
+    '0x4000404000010000'
+    """
+    spec, by = asked.spec, asked.reader
+    wanted = form(spec.major, spec.swizzle)
+    atom = atom_in_elements(spec.major, spec.swizzle, by.element, spec.atom)
+    tile = _stored(asked, atom)
+    partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
+    start = 16 * start_of(recast)
+    descriptor = SmemDescriptor(
+        by.arch,
+        found.leading_byte_offset if crossing is None else start + 16 * crossing.goes_on(0),
+        found.stride_byte_offset,
+        spec.swizzle,
+        start_address=start,
+        leading_is_absolute=crossing is not None,
+    )
+    first_word(descriptor)  # raises here if a field cannot hold its value or the architecture lacks the swizzle
+    return Derivation(
+        tile=spec.extents,
+        mma=spec.reads,
+        order=spec.order,
+        element=by.element,
+        major=spec.major,
+        swizzle=spec.swizzle,
+        atom=atom,
+        smem_tile=tile,
+        partitioned=partitioned,
+        recast=recast,
+        match=found,
+        advance=advance,
+        descriptor=descriptor,
+        operand=by.matrix,
+        instruction=by.name,
+        capacity=asked.capacity,
+        crossing=crossing,
+    )
+
+
+def _steps(
+    tile: Tile, spec: TileSpec, by: Reader, wanted: Form
+) -> tuple[Tile, Tile, Match, Layout | ComposedLayout, Crossing | None]:
+    """Steps 2 to 5; in columns of 16 bytes where operands of 48 bytes of K are not the same part of the tile."""
+    try:
+        partitioned = partition(tile, spec.reads)
+        recast = in_16_bytes(partitioned, by.element, wanted)
+        first, rest = plain(recast)
+        return partitioned, recast, _matched(first, wanted, by.element), rest, None
+    except DescriptorError:
+        cut = columns(tile, by.element, spec) if by.cp is None and by.arch == "sm100" else None
+        if cut is None:
+            raise
+    return cut.partitioned, cut.recast, cut.match, cut.advance, cut.crossing

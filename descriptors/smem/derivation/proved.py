@@ -1,0 +1,366 @@
+"""The proof of a derivation: by the theorem where its conditions hold, and element by element where they do not.
+
+``proved`` asks the theorem first (``basis``), in time that depends on the modes and not on the elements; what it proves
+holds at every base that is a multiple of the alignment, and, of a tile of atoms, for its whole ``family``. Where a
+condition of the theorem does not hold it compares every element instead (``verify``), and says so; what it refutes it
+compares too, so that the error tells every element that is wrong.
+
+Law: a tile is proved iff the enumerating proof proves it.
+
+>>> from dataclasses import replace
+>>> from descriptors import derive, verify
+>>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
+>>> for sbo in (512, 1024, 2048):
+...     one = replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo))
+...     try:
+...         print(proved(one).ok, verify(one).ok)
+...     except ProofError:
+...         print(False, verify(one).ok)
+False False
+True True
+False False
+
+Operands that cross atoms, for every size of the tile at once: its columns of 16 bytes, with symbols in the extents.
+
+Operand j along K begins at piece 3*j and names line (3*j + 2) // 8, whatever the number of lines: both are the tile's,
+by the theorem of ``cut_tile``, if K is cut into lines of 8 pieces that follow one another, of which there are a
+multiple of three, and all other steps are whole lines. Nothing here is a power of two: all of it is decided over the
+integers, with symbols for positive numbers.
+
+Law: numbers for the symbols give tiles that are proved with numbers.
+
+>>> from descriptors import derive, proved
+>>> for tile in ((128, 768), (256, 1536), (128, 768, 2)):
+...     print(proved(derive(tile, "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2, capacity=None)).claim)
+for every tile 128*m x 768*k, any base that is a multiple of 1024
+for every tile 128*m x 768*k, any base that is a multiple of 1024
+for every tile 128*m x 768*k x s, any base that is a multiple of 1024
+
+The family of a tile: every tile of the same atoms, instruction and order, of any size, proved at once.
+
+The extents are ``a*m`` and ``b*k``, with a and b the least numbers of whole atoms and whole operands, and the stages
+``s``. What is proved are the closed forms of ``symbolic``; a tile is of the family if its extents are such multiples
+and the closed forms, with its numbers, are the offsets of its descriptor.
+
+Law: a family's offsets, for the numbers of a tile, are those that ``derive`` gives it.
+
+>>> from descriptors import derive
+>>> for tile in ((64, 64), (128, 192), (64, 64, 3)):
+...     d = derive(tile, "bf16", "K", "128B", (64, 16), verify=False)
+...     print(" x ".join(family_of(d)))
+64*m x 64*k
+64*m x 64*k
+64*m x 64*k x s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import lcm, prod
+from typing import Any, NamedTuple
+
+from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.derivation.basis import cut_tile, verdict, verdict_for_all
+from descriptors.smem.derivation.crossing import LINE, PIECES, Columns, columns, is_48_bytes_of_k
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.request import TileSpec
+from descriptors.smem.derivation.symbolic import derive_symbolic
+from descriptors.smem.derivation.verify import Report
+from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import ELEMENT_TYPES, LINE_BYTES, ElementType, Major, SwizzleMode
+from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.proof import read_model
+from descriptors.smem.proof.digit_model import fields, walk, xor
+from descriptors.smem.proof.digits import normal
+from descriptors.smem.proof.theorem import Affine, modes, stored
+from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.text import Told, counted
+from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
+
+
+def columns_for_all(
+    extents: tuple[Any, ...], element: ElementType, reads: tuple[int, int], order: tuple[int, ...]
+) -> tuple[Layout | ComposedLayout, Columns | None]:
+    """A tile with symbols in its extents, and its columns; None if its operands do not cross atoms.
+
+    Raises:
+        DescriptorError, UndecidedError: if the tile is none for all values of the symbols, or its columns are not.
+    """
+    tile = smem_tile(atom_in_elements(Major.K, SwizzleMode.B128, element), extents, order)
+    return tile, columns(tile, element, TileSpec(Major.K, SwizzleMode.B128, reads, extents, order, None))
+
+
+def hold_for_all(tile: Layout | ComposedLayout, cut: Columns, element: ElementType, reads: tuple[int, int]) -> bool:
+    """Whether the words that follow from the columns of a tile read it, for every value of its symbols.
+
+    Raises:
+        UndecidedError: if that depends on the values.
+
+    >>> from dataclasses import replace
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> from layoutalg import symbol
+    >>> e2m1, reads = as_element_type("e2m1"), (128, 96)
+    >>> tile, cut = columns_for_all((128 * symbol("m"), 768 * symbol("k")), e2m1, reads, (0, 1))
+    >>> late = replace(cut.crossing, lines=Layout(cut.crossing.lines.shape, 8 + cut.crossing.lines.stride))
+    >>> hold_for_all(tile, cut, e2m1, reads), hold_for_all(tile, replace(cut, crossing=late), e2m1, reads)
+    (True, False)
+    """
+    name, whole, form = element.name, element.per_16_bytes, stored(tile)
+    told = fields(SmemDescriptor("sm100", 0, 0, SwizzleMode.B128, leading_is_absolute=True).encode(), "sm100")
+    walked = walk(told._replace(stride=cut.match.stride_byte_offset // 16), name, "K", reads)
+    pieces, choice = cut.advance.outer, cut.advance.inner
+    if walked is None or not isinstance(pieces, Layout) or not isinstance(choice, Layout):
+        return False
+    steps, lines = modes(pieces, whole), modes(cut.crossing.lines, whole)[0]
+    read = [normal([*walked[0], *steps[0]]), normal([(LINE * whole, 1), *lines]), *map(normal, steps[2:])]
+    conditions = (
+        form.xor == xor(told.pattern, name) and form.start == 0 and cut.advance.offset == 0,
+        read == list(map(normal, form.modes)),
+        normal([(whole, 1), *steps[1]]) == read[1] and prod(n for n, _ in lines) % PIECES == 0,
+        modes(choice) == _every_third(form, reads, whole),
+        all(n == 1 or d % (LINE * whole) == 0 for mode in (steps[0], lines, *steps[2:]) for n, d in mode),
+    )
+    return all(conditions)
+
+
+def _every_third(form: Affine, reads: tuple[int, int], whole: int) -> list[list[tuple[Any, Any]]]:
+    """What chooses the pieces at which operands begin: every one of a mode, but every third along K."""
+    found, below = list[list[tuple[Any, Any]]](), 1
+    for i, mode in enumerate(form.modes):
+        many = prod((n for n, _ in mode), start=1)
+        many = many // (reads[0], whole)[i] if i < 2 else many
+        every = PIECES if i == 1 else 1
+        found.append([(many // every, every * below)])
+        below = below * many
+    return found
+
+
+#: The symbols of a family, as its extents have them.
+_NAMES = "mks"
+
+
+class Family(NamedTuple):
+    """A proved family.
+
+    Args:
+        tile: the extents, as they are written.
+        unit: what those of MN and K are multiples of, in elements.
+        atom: the atom that its tiles are made of, in elements.
+        offsets: LBO and SBO in bytes, as a function of the numbers m, k and s.
+    """
+
+    tile: tuple[str, ...]
+    unit: tuple[int, int]
+    atom: Layout | ComposedLayout
+    offsets: Callable[[tuple[int, ...]], tuple[int, int]]
+
+
+def family_of(d: Derivation) -> tuple[str, ...]:
+    """The extents of the family that a tile is of, if that is proved; () of a tile that is not, or is of none.
+
+    Law: whatever the numbers m, k and s, the words of such a tile read it, as far as their fields can hold them.
+
+    >>> from descriptors import derive
+    >>> family_of(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
+    ()
+    """
+    if not d.order:
+        return ()
+    found = _family(d.element.name, d.major is Major.K, d.swizzle.value, d.mma, d.order, d.arch)
+    if found is None or (found.atom is not d.atom and found.atom != d.atom):
+        return ()
+    (a, b), (mn, k, *stages) = found.unit, d.tile
+    if mn % a or k % b:
+        return ()
+    leading, stride = found.offsets((mn // a, k // b, *stages))
+    told = d.descriptor
+    right = (leading, stride) == (told.leading_byte_offset, told.stride_byte_offset)
+    return found.tile if right or _right_where_read(d, leading, stride) else ()
+
+
+def why_alone(d: Derivation) -> str:
+    """Why a tile is of no proved family, in words.
+
+    >>> from descriptors import derive
+    >>> why_alone(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
+    'an explicit layout does not say how it grows'
+    """
+    if not d.order:
+        return "an explicit layout does not say how it grows"
+    if d.atom != atom_in_elements(d.major, d.swizzle, d.element):
+        return "closed forms are of the canonical atom of a mode, and this is another"
+    return "its words are those of no closed form that is proved for every size"
+
+
+def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
+    """Whether the offsets of a derivation that somebody reads are these."""
+    read = d.descriptor
+    return all(
+        name in d.dont_care or mine == theirs
+        for name, mine, theirs in (
+            (LEADING, leading, read.leading_byte_offset),
+            (STRIDE, stride, read.stride_byte_offset),
+        )
+    )
+
+
+@lru_cache(maxsize=1 << 7)
+def _family(
+    dtype: str, is_k: bool, mode: str, mma: tuple[int, int], order: tuple[int, ...], arch: Arch
+) -> Family | None:
+    """The family, proved; None where there is none, or it is not decided."""
+    major, swizzle, element = (Major.K if is_k else Major.MN), SwizzleMode(mode), ELEMENT_TYPES[dtype]
+    try:
+        atom = atom_in_elements(major, swizzle, element)
+        a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), mma, strict=True))
+        tile = (a * symbol("m"), b * symbol("k"), symbol("s"))[: len(order)]
+        if is_48_bytes_of_k(element, major, swizzle, mma):
+            offsets = _of_columns(tile, element, mma, order)
+        else:
+            made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")
+            offsets = (made.leading_byte_offset, made.stride_byte_offset) if verdict_for_all(made) else None
+    except (DescriptorError, LayoutError):
+        return None
+    if offsets is None:
+        return None
+    leading, stride = map(_formula, offsets)
+    return Family(tuple(map(str, tile)), (a, b), atom, lambda numbers: (leading(numbers), stride(numbers)))
+
+
+def _of_columns(
+    tile: tuple[Any, ...], element: ElementType, mma: tuple[int, int], order: tuple[int, ...]
+) -> tuple[Any, Any] | None:
+    """LBO, the line that the first operand lies in, and SBO of operands that cross atoms, if they are proved."""
+
+    stored, cut = columns_for_all(tile, element, mma, order)
+    return (0, cut.match.stride_byte_offset) if cut and hold_for_all(stored, cut, element, mma) else None
+
+
+def _formula(value: Any) -> Callable[[tuple[int, ...]], int]:
+    """An offset as a function of m, k and s; it is asked for few numbers, and often for the same."""
+    if type(value) is int:
+        return lambda numbers: value
+    names = symbols_of(value)
+    places = [_NAMES.index(name) for name in names]
+
+    @lru_cache(maxsize=1 << 8)
+    def known(*given: int) -> int:
+        found: int = substitute(value, dict(zip(names, given, strict=True)))
+        return found
+
+    return lambda numbers: known(*[numbers[i] for i in places])
+
+
+@frozen
+class Proof(Told):
+    """A proof that holds: of what, and how.
+
+    Args:
+        elements: elements of the tile.
+        subtiles: operands that the tile holds, and so descriptor words.
+        step: the tile is proved at every base that is a multiple of so many bytes and from which it fits; 0 where it
+            was compared at one base alone.
+        family: extents of the family that is proved with it, in positive integers m, k and s; () where it is of none.
+        evidence: how the read model of this operand is known.
+        beyond: subtiles of a tile of any size that lie beyond what a start address can name: they have no word.
+        report: the comparison of every element, where a condition of the theorem does not hold; else None.
+        alone: why it was proved of this tile alone, in words; "" where there is a family, or a comparison.
+
+    >>> from descriptors import derive
+    >>> print(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)))
+    proved: 16384 elements in 16 subtiles, for every tile 64*m x 64*k, any base that is a multiple of 1024
+    """
+
+    elements: int
+    subtiles: int
+    step: int
+    family: tuple[str, ...]
+    evidence: str
+    beyond: int = 0
+    report: Report | None = None
+    alone: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is read from where it is stored: always, for a proof that fails is an error."""
+        return True
+
+    @property
+    def compared(self) -> str:
+        """How much it is that was proved of this tile, in words."""
+        lie = "lies" if self.beyond == 1 else "lie"
+        beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
+        return f"proved: {counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{beyond}"
+
+    @property
+    def claim(self) -> str:
+        """For what it was proved, in words."""
+        if self.report is not None:
+            return "compared one by one, as no theorem covers it"
+        tiles = f"every tile {' x '.join(self.family)}" if self.family else "this tile alone"
+        offset = " with its base offset" if self.step == LINE_BYTES else ""
+        why = f": {self.alone}" if self.alone else ""
+        return f"for {tiles}, any base that is a multiple of {self.step}{offset}{why}"
+
+    def __str__(self) -> str:
+        return f"{self.compared}, {self.claim}"
+
+
+def proved(derivation: Derivation, *, base: int = 0) -> Proof:
+    """The proof that every word of a derivation reads the elements of its subtile from where the tile stores them.
+
+    Args:
+        derivation: what ``derive`` returned.
+        base: an address of the tile that is to be covered, in bytes.
+
+    Raises:
+        ProofError: if it does not hold; the comparison of every element is its ``proof``.
+        DescriptorError: if the base is none for such a tile, or the tile does not fit the address window from there.
+
+    >>> from descriptors import derive
+    >>> print(proved(derive(layout="(8,(8,2)):(8,(1,64))", dtype="bf16", mma=(8, 16), verify=False)))
+    proved: 128 elements in 1 subtile, for this tile alone, any base that is a multiple of 16: an explicit layout does \
+not say how it grows
+    """
+    d = derivation
+    if not isinstance(d, Derivation):
+        raise DescriptorError(f"proved: the operand must be a derivation, found {brief(d)}")
+    step = d.swizzle.alignment_bytes
+    base = base if type(base) is int else as_integer(base, "proved: the base address")
+    if base:
+        d.descriptor_at(base)  # refuses what no tile can begin at
+        step = step if base % step == 0 else LINE_BYTES
+    tile = cut_tile(d)
+    found = verdict(d, tile, base)
+    if found.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
+        return _compared(d, base, found.outcome, step)
+    return _of_all(d, step, tile.operands, 0)
+
+
+def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
+    """The proof by the theorem, of so many subtiles and of the family."""
+    family = family_of(d)
+    evidence = _evidence(d.arch, d.element.name, d.major is Major.K, d.descriptor.leading_is_absolute)
+    elements = d.mma[0] * d.mma[1] * subtiles
+    return Proof(elements, subtiles, step, family, evidence, beyond, alone="" if family else why_alone(d))
+
+
+def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:
+    """What only the comparison can tell: which elements are wrong, where no theorem says, or what does not fit."""
+    if outcome == "equal" and d.capacity is None and (named := d.advance_report(base).named):
+        return _of_all(d, step, named, size(d.advance) - named)
+    from descriptors.smem.derivation.verify import verify  # where the theorem decides, nothing is compared
+
+    report = verify(d, bases=(base,))
+    if not report.ok:
+        raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)
+    assert outcome == "open", f"the theorem refutes what holds element by element: {d.smem_tile}"
+    return Proof(report.elements, report.subtiles, 0, (), report.evidence, report.beyond, report)
+
+
+@lru_cache(maxsize=1 << 7)
+def _evidence(arch: str, dtype: str, is_k: bool, absolute: bool) -> str:
+    return read_model.evidence(arch=arch, dtype=dtype, major="K" if is_k else "MN", absolute=absolute)

@@ -1,0 +1,402 @@
+"""What a derivation is asked for: made once from what a caller typed, and typed from there on.
+
+A ``Reader`` is the instruction that reads the tile, a ``Request`` that with the tile. Law: every value in them is
+already what the steps work on, so that nothing behind this door reads a name, or checks a number, again.
+
+>>> by = reader("SM90", "BF16", [64, 16], operand="a"), reader("sm90", as_element_type("bf16"), (64, 16), operand="A")
+>>> typed = request(by[1], (128, 64), major=Major.K, swizzle=SwizzleMode.B128)
+>>> request(by[0], [128, 64], major="k", swizzle="128b", order=[0, 1]) == typed
+True
+
+The arguments of a derivation, checked and made one thing: a tile, and what one instruction reads of it.
+
+Law: a tile of atoms, and the layout that it comes to, ask for the same: all but the order, which a layout has not.
+
+>>> from descriptors.smem.operands.atoms import canonical_atom, smem_tile
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> bf16 = as_element_type("bf16")
+>>> for major, mode in ((Major.K, SwizzleMode.B128), (Major.MN, SwizzleMode.B64)):
+...     made = smem_tile(canonical_atom(major, mode).in_elements(bf16), (128, 64), (0, 1))
+...     told = explicit(made, bf16, None, None, (64, 16), None, "elements", None)
+...     assert told[:4] == specified((128, 64), bf16, major, mode, (64, 16), None, None)[:4]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions import tables
+from descriptors.smem.instructions.legality import check_operand_tile
+from descriptors.smem.instructions.rules import MODES, Legality
+from descriptors.smem.operands.atoms import canonical_atom
+from descriptors.smem.operands.canonical import match_form
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile, tile_of_partition
+from descriptors.smem.operands.forms import form
+from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.operand import (
+    MATRICES,
+    ElementType,
+    Major,
+    MajorName,
+    Matrix,
+    SwizzleMode,
+    SwizzleName,
+    as_element_type,
+    as_major,
+    as_swizzle_mode,
+    choose,
+    major_of,
+)
+from descriptors.smem.operands.swizzled import plain, start_of
+from descriptors.smem.words.descriptor import Arch, architecture
+from descriptors.text import tuple_text
+from layoutalg import LayoutError, cosize, size
+
+#: What an operation says that was not told what one instruction reads.
+MMA_MISSING = "{}: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with the operand"
+
+
+class TileSpec(NamedTuple):
+    """What both ways to give a tile come to.
+
+    Args:
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        reads: extents (MN, K) that one instruction reads, in elements.
+        extents: extents of the tile, in elements.
+        order: position of each mode in the stacking order of the atoms; () for an explicit layout.
+        layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
+        atom: name of the atom; None for the canonical one.
+    """
+
+    major: Major
+    swizzle: SwizzleMode
+    reads: tuple[int, int]
+    extents: tuple[int, ...]
+    order: tuple[int, ...]
+    layout: Tile | None
+    atom: str | None = None
+
+
+def specified(
+    tile: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
+    capacity: int | None,
+) -> TileSpec:  # fmt: skip
+    """A tile of canonical atoms.
+
+    Raises:
+        DescriptorError: if an argument is malformed, or the tile larger than the capacity.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> specified((128, 64), as_element_type("bf16"), "MN", "64B", (64, 16), None, None).order
+    (1, 0)
+    """
+    contiguous, mode = as_major(major), as_swizzle_mode(swizzle)
+    extents = _extents("tile", tile, (2, 3))
+    if reads is None:
+        raise DescriptorError(MMA_MISSING.format("derive"))
+    stacking = _order(order, contiguous, len(extents))
+    _check_capacity(size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
+    return TileSpec(contiguous, mode, reads, extents, stacking, None)
+
+
+def explicit(
+    given: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
+    unit: Unit, capacity: int | None,
+) -> TileSpec:  # fmt: skip
+    """An explicit layout, partitioned already if nothing says what one instruction reads.
+
+    Raises:
+        DescriptorError: if it is no tile, or larger than the capacity.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> text = "S<3,3,3> o 0 o ((64,16),1,4):((64,1),0,16)"
+    >>> explicit(text, as_element_type("bf16"), None, None, None, None, "elements", None).reads
+    (64, 16)
+    """
+    if order is not None:
+        raise DescriptorError(f"derive: an explicit layout must come without an order, found {brief(order)}")
+    tile, mode = explicit_tile(given, element, swizzle, unit)
+    if reads is None:
+        tile, reads = tile_of_partition(tile)
+    rows = plain(tile)
+    if len(rows) < 2:
+        raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {tile}")
+    contiguous = contiguous_major(rows, element) if major is None else as_major(major)
+    _check_capacity(start_of(tile) + cosize(rows), element, capacity, f"layout = {tile}")
+    return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
+
+
+def instruction_extents(
+    mma: object, cp: object, element: ElementType, arch: Arch, matrix: Matrix | None = None, cta_group: int = 1
+) -> tuple[int, int] | None:
+    """What one instruction reads, in elements; None if only the layout can tell.
+
+    Raises:
+        DescriptorError: if it is malformed, unknown, or given twice.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> instruction_extents(None, "128x256b", as_element_type("bf16"), "sm100")
+    (128, 16)
+    """
+    if cp is None:
+        if mma is None:
+            return None
+        mn, k = _extents("mma", _operand_of(mma, matrix, cta_group) if isinstance(mma, str) else mma, (2,))
+        return mn, k
+    if mma is not None:
+        raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
+    if arch != "sm100":
+        raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
+    row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
+    return row.lanes, row.bits // element.storage_bits
+
+
+def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int) -> tuple[int, int]:
+    """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA."""
+    named = re.fullmatch(r"m(\d{1,9})n(\d{1,9})k(\d{1,9})", instruction.casefold(), re.ASCII)
+    if named is None:
+        raise DescriptorError(f"derive: mma must be (MN, K), or named like m64n128k16, found {brief(instruction)}")
+    m, n, k = map(int, named.groups())
+    m, n = m // cta_group, n // cta_group
+    if matrix is None:
+        raise DescriptorError(
+            f"derive: an instruction must come with its operand, found {instruction} alone; A reads {m}x{k}, B {n}x{k}"
+        )
+    return (m, k) if matrix == "A" else (n, k)
+
+
+def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    modes = "(MN, K)" if ranks == (2,) else "(MN, K) or (MN, K, stages)"
+    if not isinstance(value, (tuple, list)) or len(value) not in ranks:
+        whole = name == "mma" and isinstance(value, (tuple, list)) and len(value) == 3
+        named = "; an instruction M x N x K is given by name, like m64n128k16, with the operand" if whole else ""
+        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}{named}")
+    return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
+
+
+def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
+    if value is None:
+        # Atoms stacked along the other dimension first leave the contiguous one, which no TMA box of a swizzled tile
+        # can cross, for last: the boxes are then as large as they can be (article, sections 3.1 and 4.1).
+        return (0, 1, 2)[:modes] if major is Major.K else (1, 0, 2)[:modes]
+    if not isinstance(value, (tuple, list)) or len(value) != modes:
+        raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
+    order = tuple(as_integer(position, "derive: a position in order") for position in value)
+    if sorted(order) != list(range(modes)):
+        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {tuple_text(order)}")
+    return order
+
+
+def _check_capacity(elements: int, element: ElementType, capacity: int | None, about: str) -> None:
+    if capacity is None:
+        return
+    needed = elements * element.storage_bits // 8
+    if needed > capacity:
+        raise DescriptorError(
+            f"derive: a tile must fit {capacity} bytes of shared memory, needs {brief(needed)}; {about}; "
+            "capacity none derives any tile"
+        )
+
+
+#: The tables are asked once for each kind of operand.
+_legal = lru_cache(maxsize=1 << 12)(check_operand_tile)
+
+
+@frozen
+class Reader:
+    """The instruction that reads a tile, as far as it is known, and how strictly it must exist.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        element: the element type.
+        extents: extents (MN, K) that it reads, in elements; None if only the layout can tell.
+        matrix: ``"A"`` or ``"B"``; None for either.
+        cp: a shape of ``tcgen05.cp``; None for an MMA instruction.
+        kind: the kind of instruction; None for the one that the type means.
+        cta_group: 1 or 2; None for either.
+        sparse: whether it is a sparse one.
+        legality: how the tables of instructions are read.
+    """
+
+    arch: Arch
+    element: ElementType
+    extents: tuple[int, int] | None
+    matrix: Matrix | None = None
+    cp: str | None = None
+    kind: str | None = None
+    cta_group: int | None = None
+    sparse: bool = False
+    legality: Legality = "strict"
+
+    @property
+    def name(self) -> str:
+        """``"mma"``, or the copy.
+
+        >>> reader("sm100", "u8", cp="128x256b").name
+        'tcgen05.cp.128x256b'
+        """
+        return "mma" if self.cp is None else f"tcgen05.cp.{self.cp}"
+
+    def check(self, spec: TileSpec) -> None:
+        """Refuse an operand that no instruction reads, unless legality is off.
+
+        Raises:
+            IllegalError: if no MMA instruction reads it.
+            DescriptorError: if a copy does not.
+        """
+        if self.legality == "off":
+            return
+        if self.cp is None:
+            _legal(
+                self.arch, self.element, spec.major, spec.swizzle, spec.reads, kind=self.kind, matrix=self.matrix,
+                cta_group=self.cta_group, sparse=self.sparse, legality=self.legality,
+            )  # fmt: skip
+        elif spec.major is not Major.K:
+            # The copy has no transpose qualifier, in contrast to the instruction descriptor of tcgen05.mma.
+            raise DescriptorError(
+                f"derive: {self.name} must read a K-major tile (PTX ISA 9.1, tcgen05.cp), found {spec.major}"
+            )
+
+
+def reader(
+    arch: Arch,
+    dtype: str | ElementType | None,
+    mma: Sequence[int] | str | None = None,
+    *,
+    operand: Matrix | None = None,
+    cp: str | None = None,
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    legality: Legality = "strict",
+    where: str = "derive",
+) -> Reader:
+    """The instruction that these arguments of ``derive`` name.
+
+    Args:
+        arch, dtype, mma, operand, cp, kind, cta_group, sparse, legality: as ``derive`` has them.
+        where: the operation, for the error messages.
+
+    Raises:
+        DescriptorError: if one is unknown or malformed.
+
+    >>> reader("SM90", "BF16", (64, 16), operand="a").extents
+    (64, 16)
+    """
+    element, name = as_element_type(dtype), architecture(arch)
+    if kind is not None and not isinstance(kind, str):
+        raise DescriptorError(f"{where}: kind must be a name, found {brief(kind)}")
+    mode = choose("legality", legality, MODES)
+    matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
+    pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
+    extents = instruction_extents(mma, cp, element, name, matrix, pair or 1)
+    return Reader(
+        arch=name,
+        element=element,
+        extents=extents,
+        matrix=matrix,
+        cp=cp,
+        kind=kind,
+        cta_group=pair,
+        sparse=as_flag(sparse, f"{where}: sparse"),
+        legality=mode,
+    )
+
+
+@frozen
+class Request:
+    """A tile and what reads it: all that the five steps need.
+
+    Args:
+        reader: the instruction.
+        spec: the tile.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not.
+    """
+
+    reader: Reader
+    spec: TileSpec
+    capacity: int | None
+
+
+def request(
+    by: Reader,
+    tile: Sequence[int] | None = None,
+    layout: Given | None = None,
+    *,
+    major: Major | MajorName | None = None,
+    swizzle: SwizzleMode | SwizzleName | None = None,
+    order: Sequence[int] | None = None,
+    unit: Unit = "elements",
+    capacity: int | None = None,
+    atom: str | None = None,
+) -> Request:
+    """The tile that these arguments of ``derive`` name, as a reader reads it.
+
+    Args:
+        by: what reads it.
+        tile, layout, major, swizzle, order, unit, capacity, atom: as ``derive`` has them.
+
+    Raises:
+        DescriptorError: if an argument is unknown or malformed, or the tile exceeds the capacity.
+        IllegalError: if no instruction reads such an operand.
+
+    >>> made = request(reader("sm100", "bf16", (64, 16)), (128, 64), major="mn", swizzle="64b", capacity=1 << 17)
+    >>> made.spec.major, made.spec.swizzle, made.spec.order, made.capacity
+    (Major.MN, SwizzleMode.B64, (1, 0), 131072)
+    """
+    counted = as_unit(unit)
+    if (tile is None) == (layout is None):
+        found = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
+        raise DescriptorError(f"derive: give either a tile or a layout, found {found}")
+    contiguous = major_of(swizzle, major, by.matrix)
+    limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
+    spec = (
+        specified(tile, by.element, contiguous, swizzle, by.extents, order, limit)
+        if layout is None
+        else explicit(layout, by.element, contiguous, swizzle, by.extents, order, counted, limit)
+    )
+    if spec.layout is not None and swizzle is None and spec.swizzle is SwizzleMode.NONE:
+        spec = _told(spec, spec.layout, by)
+    if atom is not None:
+        if layout is not None:
+            raise DescriptorError(f"derive: an explicit layout must come without an atom, found {brief(atom)}")
+        spec = spec._replace(atom=canonical_atom(spec.major, spec.swizzle, atom).name)
+    by.check(spec)
+    return Request(by, spec, limit)
+
+
+def _told(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
+    """A plain tile with the swizzle mode whose canonical form it has, none first: a slice hides its mode in strides.
+
+    The mode that an instruction reads goes before one that no instruction does.
+    """
+    readings = [spec]
+    if not _fits(spec, by, checked=True):
+        from descriptors.smem.operands.explicit import swizzled_readings  # of what is seldom given
+
+        readings += [spec._replace(layout=layout, swizzle=mode) for layout, mode in swizzled_readings(tile, by.element)]
+    for checked in (True, False):
+        for reading in readings:
+            if _fits(reading, by, checked=checked):
+                return reading
+    return spec
+
+
+def _fits(spec: TileSpec, by: Reader, *, checked: bool) -> bool:
+    """Whether the tile's first operand has the canonical form of its mode, and an instruction that reads it."""
+    if spec.layout is None:
+        return True
+    try:
+        if checked:
+            by.check(spec)
+        wanted = form(spec.major, spec.swizzle)
+        match_form(plain(in_16_bytes(partition(spec.layout, spec.reads), by.element, wanted))[0], wanted)
+    except (DescriptorError, LayoutError):
+        return False
+    return True

@@ -1,0 +1,344 @@
+"""Closed forms: the steps of a derivation for a tile whose extents hold symbols, such as ``(64*m, 64*k)``.
+
+The steps are those of ``derive``, on the same functions, whose layouts take symbols for positive integers. What comes
+out are formulas: LBO, SBO and every step of the start address in bytes, for all tiles of the family at once. Where the
+algebra cannot decide a question for all values of the symbols, it names the fact that is missing.
+Only sizes that a number decides are left out: whether a tile fits shared memory, and whether an offset fits its field.
+
+Law: with numbers for the symbols, every formula is the number that ``derive`` gives for them.
+
+>>> from descriptors.smem.derivation.derive import derive
+>>> family = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+>>> for m, k in ((1, 1), (2, 1), (1, 2), (2, 3)):
+...     formula = family.substitute({"m": m, "k": k})
+...     number = derive((64 * m, 64 * k), "bf16", "K", "128B", (64, 16), order=(1, 0))
+...     assert formula.stride_byte_offset == number.descriptor.stride_byte_offset
+...     assert all(formula.advance(i) == number.advance(i) for i in range(4 * m * k))
+
+A tile whose extents hold symbols, such as ``(64*m, 64*k)``: read from values, or from one line of text.
+
+Law: a tile in one line is the tile of its parts, whether they are text or numbers.
+
+>>> parts = ("128", "64*m", "8*max", 48)
+>>> all(parse_tile(f"{a} x {b}") == symbolic_extents((a, b)) for a in parts for b in parts)
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product as cartesian
+from typing import Any, TypeAlias
+
+from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.frozen import frozen, replace
+from descriptors.smem.derivation.crossing import is_48_bytes_of_k
+from descriptors.smem.derivation.request import TileSpec, reader, request
+from descriptors.smem.instructions.rules import Legality
+from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
+from descriptors.smem.operands.canonical import Match, match_form
+from descriptors.smem.operands.forms import LEADING, STRIDE, Form, form
+from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
+from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.text import counted, tuple_text
+from layoutalg import ComposedLayout, Layout, LayoutError, UndecidedError, flatten, size, substitute, symbols_of
+
+#: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
+Expression: TypeAlias = Any
+
+
+def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
+    """Two or three extents, as numbers and polynomials.
+
+    Raises:
+        DescriptorError: if there are not two or three, or one is no positive number or expression.
+
+    >>> print(*symbolic_extents(("8*m", 64)))
+    8*m 64
+    """
+    if not isinstance(tile, (tuple, list)) or len(tile) not in (2, 3):
+        raise DescriptorError(f"derive: tile must be (MN, K) or (MN, K, stages), found {brief(tile)}")
+    extents = []
+    for i, extent in enumerate(tile):
+        try:
+            value = Layout(_read(extent) if isinstance(extent, str) else extent).shape
+        except UndecidedError:
+            raise
+        except LayoutError as error:
+            raise DescriptorError(f"derive: tile extent {i} must be a positive number or expression; {error}") from None
+        if isinstance(value, tuple):
+            raise DescriptorError(f"derive: tile extent {i} must be a number or expression, found {brief(extent)}")
+        extents.append(value)
+    return tuple(extents)
+
+
+def _read(extent: str) -> Any:
+    from layoutalg import parse_int_tuple  # only where an extent was written down
+
+    return parse_int_tuple(extent)
+
+
+def parse_tile(text: str) -> tuple[Expression, ...]:
+    """Read a tile whose extents hold symbols, as a command line has it.
+
+    The extents are separated by commas, or by an ``x`` with spaces around it, or by an ``x`` alone: then no symbol may
+    have an x in its name. Parentheses around all of it are allowed.
+
+    Raises:
+        DescriptorError: if there are not two or three extents, or one cannot be read.
+
+    >>> print(*parse_tile("8*m x 64*k"), *parse_tile("8*mx64*k"), *parse_tile("(8*max, 64)"))
+    8*m 64*k 8*m 64*k 8*max 64
+    """
+    if "," in text:
+        inner = text.strip()
+        if inner.startswith("(") and inner.endswith(")"):
+            inner = inner[1:-1]
+        parts = inner.split(",")
+    else:
+        parts = re.split(r"\s+x\s+", text) if re.search(r"\s+x\s+", text) else text.split("x")
+    return symbolic_extents(tuple(part.strip() for part in parts))
+
+
+def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
+    """LBO and SBO, by the names of their fields, in bytes."""
+    yield LEADING, d.leading_byte_offset
+    yield STRIDE, d.stride_byte_offset
+
+
+#: Values that are tried for each symbol when a form does not hold for all of them.
+_TRIED = (1, 2, 3)
+
+
+@frozen
+class Step:
+    """One loop over subtiles: how many there are, and how far the start address moves from one to the next.
+
+    Args:
+        dimension: ``"MN"``, ``"K"`` or ``"stage"``. Several steps of one dimension come fastest first.
+        extent: how many subtiles.
+        bytes: from one to the next, in bytes.
+
+    >>> print(Step("K", 4, 32))
+    K: 4 subtiles, 32 bytes apart
+    """
+
+    dimension: str
+    extent: Expression
+    bytes: Expression
+
+    def __str__(self) -> str:
+        return f"{self.dimension}: {counted(self.extent, 'subtile')}, {counted(self.bytes, 'byte')} apart"
+
+
+@frozen
+class SymbolicDerivation:
+    """Every step from a tile with symbols to the formulas of its descriptors.
+
+    Args:
+        tile: extents (MN, K), then the stages if there are any, in elements.
+        mma: extents (MN, K) of what one instruction reads, in elements.
+        order: position of each tile mode in the stacking order of the atoms.
+        element: the element type.
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        arch: ``"sm90"`` or ``"sm100"``.
+        smem_tile: step 1, in elements.
+        partitioned: step 2, in elements.
+        recast: step 3, in 16-byte units.
+        match: step 4: the canonical form with its layout, offsets and don't-cares.
+        advance: step 5, in 16-byte units.
+    """
+
+    tile: tuple[Expression, ...]
+    mma: tuple[int, int]
+    order: tuple[int, ...]
+    element: ElementType
+    major: Major
+    swizzle: SwizzleMode
+    arch: Arch
+    smem_tile: Layout | ComposedLayout
+    partitioned: Layout | ComposedLayout
+    recast: Layout | ComposedLayout
+    match: Match
+    advance: Layout
+
+    @property
+    def leading_byte_offset(self) -> Expression:
+        """Step of the canonical form's leading mode, in bytes."""
+        return self.match.leading_byte_offset
+
+    @property
+    def stride_byte_offset(self) -> Expression:
+        """Step of the canonical form's stride mode, in bytes."""
+        return self.match.stride_byte_offset
+
+    @property
+    def dont_care(self) -> tuple[str, ...]:
+        """Descriptor fields that change nothing for this operand."""
+        return self.match.dont_care
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols, sorted."""
+        return tuple(symbols_of(self.tile))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The loops over subtiles, with the steps of the start address; those of extent 1 left out."""
+        names = ("MN", "K", *["stage"] * (len(self.advance) - 2))
+        return tuple(
+            Step(name, leaf.shape, 16 * leaf.stride)
+            for name, mode in zip(names, self.advance, strict=True)
+            for leaf in flatten(mode)
+            if leaf.shape != 1
+        )
+
+    def substitute(self, values: Mapping[Any, Any]) -> SymbolicDerivation:
+        """The same with numbers, or other expressions, in place of symbols.
+
+        Law: the offsets, and ``advance`` as a function of the subtile, are those that ``derive`` gives for the numbers.
+
+        Args:
+            values: by symbol (sympy's) or by name. Symbols left out stay.
+
+        Raises:
+            LayoutError: if a value is not a positive integer.
+
+        >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16))
+        >>> print(d.substitute({"m": 2, "k": 2}).steps[-1])
+        K: 2 subtiles, 16384 bytes apart
+        """
+
+        def put(value: Any) -> Any:
+            return substitute(value, values)
+
+        found = replace(
+            self.match,
+            layout=put(self.match.layout),
+            leading_byte_offset=put(self.leading_byte_offset),
+            stride_byte_offset=put(self.stride_byte_offset),
+        )
+        return replace(
+            self,
+            tile=put(self.tile),
+            smem_tile=put(self.smem_tile),
+            partitioned=put(self.partitioned),
+            recast=put(self.recast),
+            match=found,
+            advance=put(self.advance),
+        )
+
+
+def derive_symbolic(
+    tile: Sequence[Any],
+    dtype: str | ElementType,
+    major: Major | MajorName,
+    swizzle: SwizzleMode | SwizzleName,
+    mma: Sequence[int],
+    order: Sequence[int] | None = None,
+    arch: Arch = "sm100",
+    *,
+    legality: Legality = "strict",
+) -> SymbolicDerivation:
+    """Derive the formulas of a tile's descriptors: ``derive`` for all values of the symbols in its extents.
+
+    Law: ``derive_symbolic(tile, ...).substitute(values)`` has the offsets and the steps of ``derive`` for those values.
+
+    Args:
+        tile: extents (MN, K), or (MN, K, stages), in elements: numbers, text such as ``"64*m"``, or expressions of
+            sympy in positive integer symbols.
+        dtype: as in ``derive``; ``major``, ``swizzle``, ``order``, ``arch`` and ``legality`` likewise.
+        major: the contiguous dimension.
+        swizzle: the swizzle mode.
+        mma: extents (MN, K) that one instruction reads, in elements: numbers.
+        order: position of each tile mode in the stacking order of the atoms.
+        arch: ``"sm90"`` or ``"sm100"``.
+        legality: which operands are taken.
+
+    Raises:
+        UndecidedError: if an answer depends on the values of the symbols; it names the missing fact.
+        DescriptorError: if an argument is malformed, or there is no descriptor for any values.
+        IllegalError: if no instruction reads such an operand.
+        LayoutError: if an extent is no polynomial in positive integer symbols.
+
+    >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+    >>> print(d.stride_byte_offset, *d.steps, sep="; ")
+    1024*k; MN: m subtiles, 8192*k bytes apart; K: 4 subtiles, 32 bytes apart; K: k subtiles, 1024 bytes apart
+    >>> derive_symbolic(("8*m", "64*k"), "bf16", "K", "128B", (64, 16))
+    Traceback (most recent call last):
+    layoutalg.errors.UndecidedError: cannot decide whether 64 divides 8*m; give it as 64*m if it does
+    """
+    by, extents = reader(arch, dtype, mma, legality=legality), symbolic_extents(tile)
+    # Everything but the extents is checked as for numbers, on a tile of single elements.
+    spec = request(by, (1,) * len(extents), major=major, swizzle=swizzle, order=order).spec
+    SmemDescriptor(by.arch, 0, 0, spec.swizzle).encode()  # raises here if the architecture lacks the swizzle
+    wanted = form(spec.major, spec.swizzle)
+    if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
+        raise DescriptorError(
+            "derive: closed forms must be of operands that begin a step apart, found 48 bytes of K, which cross from "
+            f"one swizzle atom to the next; give numbers for the symbols of tile = {tuple_text(extents)}"
+        )
+    stored, partitioned, recast = _in_16_bytes(by.element, spec, extents, wanted)
+    first, rest = plain(recast)
+    return SymbolicDerivation(
+        tile=extents,
+        mma=spec.reads,
+        order=spec.order,
+        element=by.element,
+        major=spec.major,
+        swizzle=spec.swizzle,
+        arch=by.arch,
+        smem_tile=stored,
+        partitioned=partitioned,
+        recast=recast,
+        match=_match(first, wanted, by.element),
+        advance=rest,
+    )
+
+
+def _in_16_bytes(
+    element: ElementType, spec: TileSpec, extents: tuple[Expression, ...], wanted: Form
+) -> tuple[Tile, Tile, Tile]:
+    """Steps 1 to 3, for all values of the symbols."""
+    atom = atom_in_elements(spec.major, spec.swizzle, element)
+    try:
+        stored = smem_tile(atom, extents, spec.order)
+        partitioned = partition(stored, spec.reads)
+        return stored, partitioned, in_16_bytes(partitioned, element, wanted)
+    except DescriptorError as error:
+        if isinstance(error.__cause__, UndecidedError):
+            raise error.__cause__ from None  # the algebra did not decide; that is no refusal
+        raise
+
+
+def _match(operand: Layout, wanted: Form, element: ElementType) -> Match:
+    """The canonical form for all values; where only some have it, they are named."""
+    try:
+        return match_form(operand, wanted, element)
+    except NotCanonicalError as error:
+        names = symbols_of(operand)
+        for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():
+            values = dict(zip(names, numbers, strict=True))
+            try:
+                match_form(substitute(operand, values), wanted)
+            except DescriptorError:
+                continue
+            case = ", ".join(f"{name} = {number}" for name, number in values.items())
+            raise UndecidedError(
+                f"cannot decide whether the operand has canonical form: it has for {case}, but for other values "
+                f"{str(error).removeprefix('canonical: ')}; give the tile with {case}"
+            ) from error
+        raise
+
+
+def subtiles(derivation: SymbolicDerivation) -> Expression:
+    """How many operands the tile holds.
+
+    >>> print(subtiles(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16))))
+    4*k*m
+    """
+    return size(derivation.advance)

@@ -1,0 +1,135 @@
+"""A header for C99 and newer, C++11 and newer, and CUDA C++: macros, functions over them, and checks at compile time.
+
+What a macro comes to is a constant wherever its arguments are, in any of the three languages, so that a build finds a
+wrong word before anything runs. Each coordinate may be evaluated more than once by a macro, once by a function.
+
+Law: the expression of the offset, read as C does, is the advance at every subtile.
+
+>>> from descriptors import derive
+>>> from descriptors.smem.emitters.recipe import recipe
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> said = next(line for line in write(recipe(d, "a")).splitlines() if line.startswith("#define A_OFFSET_UNITS"))
+>>> said = said.partition("(uint32_t)")[2].replace("u", "").replace("/", "//").removesuffix(")")
+>>> all(eval(said, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from descriptors.smem.emitters.recipe import Recipe, Term
+from descriptors.text import word_text
+
+#: What stands at the top of a header: how a function and a check are written in each of the languages.
+HEAD = """\
+#pragma once
+
+#include <stdint.h>
+
+#ifndef SMEM_DESCRIPTOR_FUNCTION
+#if defined(__CUDACC__)
+#define SMEM_DESCRIPTOR_FUNCTION __host__ __device__ __forceinline__ constexpr
+#elif defined(__cplusplus)
+#define SMEM_DESCRIPTOR_FUNCTION constexpr
+#else
+#define SMEM_DESCRIPTOR_FUNCTION static inline
+#endif
+#endif
+
+#ifndef SMEM_DESCRIPTOR_CHECK
+#if defined(__cplusplus)
+#define SMEM_DESCRIPTOR_CHECK(condition, name) static_assert(condition, #name)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define SMEM_DESCRIPTOR_CHECK(condition, name) _Static_assert(condition, #name)
+#else
+#define SMEM_DESCRIPTOR_CHECK(condition, name) typedef char name[(condition) ? 1 : -1]
+#endif
+#endif
+
+"""
+
+
+def write(recipe: Recipe) -> str:
+    """The text for C, C++ and CUDA C++.
+
+    >>> from descriptors import derive
+    >>> from descriptors.smem.emitters.recipe import recipe
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> print(*[line for line in write(recipe(d, "a")).splitlines() if "CHECK" in line][1:3], sep="\\n")
+    SMEM_DESCRIPTOR_CHECK(A_SUBTILE_WORD(A_FIRST_WORD(1024u), 0u, 0u) == 0x4000404000010040ull, a_word_0_0);
+    SMEM_DESCRIPTOR_CHECK(A_SUBTILE_WORD(A_FIRST_WORD(1024u), 0u, 7u) == 0x4000404000010446ull, a_word_0_7);
+    """
+    name, constant, line = recipe.name, recipe.constant, bool(recipe.line_low)
+    given = ", ".join(recipe.coordinates)
+    typed = ", ".join(f"uint32_t {one}" for one in recipe.coordinates)
+    address = "(uint32_t)(address)" + (f" + {recipe.start_bytes}u" if recipe.start_bytes else "")
+    start = f"(uint64_t)((({address}) & {recipe.window_mask:#x}u) >> {recipe.unit_bits})"
+    fields = constant("START_FIELD")
+    moved = f"(((first) + {constant('OFFSET_UNITS')}({given})) & {fields})"
+    if line:
+        fields = f"({fields} | {constant('LINE_FIELD')})"
+        start += f" * {1 | 1 << recipe.line_low:#x}ull"
+        further = f"(uint64_t){constant('LINE_UNITS')}({given}) << {recipe.line_low}"
+        moved += f" | (((first) + ({further})) & {constant('LINE_FIELD')})"
+    return f"""{recipe.commented("//")}{_constants(recipe)}// From the first subtile to another, in 16-byte units.
+#define {constant("OFFSET_UNITS")}({given}) ((uint32_t)({_sum(recipe, recipe.terms)}))
+{_line(recipe) if line else ""}// Descriptor of the first subtile; the address is that of the tile in shared memory.
+#define {constant("FIRST_WORD")}(address) ({constant("WORD")} | {start})
+// Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
+#define {constant("SUBTILE_WORD")}(first, {given}) \\
+  (((first) & ~{fields}) | {moved})
+
+SMEM_DESCRIPTOR_FUNCTION uint64_t {name}_first(uint32_t tile_address) {{
+  return {constant("FIRST_WORD")}(tile_address);
+}}
+
+SMEM_DESCRIPTOR_FUNCTION uint64_t {name}_subtile(uint64_t first_descriptor, {typed}) {{
+  return {constant("SUBTILE_WORD")}(first_descriptor, {given});
+}}
+
+{_checks(recipe)}"""
+
+
+def _line(recipe: Recipe) -> str:
+    """What operands that cross atoms need besides."""
+    return f"""#define {recipe.constant("LINE_FIELD")} {recipe.line_mask:#x}ull
+// From the line of 128 bytes of the first subtile to that in which K goes on of another, in 16-byte units.
+#define {recipe.constant("LINE_UNITS")}({", ".join(recipe.coordinates)}) \\
+  ((uint32_t)({_sum(recipe, recipe.line_terms)}))
+"""
+
+
+def _constants(recipe: Recipe) -> str:
+    """The word, its field, the alignment, the transpose bit if there is one, and how many subtiles there are."""
+    constant = recipe.constant
+    made = f"""#define {constant("WORD")} {word_text(recipe.word)}ull  // every field but the start address
+#define {constant("START_FIELD")} {recipe.field_mask:#x}ull
+#define {constant("ALIGNMENT_BYTES")} {recipe.alignment_bytes}u
+"""
+    if recipe.transpose_bit:
+        made += f"#define {constant('TRANSPOSED')} {recipe.transposed:d}u  // {recipe.transpose_bit}\n"
+    for name, extent in zip(recipe.coordinates, recipe.extents, strict=True):
+        made += f"#define {constant(f'subtiles_{name}')} {extent}u\n"
+    return made
+
+
+def _sum(recipe: Recipe, terms: tuple[Term, ...]) -> str:
+    """The sum of terms over the arguments of a macro; one that moves nothing is used too, as its function has it."""
+    spelled = [replace(term, coordinate=f"({term.coordinate})").spell("/", "u") for term in terms]
+    used = {term.coordinate for term in terms}
+    spelled += [f"0u * ({name})" for name in recipe.coordinates if name not in used]
+    return " + ".join(spelled)
+
+
+def _checks(recipe: Recipe) -> str:
+    """Checks of the macros against the words of the derivation, at the corners of the tile."""
+    constant, name = recipe.constant, recipe.name
+    about = f"{constant('ALIGNMENT_BYTES')} != 0u && ({constant('WORD')} & {constant('START_FIELD')}) == 0u"
+    made = [f"SMEM_DESCRIPTOR_CHECK({about}, {name}_start_is_free);"]
+    for coordinate, word in recipe.checks:
+        at = ", ".join(f"{one}u" for one in coordinate)
+        call = f"{constant('SUBTILE_WORD')}({constant('FIRST_WORD')}({recipe.alignment_bytes}u), {at})"
+        told = "_".join(map(str, coordinate))
+        made.append(f"SMEM_DESCRIPTOR_CHECK({call} == {word_text(word)}ull, {name}_word_{told});")
+    return "\n".join(made) + "\n"

@@ -1,0 +1,125 @@
+"""PTX: registers and two scoped blocks, one for the first descriptor, one for all others.
+
+Law: the instructions of the advance, run one after the other, leave the advance of every subtile.
+
+>>> import re
+>>> from descriptors import derive
+>>> from descriptors.smem.emitters.recipe import recipe
+>>> does = {"mul.lo": lambda a, b: a * b, "mad.lo": lambda a, b, c: a * b + c}
+>>> does |= {"shr": lambda a, b: a >> b, "and": lambda a, b: a & b}
+>>> def run(lines, values):
+...     for line in lines:
+...         name, target, *given = re.findall(r"[%\\w.]+", line)
+...         numbers = [int(one) if one.isdigit() else values[one] for one in given]
+...         values[target] = does[name[: name.rindex(".")]](*numbers)
+...     return values["offset"]
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> one = recipe(d, "a")
+>>> lines, at = list(_advance(one, one.terms)), [(mn, k) for mn in range(2) for k in range(8)]
+>>> all(run(lines, {"%a_mn": mn, "%a_k": k}) == d.advance(mn, k) for mn, k in at)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from descriptors.smem.emitters.recipe import Recipe, Term
+from descriptors.text import word_text
+
+
+def write(recipe: Recipe) -> str:
+    """The text for PTX: declarations, then the blocks; a block may be pasted as often as it is needed.
+
+    In: the address and the coordinates, as 32-bit registers. Out: ``%NAME_first`` and ``%NAME_subtile``, 64 bits.
+    ``bfi`` puts the moved start address back into its field and leaves the other bits alone.
+
+    >>> from descriptors import derive
+    >>> from descriptors.smem.emitters.recipe import recipe
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> [line for line in write(recipe(d, "a")).splitlines() if "bfi" in line]
+    ['    bfi.b64 %a_subtile, moved, %a_first, 0, 14;']
+    """
+    name = recipe.name
+    inputs = ", ".join(f"%{name}_{one}" for one in ("address", *recipe.coordinates))
+    # A layout that begins further on, such as a slice of a larger tile, begins there for every address.
+    start, source = "", f"%{name}_address"
+    if recipe.start_bytes:
+        start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
+    advance = "".join(f"    {line}\n" for line in _advance(recipe, recipe.terms))
+    doubled, moved_line = _line(recipe) if recipe.line_low else ("", "")
+    # PTX has no constants; the bit is an immediate of the instruction, or one of its descriptor.
+    transposed = f"// transposed = {recipe.transposed:d}: {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    return f"""{recipe.commented("//")}{transposed}
+.reg .b32 {inputs};  // in: address of the tile in shared memory; which subtile
+.reg .b64 %{name}_first, %{name}_subtile;  // out
+
+// Descriptor of the first subtile.
+{{
+    .reg .b32 start;
+    .reg .b64 wide;
+{start}    and.b32 start, {source}, {recipe.window_mask:#x};
+    shr.u32 start, start, {recipe.unit_bits};
+    cvt.u64.u32 wide, start;
+{doubled}    or.b64 %{name}_first, wide, {word_text(recipe.word)};
+}}
+
+// Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
+{{
+    .reg .b32 offset, digit;
+    .reg .b64 moved{", line" if recipe.line_low else ""};
+{advance}    cvt.u64.u32 moved, offset;
+    add.u64 moved, %{name}_first, moved;
+    bfi.b64 %{name}_subtile, moved, %{name}_first, 0, {recipe.field_mask.bit_length()};
+{moved_line}}}
+"""
+
+
+def _line(recipe: Recipe) -> tuple[str, str]:
+    """What operands that cross atoms need besides: the line into the first descriptor, and moved into another."""
+    name, low = recipe.name, recipe.line_low
+    terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line_terms))
+    moved = f"""{terms}    cvt.u64.u32 moved, offset;
+    shr.u64 line, %{name}_first, {low};
+    add.u64 moved, line, moved;
+    bfi.b64 %{name}_subtile, moved, %{name}_subtile, {low}, {recipe.field_mask.bit_length()};
+"""
+    return f"    mul.lo.u64 wide, wide, {1 | 1 << low:#x};\n", moved
+
+
+def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
+    """Instructions that leave the sum of the terms in ``offset``."""
+    if not terms:
+        yield "mov.u32 offset, 0;"
+    for i, term in enumerate(terms):
+        digit = f"%{recipe.name}_{term.coordinate}"
+        for line in digit_lines(term, digit):
+            digit = "digit"
+            yield line
+        yield (
+            f"mad.lo.u32 offset, {digit}, {term.factor}, offset;"
+            if i
+            else f"mul.lo.u32 offset, {digit}, {term.factor};"
+        )
+
+
+def digit_lines(term: Term, source: str) -> Iterator[str]:
+    """Instructions that leave ``source // divisor % modulus`` in ``digit``; none where that is the source itself.
+
+    >>> list(digit_lines(Term("k", 4, 8, 16), "%k"))
+    ['shr.u32 digit, %k, 2;', 'and.b32 digit, digit, 7;']
+    """
+    if term.scale > 1:
+        yield f"mad.lo.u32 digit, {source}, {term.scale}, {term.shift};"
+        source = "digit"
+    if term.divisor > 1:
+        if term.divisor & (term.divisor - 1):
+            yield f"div.u32 digit, {source}, {term.divisor};"
+        else:
+            yield f"shr.u32 digit, {source}, {term.divisor.bit_length() - 1};"
+        source = "digit"
+    if term.modulus is not None:
+        if term.modulus & (term.modulus - 1):
+            yield f"rem.u32 digit, {source}, {term.modulus};"
+        else:
+            yield f"and.b32 digit, {source}, {term.modulus - 1};"

@@ -1,0 +1,270 @@
+"""What every language needs to know of a derivation: constants, the terms of the advance, and the words of a comment.
+
+A descriptor's start address is the only field that differs between the operands of a tile, so a program needs one
+constant (all other fields) and one sum: for each extent of the advance layout a digit of a coordinate times a step.
+``(4,2):(2,1024)`` is ``k % 4 * 2 + k // 4 * 1024``. Where operands cross from one swizzle atom to the next, the digits
+of K are those of the piece of 16 bytes that an operand begins at, and a second sum says how far the line lies in which
+its last piece does: ``(k * 3 + 2) // 8 * 1024``.
+
+Law: the sum of the terms is the advance, at every subtile.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> terms = recipe(d, "a").offset()
+>>> all(eval(terms, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import product
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
+from descriptors.smem.derivation.crossing import LINE, PIECES
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.instructions.transpose import transpose_bit, transpose_note
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.text import tuple_text
+from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_MNEMONICS = {"sm90": "wgmma", "sm100": "tcgen05"}
+
+
+@frozen
+class Term:
+    """One term of an advance: ``coordinate // divisor % modulus * factor``, in 16-byte units.
+
+    Args:
+        coordinate: name of the coordinate whose digit it takes.
+        divisor: product of the extents before this one.
+        modulus: this extent, or None for the last one, which a coordinate in range cannot leave.
+        factor: its stride, as a natural number modulo the field.
+        scale, shift: the digit is of ``coordinate * scale + shift``.
+
+    >>> Term("k", 4, None, 1024).spell()
+    'k // 4 * 1024'
+    """
+
+    coordinate: str
+    divisor: int
+    modulus: int | None
+    factor: int
+    scale: int = 1
+    shift: int = 0
+
+    def spell(self, division: str = "//", suffix: str = "") -> str:
+        """The term as an expression of Python, or of C with its own ``division`` and literal ``suffix``.
+
+        >>> Term("k", 1, 4, 2).spell("/", "u")
+        'k % 4u * 2u'
+        """
+        digit = self.coordinate
+        if self.scale > 1:
+            digit += f" * {self.scale}{suffix}" + (f" + {self.shift}{suffix}" if self.shift else "")
+            digit = f"({digit})"
+        if self.divisor > 1:
+            digit += f" {division} {self.divisor}{suffix}"
+        if self.modulus is not None:
+            digit += f" % {self.modulus}{suffix}"
+        return digit if self.factor == 1 else f"{digit} * {self.factor}{suffix}"
+
+
+@frozen
+class Recipe:
+    """A derivation reduced to what a program computes.
+
+    Args:
+        name: prefix of every identifier.
+        word: the descriptor with start address 0.
+        start_bytes: where the first subtile starts in the tile.
+        field_mask: the bits of the start address in the word; they are its lowest.
+        window_mask: the bits of an address that the field can tell, in bytes.
+        unit_bits: how far an address is shifted before it is stored.
+        coordinates: names of a subtile's coordinates: mn, k, and the stages if there are any.
+        extents: number of subtiles along each.
+        terms: the advance, in 16-byte units.
+        line_terms: how far the line moves in which K goes on, likewise; none where LBO stays as it is.
+        line_low: the lowest bit of LBO, which the address of that line is added to; 0 where LBO stays as it is.
+        checks: coordinate and word of the subtiles at the corners, for a tile at address ``alignment_bytes``.
+        alignment_bytes: what the address of the tile must be a multiple of.
+        transposed: whether the instruction's transpose bit must be set.
+        transpose_bit: which bit that is; "" of what has none.
+        comment: lines that name the derivation.
+    """
+
+    name: str
+    word: int
+    start_bytes: int
+    field_mask: int
+    window_mask: int
+    unit_bits: int
+    coordinates: tuple[str, ...]
+    extents: tuple[int, ...]
+    terms: tuple[Term, ...]
+    alignment_bytes: int
+    transposed: bool
+    transpose_bit: str
+    comment: tuple[str, ...]
+    line_terms: tuple[Term, ...] = ()
+    line_low: int = 0
+    checks: tuple[tuple[tuple[int, ...], int], ...] = ()
+
+    def constant(self, what: str) -> str:
+        """The name of a constant: in capitals, unless the operand's own name has some.
+
+        So no two operands share one, not even ``a`` and ``A``.
+
+        >>> from dataclasses import replace
+        >>> from descriptors import derive
+        >>> of_a = recipe(derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)), "a")
+        >>> of_a.constant("word"), replace(of_a, name="A").constant("word")
+        ('A_WORD', 'A_word')
+        """
+        spelled = f"{self.name}_{what.lower()}"
+        return spelled.upper() if self.name == self.name.lower() else spelled
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The coordinates that move the descriptor; along the others there is one subtile, or a stride of 0."""
+        return frozenset(term.coordinate for term in self.terms)
+
+    @property
+    def used_by_line(self) -> frozenset[str]:
+        """The coordinates that move the line in which K goes on."""
+        return frozenset(term.coordinate for term in self.line_terms)
+
+    @property
+    def line_mask(self) -> int:
+        """The bits of LBO in the word, if it moves; it is as wide as the start address."""
+        return self.field_mask << self.line_low if self.line_low else 0
+
+    def commented(self, mark: str) -> str:
+        """The comment, each line behind the language's mark."""
+        return "".join(f"{mark} {line}\n" for line in self.comment)
+
+    def offset(self, division: str = "//", suffix: str = "") -> str:
+        """The sum of all terms as an expression; "0" where there is but one subtile."""
+        return _sum(self.terms, division, suffix)
+
+    def line(self, division: str = "//", suffix: str = "") -> str:
+        """The sum of the terms of the line as an expression."""
+        return _sum(self.line_terms, division, suffix)
+
+
+def _sum(terms: tuple[Term, ...], division: str, suffix: str) -> str:
+    return " + ".join(term.spell(division, suffix) for term in terms) or f"0{suffix}"
+
+
+def recipe(derivation: Derivation, name: str) -> Recipe:
+    """Reduce a derivation to constants and terms.
+
+    Law: the sum of the terms at (mn, k) is ``derivation.advance((mn, k))``, modulo the start-address field.
+
+    Args:
+        derivation: what to reduce.
+        name: prefix of the identifiers, itself one.
+
+    Raises:
+        DescriptorError: if the name is no identifier.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> recipe(d, "a").offset()
+    'mn * 512 + k % 4 * 2 + k // 4 * 1024'
+    """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"emit: the operand must be a derivation, found {brief(derivation)}")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    advance, descriptor = derivation.advance, derivation.descriptor
+    modes: tuple[Layout | ComposedLayout, ...] = tuple(advance)
+    stages = ("stage",) if len(modes) == 3 else tuple(f"stage{i}" for i in range(len(modes) - 2))
+    coordinates = ("mn", "k", *stages)
+    field = descriptor.word["start_address"]
+    steps = (field.mask >> field.low) + 1
+    terms, line_terms = _all_terms(derivation, coordinates, steps)
+    crossing = derivation.crossing is not None
+    return Recipe(
+        name=name,
+        word=descriptor.at(0).encode() & ~(descriptor.word[LEADING].mask if crossing else 0),
+        start_bytes=descriptor.start_address,
+        field_mask=field.mask,
+        window_mask=steps * field.unit - 1,
+        unit_bits=field.unit.bit_length() - 1,
+        coordinates=coordinates,
+        extents=tuple(size(mode) for mode in modes),
+        terms=terms,
+        alignment_bytes=derivation.swizzle.alignment_bytes,
+        transposed=derivation.transposed,
+        transpose_bit=_transpose_bit(derivation),
+        comment=tuple(_comment(derivation, coordinates)),
+        line_terms=line_terms,
+        line_low=descriptor.word[LEADING].low if crossing else 0,
+        checks=tuple(_corners(derivation, [size(mode) for mode in modes])),
+    )
+
+
+def _corners(d: Derivation, extents: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Coordinate and word of the subtiles at the corners, by the derivation's own words."""
+    for coordinate in product(*(dict.fromkeys((0, extent - 1)) for extent in extents)):
+        mn, k, *stage = coordinate
+        yield coordinate, d.word(mn, k, stage or 0, d.swizzle.alignment_bytes)
+
+
+def _all_terms(d: Derivation, coordinates: tuple[str, ...], steps: int) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """The terms of the advance, and those of the line in which K goes on."""
+    columns = d.advance.outer if isinstance(d.advance, ComposedLayout) else d.advance
+    assert isinstance(columns, Layout)
+    starts, lines = list[Term](), list[Term]()
+    for one, mode in zip(coordinates, columns, strict=True):
+        if d.crossing is not None and one == "k":
+            starts += _terms(mode, one, steps, scale=PIECES)
+            lines += _terms(d.crossing.lines, one, steps, scale=PIECES, shift=PIECES - 1, divisor=LINE)
+        else:
+            starts += (terms := list(_terms(mode, one, steps)))
+            lines += terms if d.crossing is not None else []
+    return tuple(starts), tuple(lines)
+
+
+def _transpose_bit(d: Derivation) -> str:
+    return transpose_bit(d.arch, d.operand) if d.instruction == "mma" else ""
+
+
+def _terms(
+    mode: Layout, coordinate: str, steps: int, *, scale: int = 1, shift: int = 0, divisor: int = 1
+) -> Iterator[Term]:
+    """A term for each stride of a mode; coalesced first, so that steps of one size need no division."""
+    leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
+    for i, (extent, stride) in enumerate(leaves):
+        assert isinstance(stride, int)  # an advance counts 16-byte units; basis strides are refused long before
+        # Only the sum modulo the field matters, so a negative step becomes a natural number there.
+        factor = stride if stride >= 0 else stride % steps
+        if factor:
+            yield Term(coordinate, divisor, extent if i + 1 < len(leaves) else None, factor, scale, shift)
+        divisor *= extent
+
+
+def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
+    descriptor, unread = d.descriptor, set(d.dont_care)
+    reader = _MNEMONICS[d.arch] if d.instruction == "mma" else d.instruction
+    what = f"{d.element} operands, {d.major}-major, swizzle {d.swizzle}"
+    yield f"Shared-memory descriptors ({d.arch}, {reader}) of {what}:"
+    stacked = f", atoms stacked in order {tuple_text(d.order)}" if d.order else ""
+    yield f"{tuple_text(d.mma)} elements out of a tile {tuple_text(d.tile)}{stacked}."
+    yield f"tile     {d.smem_tile}  in elements"
+    yield f"advance  {d.advance}  from the first subtile to subtile {tuple_text(coordinates)}, in 16-byte units"
+    offsets = [(LEADING, descriptor.leading_byte_offset), (STRIDE, descriptor.stride_byte_offset)]
+    if d.crossing is not None:
+        yield f"{LEADING} is the address of the line of 128 bytes in which K goes on (lbo_mode 1, sm_103a alone):"
+        yield f"lines    {d.crossing.lines}  along K, from the first, in 16-byte units"
+        del offsets[0]
+    yield ", ".join(f"{name} {value} bytes{' (not read)' if name in unread else ''}" for name, value in offsets)
+    if d.transposed:
+        yield transpose_note(d.arch, d.operand)
+    aligned = f"The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
+    yield aligned + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern repeats.")

@@ -1,0 +1,1 @@
+"""Which instructions there are, and whether one is legal."""

@@ -1,0 +1,435 @@
+"""Instruction descriptors of ``tcgen05.mma`` (sm100), written and read: types, majors and extents in 32 bits.
+
+The word does not say its kind, nor K (but for one bit: K = 96), ``cta_group`` or ``.ws``; ``wgmma`` has no such word.
+Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
+
+    encode(decode(w)) | unknown bits of w == w
+    decode_idesc(idesc(...), kind) has no unknown bits and no warnings
+
+>>> asked = [(n, major) for n in range(8, 257, 8) for major in ("K", "MN")]
+>>> read = [decode_idesc(idesc("bf16", m=64, n=n, b_major=major), "f16") for n, major in asked]
+>>> any(one.unknown_bits or one.warnings for one in read), len({one.word for one in read})
+(False, 64)
+>>>
+>>> all(word_of("f16").encode(dict(one.values)) == one.word for one in read)
+True
+
+Data: the layouts of the instruction descriptors of ``tcgen05.mma`` (sm100), 32 bits each.
+
+Three layouts, one for the plain kinds, one for mxf8f6f4, one for mxf4 and mxf4nvf4; each kind reads the type codes in
+its own way (code 1 is bf16, e5m2, s8, or e2m1). Law: fields do not overlap, and bits of no field are reserved.
+
+Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44); CuTe DSL 4.8.1
+``experimental/primitives/descriptors.py`` (Tcgen05InstrDesc, Tcgen05MxInstrDesc, Tcgen05MxOmmaInstrDesc), which give
+some bits that PTX reserves on sm100 to later architectures.
+
+The types that a kind has codes for are those that the table of instructions lets it multiply.
+
+>>> from descriptors.smem.instructions.tables import TYPES
+>>> allowed = {kind: {name for row in TYPES if row.kind == kind for name in row.a} for kind in INSTRUCTION_DESCRIPTORS}
+>>> all({name for name, _ in word_of(kind)["a_dtype"].codes} == names for kind, names in allowed.items())
+True
+
+One ``tcgen05.mma`` of sm100 with nothing left open: the word that describes it, and every check of its legality.
+
+``idesc`` fills in what a caller leaves out, and reads words back.
+
+Law: the word tells the instruction again, all but its kind, its K, ``cta_group`` and ``.ws``.
+
+>>>
+>>> types = {"kind": "f16", "a_dtype": "bf16", "b_dtype": "bf16", "d_dtype": "f32"}
+>>> made = [Instruction(**types, m=m, n=n, k=16) for m in (64, 128) for n in range(16, 257, 16)]
+>>> read = [decode_idesc(one.encode(), "f16") for one in made]
+>>> [(word["m"], word["n"], word["a_dtype"]) for word in read] == [(one.m, one.n, one.a_dtype) for one in made]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions.legality import (
+    check_major,
+    check_scale,
+    check_shape,
+    check_transposed_b,
+    check_types,
+)
+from descriptors.smem.instructions.rules import IllegalError, Legality, as_mode, kind_of, kind_row, type_name
+from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
+from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
+
+_FLAG = ((False, 0), (True, 1))
+_MAJORS = ((Major.K, 0), (Major.MN, 1))
+_F8F6F4 = (("e4m3", 0), ("e5m2", 1), ("e2m3", 3), ("e3m2", 4), ("e2m1", 5))
+_TYPES: Mapping[str, tuple[tuple[str, int], ...]] = {
+    "f16": (("f16", 0), ("bf16", 1)),
+    "tf32": (("tf32", 2),),
+    "f8f6f4": _F8F6F4,
+    "i8": (("u8", 0), ("s8", 1)),
+    "mxf8f6f4": _F8F6F4,
+    "mxf4": (("e2m1", 1),),
+    "mxf4nvf4": (("e2m1", 1),),
+}
+
+
+def _flag(name: str, low: int) -> Field:
+    return Field(name, low, 1, codes=_FLAG, default=False)
+
+
+def _operands(kind: str, b_bits: int = 3) -> tuple[Field, ...]:
+    """The fields that all three layouts share."""
+    types = _TYPES[kind]
+    return (
+        _flag("sparse", 2),
+        Field("a_dtype", 7, 3, codes=types, default=types[0][0]),
+        Field("b_dtype", 10, b_bits, codes=types, default=types[0][0]),
+        _flag("negate_a", 13),
+        _flag("negate_b", 14),
+        Field("a_major", 15, 1, codes=_MAJORS, default=Major.K),
+        Field("b_major", 16, 1, codes=_MAJORS, default=Major.K),
+        Field("n", 17, 6, unit=8),
+    )
+
+
+def _plain(kind: str) -> tuple[Field, ...]:
+    return (
+        Field("sparsity_selector", 0, 2),
+        _flag("saturate", 3),
+        Field("d_dtype", 4, 2, codes=(("f16", 0), ("f32", 1), ("s32", 2)), default="s32" if kind == "i8" else "f32"),
+        *_operands(kind),
+        Field("m", 24, 5, unit=16),
+        Field("max_shift", 30, 2, codes=((0, 0), (8, 1), (16, 2), (32, 3))),
+    )
+
+
+def _scaled(kind: str) -> tuple[Field, ...]:
+    fields = (
+        Field("sfb_id", 4, 2),
+        *_operands(kind, 3 if kind == "mxf8f6f4" else 2),
+        Field("scale_dtype", 23, 1, codes=(("ue4m3", 0), ("ue8m0", 1)), default="ue8m0"),
+        Field("m", 27, 2, unit=128),
+        Field("sfa_id", 29, 2),
+    )
+    return fields if kind == "mxf8f6f4" else (*fields, _flag("k_is_96", 31))
+
+
+def _word(kind: str) -> Word:
+    fields = _plain(kind) if kind in ("f16", "tf32", "f8f6f4", "i8") else _scaled(kind)
+    ordered = tuple(sorted(fields, key=lambda field: field.low))
+    return Word(f"sm100 instruction descriptor of kind {kind}", 32, ordered)
+
+
+#: The 32-bit instruction descriptor of each kind; M and N in elements.
+INSTRUCTION_DESCRIPTORS: Mapping[str, Word] = {kind: _word(kind) for kind in _TYPES}
+
+
+def word_of(kind: str) -> Word:
+    """The instruction descriptor of a kind of sm100.
+
+    Raises:
+        ChoiceError: if there is no such kind.
+
+    >>> word_of("mxf8f6f4")["scale_dtype"].low
+    23
+    """
+    if not isinstance(kind, str) or kind not in INSTRUCTION_DESCRIPTORS:
+        raise ChoiceError("idesc: kind", kind, INSTRUCTION_DESCRIPTORS)
+    return INSTRUCTION_DESCRIPTORS[kind]
+
+
+#: Options that not every kind's word has a field for, with the value that needs none.
+_OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """What an instruction descriptor is made from: the parameters of ``idesc``, none of them left open."""
+
+    kind: str
+    a_dtype: str
+    b_dtype: str
+    d_dtype: str
+    m: int
+    n: int
+    k: int
+    a_major: Major = Major.K
+    b_major: Major = Major.K
+    cta_group: int = 1
+    sparse: bool = False
+    ws: bool = False
+    a_source: str = "smem"
+    negate_a: bool = False
+    negate_b: bool = False
+    saturate: bool = False
+    sparsity_selector: int = 0
+    max_shift: int = 0
+    scale_dtype: str | None = None
+    scale_vector: int | None = None
+    sfa_id: int = 0
+    sfb_id: int = 0
+
+    def encode(self) -> int:
+        """The word, without a check of legality.
+
+        Raises:
+            FieldError: if a value does not fit its field.
+            ChoiceError: for a type without a code, or an option for which this kind's word has no field.
+        """
+        word = word_of(self.kind)
+        known = {field.name: field.default for field in word.fields}
+        values = {name: getattr(self, name) for name in self.__slots__ if name in known}
+        for name, plain in _OPTIONS.items():
+            if name not in known and getattr(self, name) != plain:
+                values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it
+        if "k_is_96" in known:
+            values["k_is_96"] = self.k == 96
+        return word.encode(values)
+
+
+def checks_of(one: Instruction, legality: Legality) -> Iterator[Callable[[], object]]:
+    """Every check of an instruction, in the order in which they are told."""
+    kind, pair, major = one.kind, one.cta_group, one.b_major
+    yield lambda: check_types("sm100", kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality)
+    yield lambda: check_shape(
+        "sm100", kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
+        a_source=one.a_source, legality=legality,
+    )  # fmt: skip
+    yield lambda: check_major("sm100", kind, one.a_dtype, one.a_major, a_source=one.a_source, legality=legality)
+    yield lambda: check_major("sm100", kind, one.b_dtype, one.b_major, legality=legality)
+    yield lambda: check_transposed_b(
+        "sm100", kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
+    )
+    yield lambda: _check_options(one)
+    if one.scale_dtype is not None:
+        dtype, vector, ids = one.scale_dtype, one.scale_vector or 0, (one.sfa_id, one.sfb_id)
+        yield lambda: check_scale(kind, dtype, vector, k=one.k, ids=ids, legality=legality)
+
+
+def _check_options(one: Instruction) -> None:
+    row = kind_row("sm100", one.kind)
+    about = f"sm100 {one.kind} {'sparse' if one.sparse else 'dense'}{' .ws' if one.ws else ''}"
+    selectors = row.selectors if one.sparse and row.selectors else (0,)
+    for what, found, legal in (
+        ("negate_a", one.negate_a, (False, row.negate)),
+        ("negate_b", one.negate_b, (False, row.negate)),
+        ("saturate", one.saturate, (False, row.saturate)),
+        ("sparsity_selector", one.sparsity_selector, selectors),
+        ("max_shift", one.max_shift, (0, 8, 16, 32) if one.ws else (0,)),
+    ):
+        if found not in legal:
+            raise IllegalError(f"{what} must be {' or '.join(map(str, dict.fromkeys(legal)))}", found, about, row)
+
+
+class Options(TypedDict, total=False):
+    """Options of ``idesc``, each 0 or False unless given; ``cta_group`` is 1.
+
+    ``cta_group``: 1 or 2. ``sparse``: A is stored without its zeros. ``ws``: the weight-stationary form.
+    ``negate_a``, ``negate_b``: of the elements. ``saturate``: clamp integer results. ``sparsity_selector``: which
+    columns of metadata a sparse instruction reads. ``max_shift``: 8, 16 or 32, of B's reuse in the ``.ws`` form.
+    ``sfa_id``, ``sfb_id``: which bytes of a tensor-memory word hold the scale factors. ``a_source``: where A lies,
+    ``smem`` unless given, or ``tmem``; the word is the same.
+    """
+
+    cta_group: int
+    sparse: bool
+    ws: bool
+    negate_a: bool
+    negate_b: bool
+    saturate: bool
+    sparsity_selector: int
+    max_shift: int
+    sfa_id: int
+    sfb_id: int
+    a_source: str
+
+
+@frozen
+class DecodedInstruction:
+    """An instruction descriptor, read.
+
+    Attributes:
+        kind: the kind it was read as.
+        word: the word.
+        values: (name, value) of every field, lowest bits first; an ``UnknownCode`` where a code names nothing.
+        unknown_bits: set bits that belong to no field; PTX has them reserved, to be zero.
+        warnings: what is illegal about it, leniently read.
+    """
+
+    kind: str
+    word: int
+    values: tuple[tuple[str, Any], ...]
+    unknown_bits: int
+    warnings: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        for known, value in self.values:
+            if known == name:
+                return value
+        raise ChoiceError("decode_idesc: a field", name, [known for known, _ in self.values])
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """(bits, name, value) of every field, for people.
+
+        >>> decode_idesc(0x08200490, "f16").rows()[3]
+        ('[4,6)', 'd_dtype', 'f32')
+        """
+        word = word_of(self.kind)
+        return [(span(word[name]), name, str(value)) for name, value in self.values]
+
+
+def idesc(
+    a_dtype: str | ElementType,
+    b_dtype: str | ElementType | None = None,
+    d_dtype: str | None = None,
+    *,
+    m: int,
+    n: int,
+    k: int | None = None,
+    kind: str | None = None,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    a_major: Major | MajorName = Major.K,
+    b_major: Major | MajorName = Major.K,
+    legality: Legality = "strict",
+    **options: Unpack[Options],
+) -> int:
+    """The instruction descriptor of a ``tcgen05.mma``, checked to be a legal instruction.
+
+    Args:
+        a_dtype: element type of A.
+        b_dtype: element type of B; that of A if left out.
+        d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
+        m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
+        n: N of the whole instruction.
+        k: K; only K = 96 need be said.
+        kind: the kind; found from the types if left out.
+        scale_dtype: type of the scale factors (``ue8m0``, ``ue4m3``) of a block-scaled kind.
+        scale_vector: elements that share a scale factor (16, 32), counted as they are stored.
+        a_major: contiguous dimension of A.
+        b_major: contiguous dimension of B.
+        legality: ``"strict"``, ``"lenient"`` or ``"off"``, as in ``descriptors.smem.instructions.legality``.
+        options: the rest, as in ``Options``.
+
+    Raises:
+        IllegalError: if there is no such instruction; it cites the row of ``descriptors.smem.instructions.tables``.
+        FieldError: if a value does not fit its field.
+        ChoiceError: for an unknown name.
+
+    >>> hex(idesc("bf16", m=128, n=128)), hex(idesc("e2m1", m=256, n=256, cta_group=2, scale_dtype="ue4m3"))
+    ('0x8200490', '0x10400480')
+    """
+    for name in options.keys() - Options.__annotations__.keys():
+        raise ChoiceError("idesc: an option", name, Options.__annotations__)
+    b = a_dtype if b_dtype is None else b_dtype
+    kind = as_kind(a_dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    scale_dtype, scale_vector = _scale(kind, scale_dtype, scale_vector)
+    instruction = Instruction(
+        kind=kind,
+        a_dtype=type_name(a_dtype),
+        b_dtype=type_name(b),
+        d_dtype=type_name(("s32" if kind == "i8" else "f32") if d_dtype is None else d_dtype),
+        m=m,
+        n=n,
+        k=DENSE_K["sm100", kind] * (1 + bool(options.get("sparse"))) if k is None else k,
+        a_major=as_major(a_major),
+        b_major=as_major(b_major),
+        scale_dtype=scale_dtype,
+        scale_vector=scale_vector,
+        **options,
+    )
+    if as_mode(legality) != "off":
+        for check in checks_of(instruction, legality):
+            check()
+    return instruction.encode()
+
+
+def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str | None, int | None]:
+    """The scale factors of a kind, as given or as the kind has them by default."""
+    if not kind.startswith("mx"):
+        return dtype, vector
+    narrow = kind == "mxf4nvf4"
+    usual = "ue4m3" if narrow else "ue8m0"
+    return usual if dtype is None else dtype, vector or (16 if narrow else 32)
+
+
+def as_kind(
+    a_dtype: str | ElementType,
+    b_dtype: str | ElementType | None = None,
+    *,
+    kind: str | None = None,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+) -> str:
+    """The kind of sm100 that was named, or the one that these types and scale factors mean.
+
+    Raises:
+        IllegalError: if no kind takes both types.
+        ChoiceError: if there is no such kind.
+        DescriptorError: if the scale factors are malformed.
+
+    >>> as_kind("e2m1", scale_vector=16), as_kind("e2m1"), as_kind("e4m3", "e2m1", scale_dtype="ue8m0")
+    ('mxf4nvf4', 'mxf4', 'mxf8f6f4')
+    """
+    if not isinstance(scale_dtype, str | None):
+        raise DescriptorError(f"idesc: scale_dtype must be a name, found {brief(scale_dtype)}")
+    if scale_vector is not None:
+        scale_vector = as_integer(scale_vector, "idesc: scale_vector")
+    if kind is None:
+        kind = kind_of("sm100", a_dtype, b_dtype, scaled=scale_dtype is not None)
+        kind = "mxf4nvf4" if kind == "mxf4" and (scale_dtype == "ue4m3" or scale_vector == 16) else kind
+    word_of(kind)
+    return kind
+
+
+def decode_idesc(word: int, kind: str) -> DecodedInstruction:
+    """Read an instruction descriptor. The word does not say its kind: the instruction's qualifier does.
+
+    Args:
+        word: the 32 bits.
+        kind: the kind of the instruction that it goes to.
+
+    Raises:
+        FieldError: if ``word`` is no 32-bit integer.
+        ChoiceError: if there is no such kind.
+
+    >>> read = decode_idesc(0x08410490, "f16")
+    >>> read["n"], str(read["b_major"]), read.warnings
+    (256, 'MN', ())
+    """
+    layout = word_of(kind)
+    values = layout.decode(word)
+    unknown = layout.unknown_bits(word)
+    warnings = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
+    if unknown:
+        warnings.append(f"reserved bits are set: {unknown:#010x}")
+    if not any(isinstance(value, UnknownCode) for value in values.values()):
+        warnings.extend(_complaints(kind, values))
+    return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(warnings))
+
+
+def _complaints(kind: str, values: dict[str, Any]) -> Iterator[str]:
+    """What no reading of the word makes legal; what the word does not hold is taken as it fits."""
+    known = {name: value for name, value in values.items() if name != "k_is_96"}
+    k = 96 if values.get("k_is_96") else DENSE_K["sm100", kind] * (1 + values["sparse"])
+    d_dtype = known.pop("d_dtype", "f32")
+    readings = [
+        Instruction(kind=kind, k=k, d_dtype=d_dtype, cta_group=cta_group, ws=ws, scale_vector=vector, **known)
+        for cta_group, ws in ((1, False), (2, False), (1, True))
+        for vector in ((32, 16) if kind.startswith("mx") else (None,))
+    ]
+    told = [list(_illegal(reading)) for reading in readings]
+    yield from min(told, key=len)
+
+
+def _illegal(instruction: Instruction) -> Iterator[str]:
+    for check in checks_of(instruction, "lenient"):
+        try:
+            check()
+        except IllegalError as error:
+            yield str(error).removeprefix("legality: ")

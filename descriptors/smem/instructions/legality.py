@@ -1,0 +1,427 @@
+"""Checks of what lies in shared memory against the rows of ``tables``: operands, and ``tcgen05.cp``.
+
+The three ways of reading the rows, and the errors, are those of ``descriptors.smem.instructions.legality``.
+
+Law: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
+
+>>> from contextlib import suppress
+>>> from itertools import product
+>>> from descriptors.smem.operands.forms import form
+>>> for row, name in ((row, name) for row in tables.KINDS if row.kind != "b1" for name in row.dtypes):
+...     for major, mode in product(Major, SwizzleMode):
+...         with suppress(IllegalError):
+...             row_of_it = check_operand(row.arch, row.kind, name, major, mode)
+...             assert mode in row_of_it.swizzles and form(major, mode).mode is mode
+
+Checks of an instruction against the rows of ``tables``; ``operands`` has those of its operands.
+
+Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
+ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
+and ``"off"`` checks nothing. Law: whatever passes strictly passes leniently, and whatever passes leniently passes with
+checks off.
+
+>>> from contextlib import suppress
+>>> passed = {mode: set() for mode in ("strict", "lenient", "off")}
+>>> for mode, n in ((mode, n) for mode in passed for n in range(8, 265, 8)):
+...     with suppress(IllegalError):
+...         passed[mode] |= {n} if check_shape("sm100", "f16", m=128, n=n, legality=mode) or mode == "off" else set()
+>>> set() < passed["strict"] <= passed["lenient"] < passed["off"]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.smem.instructions import tables
+from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, ShapeRow, TypeRow, spell
+from descriptors.smem.instructions.rules import (
+    IllegalError,
+    Legality,
+    as_mode,
+    decide,
+    kind_of,
+    kind_row,
+    rows_read,
+    type_name,
+)
+from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+
+
+def check_types(
+    arch: str,
+    kind: str,
+    a: str | ElementType,
+    b: str | ElementType,
+    d: str,
+    *,
+    legality: Legality = "strict",
+) -> TypeRow | None:
+    """Check the element types of A, B and the accumulator D.
+
+    Raises:
+        IllegalError: if the kind does not take them together.
+        ChoiceError: for an unknown architecture, kind or way of reading.
+
+    >>> check_types("sm100", "f8f6f4", "e4m3", "e2m1", "f32").d
+    ('f16', 'f32')
+    """
+    kind_row(arch, kind)
+    names = (type_name(a), type_name(b), type_name(d))
+    rows = [row for row in tables.TYPES if (row.arch, row.kind) == (arch, kind)]
+
+    def allows(row: TypeRow) -> bool:
+        return names[0] in row.a and names[1] in row.b and names[2] in row.d
+
+    rule = " or ".join(
+        f"{', '.join(row.a)} by {', '.join(row.b)} into {', '.join(row.d)}" for row in rows_read(rows, legality)
+    )
+    return decide(rows, allows, f"types must be {rule}", "{} by {} into {}".format(*names), f"{arch} {kind}", legality)
+
+
+def check_shape(
+    arch: str,
+    kind: str,
+    *,
+    m: int,
+    n: int,
+    k: int | None = None,
+    cta_group: int = 1,
+    sparse: bool = False,
+    ws: bool = False,
+    a_source: str = "smem",
+    legality: Legality = "strict",
+) -> ShapeRow | None:
+    """Check the extents of an instruction.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        kind: as in ``KindRow``.
+        m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
+        n: N of the whole instruction.
+        k: K; if left out, what the kind has by default (K = 96 must be asked for).
+        cta_group: 1 or 2.
+        sparse: whether A is stored without its zeros; K then counts them all the same.
+        ws: whether the weight-stationary form is meant.
+        a_source: where A lies: ``smem``, ``tmem`` (sm100) or ``rmem`` (sm90).
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+        ChoiceError: for an unknown architecture, kind, place of A or way of reading.
+
+    >>> print(check_shape("sm100", "mxf4", m=256, n=256, cta_group=2))
+    sm100 mxf4 dense, cta_group 2: M 128, 256, N 16..256 step 16, K 64
+    >>> print(check_shape("sm100", "f16", m=128, n=48, a_source="tmem"))
+    sm100 f16 dense, cta_group 1: M 128, N 16..256 step 16, K 16, A in tmem
+    """
+    nearest, place = kind_row(arch, kind), choose("legality: a_source", a_source, tables.A_SOURCES)
+    sparse, ws = as_flag(sparse, "legality: sparse"), as_flag(ws, "legality: ws")
+    if k is None:
+        k = tables.DENSE_K[arch, kind] * (1 + sparse)
+    about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
+    rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
+    if not rows and as_mode(legality) != "off":
+        raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
+    held = [row for row in rows if place in row.a_source]
+    if not held and as_mode(legality) != "off":
+        raise IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])
+    about += f", A in {place}" if place != "smem" else ""
+    found = {"cta_group": cta_group, "M": m, "K": k, "N": n}
+    for what, value in found.items():
+        as_integer(value, f"legality: {what}")
+    return _narrow(held, found, about, as_mode(legality))
+
+
+def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: Legality) -> ShapeRow | None:
+    """Take the extents one after the other; the first that leaves no row is the one to blame."""
+    if legality == "off":
+        return None
+    allowed: dict[str, Callable[[ShapeRow], tuple[int, ...]]] = {
+        "cta_group": lambda row: (row.cta_group,),
+        "M": lambda row: row.m,
+        "K": lambda row: (row.k,),
+        "N": lambda row: row.n,
+    }
+    wider = next((row for row in rows if all(found[what] in values(row) for what, values in allowed.items())), None)
+    held = rows = rows_read(rows, legality)
+    for what, values in allowed.items():
+        legal = sorted({value for row in rows for value in values(row)})
+        left = [row for row in rows if found[what] in values(row)]
+        if not left:
+            about += _other_group(held, what, found)
+            raise IllegalError(f"{what} must be {spell(legal)}", found[what], about, rows[0], wider)
+        rows = left
+        if (what, rows[0].arch) != ("cta_group", "sm90"):  # a word of tcgen05
+            about += f", {what} {found[what]}"
+    return rows[0]
+
+
+def _other_group(rows: list[ShapeRow], what: str, found: dict[str, int]) -> str:
+    """The way out where an extent is that of a pair of CTAs, or of one."""
+    other = 3 - found["cta_group"]
+    takes = what == "M" and any(row.cta_group == other and found["M"] in row.m for row in rows)
+    return f"; cta_group {other} has M {found['M']}" if takes else ""
+
+
+def check_transposed_b(
+    arch: str,
+    kind: str,
+    *,
+    n: int,
+    b_dtype: str | ElementType,
+    b_major: Major | str,
+    cta_group: int = 1,
+    legality: Legality = "strict",
+) -> None:
+    """Check the further bound on N where B has 8-bit elements and is MN-major.
+
+    Raises:
+        IllegalError: if N breaks it.
+
+    >>> check_transposed_b("sm100", "f8f6f4", n=16, b_dtype="e4m3", b_major="MN")
+    """
+    kind_row(arch, kind)
+    bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
+    if as_mode(legality) == "off" or as_major(b_major) is Major.K or not bits8:
+        return
+    n, cta_group = as_integer(n, "legality: N"), as_integer(cta_group, "legality: cta_group")
+    rows = [row for row in tables.TRANSPOSED_B if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
+    if rows:
+        about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
+        rule = f"N must be {spell(sorted({one for row in rows_read(rows, legality) for one in row.n}))}"
+        decide(rows, lambda row: n in row.n, rule, n, about, legality)
+
+
+def check_scale(
+    kind: str,
+    dtype: str,
+    vector: int,
+    *,
+    k: int,
+    ids: tuple[int, int] = (0, 0),
+    legality: Legality = "strict",
+) -> ScaleRow | None:
+    """Check the scale factors of a block-scaled kind of sm100.
+
+    Args:
+        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
+        dtype: ``ue8m0`` or ``ue4m3``.
+        vector: elements that share a factor: 16 or 32.
+        k: K of the instruction.
+        ids: scale factor data ids of A and of B.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if the kind has no such factors.
+        ChoiceError: for a kind that sm100 does not have.
+
+    >>> check_scale("mxf4nvf4", "ue4m3", 16, k=64).name
+    '4X'
+    """
+    of_kind = kind_row("sm100", kind)
+    k, vector = as_integer(k, "legality: K"), as_integer(vector, "legality: the scale vector")
+    about, name = f"sm100 {kind}, K {k}", type_name(dtype)
+    rows = [row for row in tables.SCALES if row.kind == of_kind.kind and k in row.k]
+    if not rows:
+        if as_mode(legality) == "off":
+            return None
+        raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, of_kind)
+    pairs = [f"{row.dtype} by {row.vector}" for row in rows_read(rows, legality)]
+    rule = f"scale factors must be {', '.join(dict.fromkeys(pairs))}"
+    decide(rows, lambda row: (row.dtype, row.vector) == (name, vector), rule, f"{name} by {vector}", about, legality)
+    rows = [row for row in rows if (row.dtype, row.vector) == (name, vector)] or rows
+    legal = max((row.ids for row in rows_read(rows, legality)), key=len)
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:
+        raise DescriptorError(f"legality: scale factor ids must be those of A and of B, found {brief(ids)}")
+    ids = as_integer(ids[0], "legality: a scale factor id"), as_integer(ids[1], "legality: a scale factor id")
+    rule, found = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
+    return decide(rows, lambda row: set(ids) <= set(row.ids), rule, found, f"{about}, {name} by {vector}", legality)
+
+
+#: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA, wgmma.mma_async, imm-trans-a
+#: and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for what
+#: kernels do instead (docs/sources.md).
+_NO_TRANSPOSE = (
+    ": wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on its way "
+    "into shared memory{by}, or keep a K-major copy in global memory, or use a 16-bit type"
+)
+#: How 8-bit elements, which ``ldmatrix`` moves in pairs, are turned.
+_BY_PAIRS = " (ldmatrix.trans, a byte permute, stmatrix)"
+
+
+def check_operand(
+    arch: str,
+    kind: str,
+    dtype: str | ElementType,
+    major: Major | str,
+    swizzle: SwizzleMode | str,
+    *,
+    legality: Legality = "strict",
+) -> OperandRow | None:
+    """Check an operand in shared memory: its type, major and swizzle.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        kind: as in ``KindRow``.
+        dtype: as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` in containers.
+        major: K or MN.
+        swizzle: the swizzle mode.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if the instruction cannot read such an operand.
+        ChoiceError: for an unknown name.
+
+    >>> print(check_operand("sm100", "tf32", "tf32", "MN", "128B_BASE32B").swizzles[0])
+    128B_BASE32B
+    """
+    known = kind_row(arch, kind)
+    major, swizzle, name = as_major(major), as_swizzle_mode(swizzle), str(dtype).casefold()
+    about = f"{arch} {kind}"
+    if as_mode(legality) != "off" and name not in known.dtypes:
+        raise IllegalError(f"dtype must be {', '.join(known.dtypes)}", name, about, known)
+    rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
+    majors = sorted({str(row.major) for row in rows_read(rows, legality)})
+    if str(major) not in majors:
+        rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
+        if arch == "sm90" and major is Major.MN:
+            about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
+        elif major is Major.MN:
+            about += ": the kind has no transpose bit; store the tile K-major"
+    else:
+        modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
+        rule, found, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
+    return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, found, about, legality)
+
+
+def check_major(
+    arch: str, kind: str, dtype: str, major: Major, *, a_source: str = "smem", legality: Legality = "strict"
+) -> OperandRow | None:
+    """Check that an operand may have this major, whatever its swizzle.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        kind: as in ``KindRow``.
+        dtype: as the instruction names it.
+        major: K or MN.
+        a_source: where the operand lies, if it is A: ``smem`` or ``tmem``.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if the kind has no such operand.
+
+    >>> print(check_major("sm100", "f16", "bf16", Major.MN).major)
+    MN
+    """
+    kind_row(arch, kind)
+    choose("legality: a_source", a_source, tables.A_SOURCES)
+    held = tables.TMEM_OPERANDS if a_source == "tmem" else tables.OPERANDS
+    rows = [row for row in held if (row.arch, row.kind) == (arch, kind)]
+    rows = [row for row in rows if type_name(dtype) in map(type_name, row.dtypes)]
+    if not rows:  # no operand of this type at all is for check_types to say
+        return None
+    majors = sorted({str(row.major) for row in rows_read(rows, legality)})
+    rule, about = f"major must be {', '.join(majors)}", f"{arch} {kind} {dtype}"
+    about += ", A in tmem" if a_source == "tmem" else ""
+    return decide(rows, lambda row: row.major is major, rule, str(major), about, legality)
+
+
+def check_operand_tile(
+    arch: str,
+    dtype: str | ElementType,
+    major: Major | str,
+    swizzle: SwizzleMode | str,
+    extents: tuple[int, int],
+    *,
+    kind: str | None = None,
+    matrix: Literal["A", "B"] | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    legality: Legality = "strict",
+) -> ShapeRow | None:
+    """Check what one instruction reads of an operand in one CTA's shared memory.
+
+    With ``cta_group`` 2 a CTA holds half of M and half of N; a sparse A lies there without its zeros, K/2 wide.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        dtype: element type as it lies in shared memory.
+        major: K or MN.
+        swizzle: the swizzle mode.
+        extents: MN and K that are read, in elements.
+        kind: as in ``KindRow``; found from the type if left out.
+        matrix: ``"A"`` or ``"B"``; either if left out.
+        cta_group: 1 or 2; either if left out.
+        sparse: whether the instruction is a sparse one.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if no instruction reads such an operand.
+        ChoiceError: for an unknown name.
+
+    >>> print(check_operand_tile("sm100", "bf16", "K", "128B", (64, 16)))
+    sm100 f16 dense, cta_group 1: M 64, N 8..256 step 8, K 16
+    """
+    if as_mode(legality) == "off":
+        return None
+    kind = kind or kind_of(arch, dtype)
+    check_operand(arch, kind, dtype, major, swizzle, legality=legality)
+    rows = [row for row in tables.SHAPES if (row.arch, row.kind, row.sparse) == (arch, kind, bool(sparse))]
+    # With A elsewhere no B is read that would not be with A in shared memory.
+    rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
+    if not rows:
+        why = ", whose instructions have one CTA each" if arch == "sm90" else ""
+        raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}{why}", kind_row(arch, kind))
+    matrices = ("A", "B") if matrix is None else (matrix,)
+
+    def reads(row: ShapeRow, mn: int = extents[0], k: int = extents[1]) -> bool:
+        return any(mn in legal and k == whole for legal, whole in (_held(row, one) for one in matrices))
+
+    read = rows_read(rows, legality)
+    for row in read:
+        if reads(row):
+            return row
+    told = []  # the wording of a refusal takes longer than the check
+    for one in matrices:
+        held = [_held(row, one) for row in read]
+        mn, k = sorted({value for values, _ in held for value in values}), sorted({k for _, k in held})
+        told.append(f"{spell(mn)} by {spell(k)} ({one})")
+    about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
+    about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
+    turned = any(reads(row, extents[1], extents[0]) for row in read)
+    about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
+    if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in read):
+        about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
+    rule = f"an operand must be {' or '.join(told)}"
+    return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
+
+
+def _held(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:
+    """MN and K of an operand in one CTA's shared memory."""
+    if matrix == "A":
+        return [m // row.cta_group for m in row.m], row.k // (1 + row.sparse)
+    return [n // row.cta_group for n in row.n], row.k
+
+
+def check_copy(shape: str, multicast: str | None = None, *, legality: Legality = "strict") -> CopyRow | None:
+    """Check a shape of ``tcgen05.cp`` and its multicast qualifier, both without the leading dot.
+
+    Raises:
+        IllegalError: if the shape does not go with the qualifier.
+        ChoiceError: for an unknown shape.
+
+    >>> check_copy("32x128b", "warpx4").lanes
+    32
+    """
+    known = {row.shape: row for row in tables.COPIES}
+    row = choose("legality: shape of tcgen05.cp", shape, known)
+    if not isinstance(multicast, str | None):
+        raise DescriptorError(f"legality: multicast must be a qualifier, found {brief(multicast)}")
+    legal = row.multicast or (None,)
+    names = " or ".join(str(one or "absent") for one in legal)
+    rule = f"multicast must be {names}"
+    return decide([row], lambda _: multicast in legal, rule, multicast or "none", f"tcgen05.cp.{row.shape}", legality)

@@ -1,0 +1,247 @@
+"""How the rows of ``tables`` are read: strictly, leniently, or not at all; the rows of a kind; which row is cited.
+
+Law: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same order.
+
+>>> known = [(row.arch, name) for row in tables.KINDS for name in row.dtypes]
+>>> all(type_name(name) in map(type_name, kind_row(arch, kind_of(arch, name)).dtypes) for arch, name in known)
+True
+>>> [row for row in rows_read(tables.SHAPES, "lenient") if not row.disputed] == rows_read(tables.SHAPES, "strict")
+True
+
+The rows of the tables that speak of one architecture, or of one kind of its instructions.
+
+Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
+``kind``; the order is the table's.
+Source: the rows, each with its own.
+
+>>>
+>>> chosen = [row for arch in ARCHES for row in select_rows(arch).kinds]
+>>> chosen == list(tables.KINDS)
+True
+>>> sum(len(select_rows(row.arch, row.kind).shapes) for row in chosen) == len(tables.SHAPES)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions import tables
+from descriptors.smem.instructions.facts import (
+    CopyRow,
+    KindRow,
+    OperandRow,
+    Row,
+    ScaleRow,
+    ShapeRow,
+    TransposedRow,
+    TypeRow,
+)
+from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
+
+Legality: TypeAlias = Literal["strict", "lenient", "off"]
+ARCHES = ("sm90", "sm100")
+MODES: Mapping[str, Legality] = {"strict": "strict", "lenient": "lenient", "off": "off"}
+
+_R = TypeVar("_R", bound=Row)
+
+
+class IllegalError(DescriptorError):
+    """An instruction or operand that the architecture does not have.
+
+    Attributes:
+        rule: what must hold.
+        found: what was asked for.
+        row: the nearest row of the tables in ``descriptors.smem.instructions.tables``.
+        lenient: whether ``legality="lenient"`` would take it, with the sources on either side in ``row.disputed``.
+
+    >>> from descriptors.smem.instructions.legality import check_shape
+    >>> try:
+    ...     check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
+    ... except IllegalError as error:
+    ...     print(error)  # doctest: +ELLIPSIS
+    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (legality ...
+    """
+
+    def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
+        self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
+        note = f"legality lenient allows it: {wider.disputed}" if wider else row.source
+        super().__init__(f"legality: {rule}, found {found}; {about} ({note})")
+
+
+def as_mode(legality: object) -> Legality:
+    """The way to read the rows that has this name.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    for mode in MODES.values():
+        if isinstance(legality, str) and mode == legality:
+            return mode
+    raise ChoiceError("legality", legality, MODES)
+
+
+def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
+    """The rows that count under a way of reading them: without ``lenient``, only those that no source disputes.
+
+    >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
+    True
+    """
+    wide = as_mode(legality) != "strict"
+    return [row for row in rows if wide or not row.disputed]
+
+
+def decide(
+    rows: Sequence[_R], allows: Callable[[_R], bool], rule: str, found: object, about: str, legality: Legality
+) -> _R | None:
+    """The first row read that allows the request.
+
+    Args:
+        rows: the rows of this subject, at least one.
+        allows: whether a row allows what was asked.
+        rule: what must hold, for the error message.
+        found: what was asked for.
+        about: the subject, for the error message.
+        legality: how to read the rows; ``"off"`` returns None.
+
+    Raises:
+        IllegalError: if none allows it; the nearest row is cited, and whether a wider reading would do.
+    """
+    if as_mode(legality) == "off":
+        return None
+    read = rows_read(rows, legality)
+    for row in read:
+        if allows(row):
+            return row
+    wider = next((row for row in rows if allows(row)), None)
+    raise IllegalError(rule, found, about, (read or rows)[0], wider)
+
+
+def type_name(dtype: str | ElementType) -> str:
+    """The name by which an instruction knows an element type, wherever its bits lie in memory.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> type_name(as_element_type("e2m1_unpacksmem")), type_name("BF16")
+    ('e2m1', 'bf16')
+    """
+    name = dtype.name if isinstance(dtype, ElementType) else dtype
+    if not isinstance(name, str):
+        raise DescriptorError(f"legality: a type must be a name, found {brief(name)}")
+    return _own_name(name).removesuffix("_unpacksmem")
+
+
+def _own_name(name: str) -> str:
+    """The name that the tables have for a type, in small letters; a name they do not have stays for them to refuse."""
+    if len(meant := meanings(name, ELEMENT_TYPES)) > 1:
+        raise ChoiceError("legality: a type", name, meant)
+    return meant[0] if meant else name.casefold()
+
+
+def kind_row(arch: str, kind: str) -> KindRow:
+    """The row of a kind.
+
+    Raises:
+        ChoiceError: for an architecture or a kind that is not in the tables.
+
+    >>> kind_row("sm100", "i8").negate
+    False
+    """
+    arch = (*meanings(arch, ARCHES), arch)[0]
+    if not isinstance(arch, str) or arch not in ARCHES:
+        raise ChoiceError("legality: arch", arch, ARCHES)
+    known = {row.kind: row for row in tables.KINDS if row.arch == arch}
+    if not isinstance(kind, str) or kind not in known:
+        raise ChoiceError(f"legality: kind of {arch}", kind, known)
+    return known[kind]
+
+
+def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None, *, scaled: bool = False) -> str:
+    """The kind of instruction that multiplies operands of these types.
+
+    Args:
+        arch: ``sm90`` or ``sm100``.
+        a: element type of A.
+        b: element type of B; that of A if left out.
+        scaled: whether the operands carry scale factors. The packed type ``e2m1`` always does: alone it is ``mxf4``.
+
+    Raises:
+        IllegalError: if no kind takes both types.
+        ChoiceError: for an unknown architecture.
+
+    >>> kind_of("sm100", "bf16"), kind_of("sm100", "e4m3", "e2m1"), kind_of("sm100", "e2m1"), kind_of("sm90", "e5m2")
+    ('f16', 'f8f6f4', 'mxf4', 'f8')
+    """
+    kind_row(arch, "f16")
+    names = [
+        dtype.name if isinstance(dtype, ElementType) else _own_name(dtype if isinstance(dtype, str) else brief(dtype))
+        for dtype in (a, a if b is None else b)
+    ]
+    if arch == "sm100" and names == ["e2m1", "e2m1"]:
+        return "mxf4"
+    wanted = {type_name(name) for name in names}
+    rows = [
+        row for row in tables.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
+    ]
+    for row in rows:
+        if wanted <= {type_name(dtype) for dtype in row.dtypes}:
+            return row.kind
+    known = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
+    raise IllegalError(f"types must be of one kind ({known})", " and ".join(names), arch, rows[0])
+
+
+_SELECTION_R = TypeVar("_SELECTION_R")
+
+
+@frozen
+class Selection:
+    """Rows of every table; the names are those of the tables.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        kind: the kind of instruction; None for all of them.
+    """
+
+    arch: str
+    kind: str | None
+    kinds: tuple[KindRow, ...]
+    types: tuple[TypeRow, ...]
+    shapes: tuple[ShapeRow, ...]
+    transposed_b: tuple[TransposedRow, ...]
+    operands: tuple[OperandRow, ...]
+    scales: tuple[ScaleRow, ...]
+    copies: tuple[CopyRow, ...]
+
+
+def select_rows(arch: str, kind: str | None = None) -> Selection:
+    """What the tables say of an architecture, or of one of its kinds.
+
+    Raises:
+        ChoiceError: for an architecture or a kind that is not in the tables.
+
+    >>> [row.k for row in select_rows("sm90", "b1").shapes]
+    [256]
+    """
+    arch = kind_row(arch, "f16" if kind is None else kind).arch
+
+    def chosen(rows: Iterable[_SELECTION_R]) -> tuple[_SELECTION_R, ...]:
+        return tuple(row for row in rows if _speaks_of(row, arch, kind))
+
+    return Selection(
+        arch=arch,
+        kind=kind,
+        kinds=chosen(tables.KINDS),
+        types=chosen(tables.TYPES),
+        shapes=chosen(tables.SHAPES),
+        transposed_b=chosen(tables.TRANSPOSED_B),
+        operands=chosen(tables.OPERANDS),
+        scales=chosen(tables.SCALES),
+        copies=chosen(tables.COPIES),
+    )
+
+
+def _speaks_of(row: Any, arch: str, kind: str | None) -> bool:
+    # A copy is of no kind, so that none is chosen with one.
+    return bool(row.arch == arch and kind in (None, getattr(row, "kind", "")))

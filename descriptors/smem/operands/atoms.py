@@ -1,0 +1,218 @@
+"""The canonical atoms of shared memory: the smallest tiles that the swizzle modes permute, as data.
+
+Each atom is written once, in bytes, with the swizzle on byte addresses; the atom of an element type follows by a recast
+to that element's width, which carries the swizzle along (``S<3,4,3>`` on bytes is ``S<3,3,3>`` on 16-bit elements). Any
+shared-memory tile that CuTe builds for a tensor core is one of these atoms repeated by ``tile_to_shape``.
+
+Law: an atom in elements of 4 bytes stores element j of a row where the atom in bytes stores byte 4*j of that row.
+
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> u8, tf32 = as_element_type("u8"), as_element_type("tf32")
+>>> for atom in ATOMS:
+...     bytes_, elements = atom.in_elements(u8), atom.in_elements(tf32)
+...     for i, j in ((i, j) for i in range(4) for j in range(4)):
+...         row, place = ((i, j), (i, 4 * j)) if atom.major is Major.K else ((j, i), (4 * j, i))
+...         assert 4 * elements(row) == bytes_(place), atom.name
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from descriptors.errors import DescriptorError
+from descriptors.frozen import frozen
+from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+from descriptors.smem.operands.swizzled import plain
+from descriptors.text import extents_text, tuple_text
+from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
+
+_GMMA = (
+    "CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp, Layout_{}_Atom_Bits; CuTe DSL tcgen05.make_smem_layout_atom"
+)
+_UMMA = (
+    "CuTe DSL tcgen05.make_smem_layout_atom (MN_SW128_32B: 8 rows); CUTLASS include/cute/atom/mma_traits_sm100.hpp, "
+    "Layout_MN_SW128_32B_Atom_Bits, has 4 rows, the same tile unless atoms are stacked MN first"
+)
+_UMMA_4 = "CUTLASS include/cute/atom/mma_traits_sm100.hpp, Layout_MN_SW128_32B_Atom_Bits"
+
+
+@frozen
+class Atom:
+    """One canonical atom.
+
+    Args:
+        name: CuTe's name of it.
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+        rows: the (MN, K) layout before swizzling, one coordinate and one offset a byte.
+        source: where it is published.
+
+    >>> print(ATOMS[3].name, ATOMS[3].rows, ATOMS[3].mode.swizzle)
+    K_SW128 (8,128):(128,1) S<3,4,3>
+    """
+
+    name: str
+    major: Major
+    mode: SwizzleMode
+    rows: Layout
+    source: str
+
+    def in_elements(self, element: ElementType) -> Layout | ComposedLayout:
+        """The atom with one coordinate and one offset an element.
+
+        Law: the byte offset of element (i, k) is its element offset times the element's bytes.
+
+        >>> from descriptors.smem.operands.operand import as_element_type
+        >>> print(ATOMS[3].in_elements(as_element_type("bf16")), ATOMS[3].in_elements(as_element_type("e2m1")))
+        S<3,3,3> o 0 o (8,64):(64,1) S<3,5,3> o 0 o (8,256):(256,1)
+        """
+        swizzle = self.mode.swizzle
+        in_bytes = self.rows if swizzle is None else ComposedLayout(swizzle, 0, self.rows)
+        in_elements: Layout | ComposedLayout = recast_layout(element.storage_bits, 8, in_bytes)
+        return in_elements
+
+
+def _atom(name: str, major: Major, mode: SwizzleMode, source: str = "", height: int = 8) -> Atom:
+    span = mode.span_bytes
+    rows = Layout((height, span), (span, 1)) if major is Major.K else Layout((span, height), (1, span))
+    return Atom(name, major, mode, rows, source or _GMMA.format(name))
+
+
+#: Every canonical atom. No K-major atom has 32-byte pieces: CUTLASS and the PTX ISA define that mode for MN-major only.
+ATOMS = (
+    _atom("K_INTER", Major.K, SwizzleMode.NONE),
+    _atom("K_SW32", Major.K, SwizzleMode.B32),
+    _atom("K_SW64", Major.K, SwizzleMode.B64),
+    _atom("K_SW128", Major.K, SwizzleMode.B128),
+    _atom("MN_INTER", Major.MN, SwizzleMode.NONE),
+    _atom("MN_SW32", Major.MN, SwizzleMode.B32),
+    _atom("MN_SW64", Major.MN, SwizzleMode.B64),
+    _atom("MN_SW128", Major.MN, SwizzleMode.B128),
+    _atom("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
+)
+
+#: Atoms that another source has for a mode, under names of ours. The pattern of 32-byte pieces repeats after 4 rows, so
+#: that CUTLASS C++ has an atom of 4, where the CuTe DSL has 8; stacked along MN first they make other tiles.
+OTHER_ATOMS = (_atom("MN_SW128_32B_4ROWS", Major.MN, SwizzleMode.B128_BASE32B, _UMMA_4, height=4),)
+
+
+def atoms_of(major: Major, mode: SwizzleMode) -> tuple[Atom, ...]:
+    """Every atom of a major and a swizzle mode, the canonical one first.
+
+    >>> [atom.name for atom in atoms_of(Major.MN, SwizzleMode.B128_BASE32B)]
+    ['MN_SW128_32B', 'MN_SW128_32B_4ROWS']
+    """
+    return tuple(atom for atom in ATOMS + OTHER_ATOMS if atom.major is major and atom.mode is mode)
+
+
+def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None = None) -> Atom:
+    """The canonical atom of a major and a swizzle mode, each given itself or by name; or another one by its name.
+
+    Raises:
+        DescriptorError: if none is defined, or the name of a major or mode is unknown.
+        ChoiceError: if none at all has that name.
+
+    >>> canonical_atom(Major.MN, SwizzleMode.B64).name
+    'MN_SW64'
+    >>> print(canonical_atom(Major.MN, SwizzleMode.B128_BASE32B, "MN_SW128_32B_4ROWS").rows)
+    (128,4):(1,128)
+    """
+    major, mode = as_major(major), as_swizzle_mode(mode)
+    found = atoms_of(major, mode)
+    if found and name is not None:
+        chosen = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})
+        if chosen not in found:
+            rule = " or ".join(atom.name for atom in found)
+            raise DescriptorError(f"derive: a {major}-major {mode} atom must be {rule}, found {chosen.name}")
+        return chosen
+    if found:
+        return found[0]
+    known = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
+    raise DescriptorError(f"atom: a {major}-major operand must have swizzle {known}, found {mode}")
+
+
+@lru_cache(maxsize=1 << 8)
+def atom_in_elements(
+    major: Major, mode: SwizzleMode, element: ElementType, name: str | None = None
+) -> Layout | ComposedLayout:
+    """The canonical atom of a major and a mode, or another one by its name, with one coordinate an element.
+
+    There are few of them, and a derivation begins with one each time.
+
+    Raises:
+        DescriptorError: as ``canonical_atom``.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> print(atom_in_elements(Major.K, SwizzleMode.B64, as_element_type("bf16")))
+    S<2,3,3> o 0 o (8,32):(32,1)
+    """
+    return canonical_atom(major, mode, name).in_elements(element)
+
+
+def smem_tile(
+    atom: Layout | ComposedLayout,
+    tile: tuple[int, ...],
+    order: tuple[int, ...],
+    element: ElementType | None = None,
+    reads: tuple[int, int] | None = None,
+) -> Layout | ComposedLayout:
+    """The shared-memory tile: the atom repeated over the tile, modes stacked in the given order.
+
+    Args:
+        atom: a canonical atom, in elements.
+        tile: extents (MN, K) or (MN, K, stages), in elements.
+        order: position of each mode in the stacking order; ``(0, 1)`` stacks along MN first.
+        element: the element type, for a refusal that names the widest swizzle that fits.
+        reads: what one instruction reads, for a refusal that sees a tile written K x MN.
+
+    Raises:
+        DescriptorError: if the atom does not divide the tile.
+
+    >>> print(smem_tile(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
+    ((8,16),(64,2)):((64,512),(1,8192))
+    """
+    rows = plain(atom)
+    for mode, (extent, unit) in enumerate(zip(tile, map(size, rows), strict=False)):
+        if extent % unit:
+            raise DescriptorError(
+                f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
+                f"tile = {tuple_text(tile)}, atom = {rows}{_widest(rows, mode, extent, element)}"
+                f"{_turned(rows, tile, reads)}"
+            )
+    tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
+    return tiled
+
+
+def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None) -> str:
+    """The way out where an extent is no multiple of an atom's: the widest swizzle that it fits, or padding."""
+    dimension = "K" if mode == 1 else "MN"
+    unit = size(rows[mode])
+    if not isinstance(extent, int) or element is None:  # a symbol is for the algebra to refuse
+        return ""
+    padded = f"{dimension} = {extent} must be padded to {-(-extent // unit) * unit}"
+    if rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
+        return f"; every atom has {unit} of {dimension}, so {padded}"
+    spans = (one.span_bytes * 8 // element.storage_bits for one in SwizzleMode)
+    found = [one for one, span in zip(SwizzleMode, spans, strict=True) if extent % span == 0]
+    found = [one for one in found if one is not SwizzleMode.B128_BASE32B]  # as wide as 128B, and for one type only
+    if not found:
+        return f"; every swizzle needs multiples of 16 bytes, {element.per_16_bytes} {element}, so {padded}"
+    return f"; the widest swizzle that {dimension} = {extent} fits is {found[-1]}"
+
+
+def _turned(rows: Layout, tile: tuple[int, ...], reads: tuple[int, int] | None) -> str:
+    """The way out where a tile was written K x MN, as the B of a product is."""
+    k, mn, *stages = tile
+    units = zip((mn, k), map(size, rows), reads or (0, 0), strict=True)
+    if reads is None or any(extent % unit or extent % read for extent, unit, read in units):
+        return ""
+    return turned_text((mn, k, *stages))
+
+
+def turned_text(extents: tuple[int, ...]) -> str:
+    """What to give where a tile was written K x MN.
+
+    >>> turned_text((128, 64))
+    '; a tile is MN x K: if you wrote K x MN, give 128x64'
+    """
+    return f"; a tile is MN x K: if you wrote K x MN, give {extents_text(extents)}"

@@ -1,0 +1,288 @@
+"""The matcher's public door: does a layout, as it stands, have the canonical form that a descriptor can tell?
+
+``canonical.match_form`` works on an operand in 16-byte units; this takes the layout in its own unit, swizzled or not.
+
+Law: a swizzle that the layout brings along and the same one named beside a plain layout make one match.
+
+>>> swizzled = {"32B": "S<1,3,3> o 0 o (64,16):(16,1)", "128B": "S<3,3,3> o 0 o (64,16):(64,1)"}
+>>> all(match(text, "bf16") == match(text.split(" o ")[2], "bf16", swizzle=mode) for mode, text in swizzled.items())
+True
+
+Steps 2 and 3 of a derivation: a tile cut into operands, and counted in 16-byte units.
+
+The tensor core fetches 16 bytes at a time, so that an operand has canonical form only if its elements lie in whole such
+units: contiguous along the major dimension, and every other step a multiple of 16 bytes. ``in_16_bytes`` checks that,
+naming the mode that fails, before it recasts; a recast alone also accepts units that are only partly used.
+Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS ``make_umma_desc``.
+
+Law: coordinates move and offsets stay: an element, or 16 bytes, of an operand lies where it lies in the tile.
+
+>>> from descriptors.smem.operands.forms import form
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> tile, bf16 = Layout((16, 64), (64, 1)), as_element_type("bf16")
+>>> cut = partition(tile, (8, 16))
+>>> pieces, at = in_16_bytes(cut, bf16, form("K", "128B")), [(i, j) for i in range(16) for j in range(0, 64, 8)]
+>>> all(8 * pieces((i % 8, j % 16 // 8), (i // 8, j // 16)) == tile(i, j) for i, j in at)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.smem.operands.atoms import turned_text
+from descriptors.smem.operands.canonical import Axis, Match, axis_of, begins, bytes_text, first_break, match_form
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
+from descriptors.smem.operands.forms import Form, form
+from descriptors.smem.operands.operand import (
+    ElementType,
+    Major,
+    MajorName,
+    SwizzleMode,
+    SwizzleName,
+    as_element_type,
+    as_major,
+    major_of,
+)
+from descriptors.smem.operands.swizzled import around, plain, start_of
+from descriptors.text import tuple_text
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    coalesce,
+    flatten,
+    make_layout,
+    recast_layout,
+    size,
+    zipped_divide,
+)
+
+Tile = Layout | ComposedLayout
+
+
+def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
+    """The tile as ``((MN, K), (MN subtiles, K subtiles, stages...))``.
+
+    Args:
+        tile: modes (MN, K, ...), in elements.
+        operand: extents (MN, K) of what one instruction reads, in elements.
+
+    Raises:
+        DescriptorError: if the operand does not divide the tile, or not between its atoms.
+
+    >>> print(partition(Layout((128, 64), (64, 1)), (64, 16)))
+    ((64,16),(2,4)):((64,1),(4096,16))
+    """
+    extents = [size(mode) for mode in plain(tile)]
+    for i, part in enumerate(operand):
+        if extents[i] % part:
+            raise DescriptorError(
+                f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}; "
+                f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}{_turned(extents, operand)}"
+            )
+    try:
+        cut: Tile = zipped_divide(tile, operand)
+    except LayoutError as error:
+        raise DescriptorError(
+            f"derive: every operand must be the same part of the tile, found that one ends inside an atom or mode; "
+            f"tile = {tile}, mma = {tuple_text(operand)}"
+        ) from error
+    return cut
+
+
+def _turned(extents: list[int], operand: tuple[int, int]) -> str:
+    """The way out where a tile was written K x N, as the B of a product is."""
+    k, mn, *stages = extents
+    if mn % operand[0] or k % operand[1]:
+        return ""
+    return turned_text((mn, k, *stages))
+
+
+def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
+    """The partitioned tile in 16-byte units.
+
+    Args:
+        partitioned: what ``partition`` returned, in elements.
+        element: the element type.
+        form: the canonical form that the operand shall have.
+
+    Raises:
+        DescriptorError: if the operand ends, or a subtile starts, within 16 bytes.
+        NotCanonicalError: if the operand's elements do not fill whole 16-byte units.
+
+    >>> from descriptors.smem.operands.forms import form
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> cut = Layout(((64, 16), (2, 4)), ((64, 1), (4096, 16)))
+    >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
+    ((64,2),(2,4)):((8,1),(512,2))
+    """
+    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
+    if not _is_whole(partitioned, whole, contiguous):
+        _refuse_parts(partitioned, element, form)
+    return _recast(partitioned, element, contiguous)
+
+
+def _is_whole(partitioned: Tile, whole: int, contiguous: int) -> bool:
+    """Whether each step by itself says, in numbers, that all elements lie in whole units.
+
+    That is where the contiguous mode begins with steps of 1 over whole units, and every other step is whole units. What
+    is refused here may still be one of whole units, when its modes are joined.
+    """
+    rows = plain(partitioned)
+    shape: Any = rows.shape
+    stride: Any = rows.stride
+    first: Any = shape[0][contiguous]
+    step: Any = stride[0][contiguous]
+    while type(first) is tuple:
+        first, step = first[0], step[0]
+    if type(first) is not int or step != 1 or first % whole or start_of(partitioned) % whole:
+        return False
+    ones = 0
+    for n, d in zip(_leaves(shape), _leaves(stride), strict=True):
+        if type(n) is not int or type(d) is not int:
+            return False
+        if n != 1 and d % whole:
+            ones += 1
+    return ones == (whole != 1 and first != 1)
+
+
+def _leaves(nested: Any) -> list[Any]:
+    """The numbers of a nested tuple."""
+    found = []
+    for one in nested:
+        if type(one) is tuple:
+            found += _leaves(one)
+        else:
+            found.append(one)
+    return found
+
+
+def _refuse_parts(partitioned: Tile, element: ElementType, form: Form) -> None:
+    """Refuse what does not lie in whole units of 16 bytes, with the reason; what does after all is let through."""
+    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
+    operand, rest = plain(partitioned)
+    extent = size(operand, mode=[contiguous])
+    if extent % whole:
+        raise DescriptorError(
+            f"derive: an operand must be a multiple of {whole} {element} elements (16 bytes) along "
+            f"{form.major}, found {extent}; partitioned = {partitioned}"
+        )
+
+    _check_whole(operand, element, form)
+    for i, subtiles in enumerate(rest):
+        for _, step in _strides(flatten(subtiles), i):
+            if step % whole:
+                raise DescriptorError(
+                    f"derive: every subtile must start at a multiple of 16 bytes ({whole} {element} elements), found a "
+                    f"step of {step} elements; partitioned = {partitioned}"
+                )
+    if start_of(partitioned) % whole:
+        raise DescriptorError(
+            f"derive: a tile must start at a multiple of 16 bytes ({whole} {element} elements), found offset "
+            f"{start_of(partitioned)}; partitioned = {partitioned}"
+        )
+
+
+def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:
+    """Refuse an operand whose elements do not fill whole 16-byte units.
+
+    Raises:
+        NotCanonicalError: naming the elements that lie elsewhere.
+    """
+    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
+    other = 1 - contiguous
+
+    def failure(mode: tuple[int, ...], expected: str, found: str, why: str, way_out: str = "") -> NotCanonicalError:
+        return NotCanonicalError(
+            form=str(form), mode=mode, expected=expected, found=found, layout=str(operand), why=why, way_out=way_out,
+            unit="elements",
+        )  # fmt: skip
+
+    first, *others = flatten(coalesce(operand[contiguous]))
+    if first.stride != 1 or size(first) % whole:
+        at, step, offset = first_break(operand[contiguous], 1)
+        along = Axis("column" if contiguous else "row", str(form.major), 1)
+        why = begins(along, 1, at, at * step, offset, f"as 16 bytes hold {whole} {element}", element.storage_bits)
+        turned = next(iter(flatten(coalesce(operand[other])))).stride == 1
+        way_out = f"the layout is contiguous along {'MN' if contiguous else 'K'}, so give that major" if turned else ""
+        raise failure(
+            (contiguous,),
+            f"{whole} contiguous {element} elements (16 bytes) first",
+            str(operand[contiguous]),
+            why,
+            way_out,
+        )
+    for path, step in (*_strides(others, contiguous), *_strides(flatten(operand[other]), other)):
+        if step % whole:
+            axis = axis_of(path[0], form.major, element)
+            why = (
+                f"{axis.named(0)} and the next of {axis.dimension} must lie whole 16 bytes apart, found "
+                f"{bytes_text(step, element.storage_bits)}"
+            )
+            raise failure(
+                path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements", why
+            )
+
+
+def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:
+    try:
+        recast: Tile = recast_layout(128, element.storage_bits, partitioned)
+    except LayoutError:
+        # A contiguous run written as modes that are not whole units each, like (12,2):(1,12), is one mode after all.
+        operand, rest = plain(partitioned)
+        modes = [coalesce(mode) if i == contiguous else mode for i, mode in enumerate(operand)]
+        merged = around(partitioned, make_layout(make_layout(*modes), rest))
+        recast = recast_layout(128, element.storage_bits, merged)
+    return recast
+
+
+def _strides(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The strides that are taken at all, with the mode they belong to."""
+    for leaf in modes:
+        if size(leaf) != 1:  # an extent with symbols counts as taken, even where they may make it 1
+            yield (mode,), leaf.stride
+
+
+def match(
+    layout: Given,
+    dtype: str | ElementType,
+    major: Major | MajorName | None = None,
+    swizzle: SwizzleMode | SwizzleName | None = None,
+    *,
+    unit: Unit = "elements",
+) -> Match:
+    """The canonical form of an operand's layout, with its leading and stride byte offsets.
+
+    Law: LBO and SBO, put into the form, give back the layout.
+
+    Args:
+        layout: what one instruction reads, modes (MN, K): plain, or after a swizzle; its notation; or a pair with an
+            offset.
+        dtype: name of the element type.
+        major: ``"K"`` or ``"MN"``; told by the layout if left out.
+        swizzle: the swizzle mode; told by the layout if left out.
+        unit: what the layout counts: ``"elements"``, ``"bytes"``, or ``"cute"`` for elements with a swizzle on bytes.
+
+    Raises:
+        NotCanonicalError: naming the nearest form, the mode that fails, what is expected there and what was found.
+        DescriptorError: if it is no layout of two modes, or an argument is unknown.
+
+    Source: as ``canonical``.
+
+    >>> found = match("(64,16):(64,1)", "bf16", "K", "128B")
+    >>> print(found.layout, found.leading_byte_offset, found.stride_byte_offset, found.dont_care)
+    ((8,8),(1,2)):((8,64),(0,1)) 16 1024 ('leading_byte_offset',)
+    """
+    element = as_element_type(dtype)
+    tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
+    rows = plain(tile)
+    if len(rows) != 2:
+        raise DescriptorError(f"canonical: an operand must be a layout of two modes (MN,K), found {tile}")
+    said = major_of(swizzle, major)
+    contiguous = contiguous_major(rows, element) if said is None else as_major(said)
+    whole = partition(rows, (size(rows, mode=[0]), size(rows, mode=[1])))
+    wanted = form(contiguous, mode)
+    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted, element)

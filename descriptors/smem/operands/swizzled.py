@@ -1,0 +1,137 @@
+"""A layout and its swizzle, apart: the plain layout inside, the swizzle, and which mode of the hardware it is.
+
+Law: the swizzle of a mode on the elements of any type is recognised as that mode again.
+
+>>> from descriptors.smem.operands.operand import ELEMENT_TYPES
+>>> kinds = [(mode, one) for mode in SwizzleMode for one in ELEMENT_TYPES.values()]
+>>> all(recognise(swizzle_on_elements(mode, one), one.storage_bits, "") is mode for mode, one in kinds)
+True
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.smem.operands.operand import ElementType, SwizzleMode
+from layoutalg import ComposedLayout, Layout, Swizzle
+
+
+def plain(layout: Layout | ComposedLayout) -> Layout:
+    """The layout without its swizzle: how offsets run before pieces change places.
+
+    >>> from layoutalg import Swizzle
+    >>> print(plain(ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))))
+    (8,64):(64,1)
+    """
+    while isinstance(layout, ComposedLayout):
+        layout = layout.inner
+    return layout
+
+
+def start_of(layout: Layout | ComposedLayout) -> int:
+    """The offset from which a layout begins before its swizzle, in its own unit.
+
+    >>> from layoutalg import Swizzle
+    >>> start_of(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1)))), start_of(Layout(8))
+    (16, 0)
+    """
+    return layout.offset if isinstance(layout, ComposedLayout) else 0
+
+
+def around(layout: Layout | ComposedLayout, inner: Layout | ComposedLayout) -> Layout | ComposedLayout:
+    """Another layout under the swizzle and offset of a layout, if it has them.
+
+    Law: ``around(layout, plain(layout)) == layout``, for a plain layout or a swizzle after one.
+
+    >>> from layoutalg import Swizzle
+    >>> print(around(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1))), Layout((64, 8), (1, 64))))
+    S<3,3,3> o 16 o (64,8):(1,64)
+    """
+    return ComposedLayout(layout.outer, layout.offset, inner) if isinstance(layout, ComposedLayout) else inner
+
+
+def swizzle_on_elements(mode: SwizzleMode, element: ElementType) -> Swizzle:
+    """The permutation of a mode, on offsets counted in elements.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> print(swizzle_on_elements(SwizzleMode.B64, as_element_type("e2m1")))
+    S<2,5,3>
+    """
+    swizzle = mode.swizzle
+    if swizzle is None:
+        return Swizzle(0, 4, 3)  # as CuTe writes it
+    return Swizzle(swizzle.bits, swizzle.base - _shift(element.storage_bits), swizzle.shift)
+
+
+def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
+    """The swizzle mode of a swizzle on offsets counted in a unit.
+
+    Args:
+        swizzle: the permutation of offsets.
+        unit_bits: bits of one unit of those offsets.
+        layout: where it stands, for the error message.
+
+    Raises:
+        NotCanonicalError: naming the nearest mode, if the hardware has no such swizzle.
+
+    >>> recognise(Swizzle(3, 3, 3), 16, "")
+    SwizzleMode.B128
+    """
+    if swizzle.bits == 0:
+        return SwizzleMode.NONE
+    base = swizzle.base + _shift(unit_bits)
+    modes = [mode for mode in SwizzleMode if mode.swizzle is not None]
+
+    def distance(mode: SwizzleMode) -> tuple[int, int]:
+        have = mode.swizzle
+        assert have is not None
+        wrong = (have.bits != swizzle.bits, have.base != base, have.shift != swizzle.shift)
+        return sum(wrong), abs(have.bits - swizzle.bits) + abs(have.base - base) + abs(have.shift - swizzle.shift)
+
+    nearest = min(modes, key=distance)
+    if distance(nearest) == (0, 0):
+        return nearest
+    have = nearest.swizzle
+    assert have is not None
+    expected = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
+    if unit_bits != 8 and any(mode.swizzle == swizzle for mode in modes):
+        expected += f" ({swizzle} on byte addresses has unit 'cute')"
+    raise NotCanonicalError(
+        form=f"{nearest}, {have} on bytes",
+        mode=None,
+        expected=expected,
+        found=f"{swizzle}, on bytes {_swizzle_text(swizzle.bits, base, swizzle.shift)}",
+        layout=str(layout),
+    )
+
+
+def _shift(unit_bits: int) -> int:
+    """How far the base of a swizzle moves from bytes to a unit: its log2 in bytes, -1 for 4 bits."""
+    return round(log2(unit_bits)) - 3
+
+
+def _swizzle_text(bits: int, base: int, shift: int) -> str:
+    """A swizzle that may have a negative base, which no ``Swizzle`` holds."""
+    return f"S<{bits},{base},{shift}>"
+
+
+def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
+    """The plain layout inside, its swizzle if it has one that does anything, and the offset between them.
+
+    Raises:
+        DescriptorError: if the operand is neither a plain layout nor a swizzle after one.
+
+    >>> parts(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1))))
+    (Layout((8, 64), (64, 1)), Swizzle(3, 3, 3), 16)
+    """
+    match layout:
+        case Layout():
+            return layout, None, 0
+        case ComposedLayout(outer=Swizzle() as swizzle, offset=int(offset), inner=Layout() as rows):
+            return rows, swizzle if swizzle.bits else None, offset
+        case ComposedLayout():
+            found = str(layout)
+        case _:
+            found = brief(layout)
+    raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {found}")

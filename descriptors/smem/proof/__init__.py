@@ -1,0 +1,1 @@
+"""Models of what the hardware reads, which share no code with what they judge, and the theorem beside them."""

@@ -1,0 +1,172 @@
+"""The walk of the tensor core as maps over digits: the read model again, in extents and steps instead of addresses.
+
+What ``read_model`` computes for each element stands here as what it is made of: the walk is a sum over the digits of i
+along MN and of k along K, and an exclusive-or of the result. Both are models of the hardware and share no code, so that
+each judges the other. In elements, of which ``p`` fill 16 bytes; W = 1, 2, 4 or 8 units of 16 bytes for no swizzle,
+32B, 64B or 128B; LBO and SBO in such units::
+
+    K-major                k: (p, 1), (.., p or, without a swizzle, p*LBO)      i: (8, p*W), (.., p*SBO)
+    MN-major, no swizzle   i: (p, 1), (.., p*SBO)                               k: (8, p),   (.., p*LBO)
+    MN-major, swizzled     i: (p*W, 1), (.., p*LBO)                             k: (8, p*W), (.., p*SBO)
+
+with 4 instead of 8 rows of k for 128B with 32-byte atoms, and a digit cut off where the operand ends inside it. Then,
+in units of 16 bytes, with r the number of the line of 128 bytes less the base offset: bits 0 to B-1 ^= bits 0 to B-1
+of r, or bits 1 to 2 ^= bits 0 to 1 of r for 32-byte atoms. Source: as ``read_model``.
+
+Law: the digits give what the read model gives.
+
+>>> from descriptors.smem.proof.read_model import read_addresses
+>>> word = 0x4000404000010000
+>>> told, rows = fields(word, "sm100"), read_addresses(word, "sm100", dtype="bf16", major="K", shape=(64, 16))
+>>> i, k = walk(told, "bf16", "K", (64, 16))
+>>> i, k, tuple(told.pattern)
+(((8, 64), (8, 512)), ((8, 1), (2, 8)), (8, 3, 0, 8))
+>>> plain = [8 * told.start + sum(x % n * d + x // n * e for x, ((n, d), (_, e)) in ((9, i), (13, k)))]
+>>> [2 * (at ^ (at >> 6 & 7) << 3) for at in plain] == [rows[9, 13]]
+True
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from descriptors.errors import DescriptorError
+
+#: Elements in 16 bytes; those in containers of 16 bytes count as bytes, by their places.
+_PER_16_BYTES = {
+    "tf32": 4, "f16": 8, "bf16": 8, "e4m3": 16, "e5m2": 16, "s8": 16, "u8": 16, "e2m3": 16, "e3m2": 16,
+    "e2m1_unpacksmem": 16, "e2m1": 32,
+}  # fmt: skip
+
+
+class Pattern(NamedTuple):
+    """A swizzle, in 16-byte units: its row, how many bits of the line's number go where, rows of k of an atom."""
+
+    span: int
+    bits: int
+    position: int
+    rows: int
+
+    def __repr__(self) -> str:
+        return f"Pattern{tuple(self)}"
+
+
+_NONE, _32B, _64B, _128B = Pattern(1, 0, 0, 8), Pattern(2, 1, 0, 8), Pattern(4, 2, 0, 8), Pattern(8, 3, 0, 8)
+_PATTERNS = {
+    "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
+    "sm100": {0: _NONE, 1: Pattern(8, 2, 1, 4), 2: _128B, 4: _64B, 6: _32B},
+}
+
+
+class Fields(NamedTuple):
+    """What a descriptor word says, in 16-byte units.
+
+    Args:
+        start: the start address.
+        leading: the leading byte offset.
+        stride: the stride byte offset.
+        base_offset: lines by which the pattern starts later.
+        pattern: the swizzle.
+        absolute: whether the leading byte offset is the address of a line.
+    """
+
+    start: Any
+    leading: Any
+    stride: Any
+    base_offset: int
+    pattern: Pattern
+    absolute: bool
+
+
+def fields(word: int, arch: str) -> Fields:
+    """The fields of a word that the walk depends on.
+
+    Raises:
+        DescriptorError: if the word has no meaning: another version than 1 on sm100, a swizzle code that is none.
+
+    >>> fields(0x4000404000010004, "sm100")
+    Fields(start=4, leading=1, stride=64, base_offset=0, pattern=Pattern(8, 3, 0, 8), absolute=False)
+    """
+    newer = arch == "sm100"
+    pattern = _PATTERNS[arch].get(word >> 61 if newer else word >> 62)
+    if pattern is None or (newer and word >> 46 & 7 != 1):
+        raise DescriptorError(
+            f"walk: a word of {arch} must have a swizzle and a version that it knows, found {word:#x}"
+        )
+    parts = word & 0x3FFF, word >> 16 & 0x3FFF, word >> 32 & 0x3FFF, word >> 49 & 7
+    return Fields(*parts, pattern, newer and bool(word >> 52 & 1))
+
+
+def unplaced(word: int, absolute: bool) -> int:
+    """A word without its start address; where the leading byte offset is an address too, without both.
+
+    >>> hex(unplaced(0x4000404000010004, False)), hex(unplaced(0x4000404000010004, True))
+    ('0x4000404000010000', '0x4000404000000000')
+    """
+    return word & ~(0x3FFF3FFF if absolute else 0x3FFF)
+
+
+def placing(start: int, line: int) -> int:
+    """What such a word has added to it for a start, and a leading byte address, in units of 16 bytes.
+
+    Law: of sums that stay below 2**14, the sum of two is what the sums of both have added.
+
+    >>> placing(4, 8) + placing(1, 16) == placing(5, 24) == 5 + (24 << 16)
+    True
+    """
+    return start + (line << 16)
+
+
+def per_16_bytes(dtype: str) -> int:
+    """Elements, or places of elements, in 16 bytes.
+
+    >>> per_16_bytes("bf16"), per_16_bytes("e2m1")
+    (8, 32)
+    """
+    return _PER_16_BYTES[dtype]
+
+
+def xor(pattern: Pattern, dtype: str) -> tuple[int, int, int]:
+    """The exclusive-or on offsets in elements: (number of bits, position of the lowest, how far above they are read).
+
+    >>> xor(fields(0x4000404000010000, "sm100").pattern, "bf16")
+    (3, 3, 3)
+    """
+    below = per_16_bytes(dtype).bit_length() - 1
+    return (pattern.bits, pattern.position + below, 3 - pattern.position) if pattern.bits else (0, 0, 0)
+
+
+@lru_cache(maxsize=1 << 10)
+def walk(
+    told: Fields, dtype: str, major: str, shape: tuple[int, int]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """The digits (extent, step) of the walk along MN and along K, in elements, as the start address has it begin.
+
+    Args:
+        told: what the word says; its start address changes nothing here.
+        dtype: the element type.
+        major: ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) of what one instruction reads, in elements.
+
+    Returns:
+        both maps; None where an extent ends inside a digit, so that there is none over whole digits.
+    """
+    (span, bits, _, rows), whole = told.pattern, _PER_16_BYTES[dtype]
+    mn, k = shape
+    if major == "K":
+        along = _cut(k, ((whole, 1), (0, whole if bits else whole * told.leading)))
+        across = _cut(mn, ((8, whole * span), (0, whole * told.stride)))
+        return None if along is None or across is None else (across, along)
+    further, down = (told.leading, told.stride) if bits else (told.stride, told.leading)
+    along = _cut(mn, ((whole * span, 1), (0, whole * further)))
+    across = _cut(k, ((rows, whole * span), (0, whole * down)))
+    return None if along is None or across is None else (along, across)
+
+
+def _cut(extent: int, digits: tuple[tuple[int, Any], tuple[int, Any]]) -> tuple[Any, ...] | None:
+    """An extent over a first digit and as many of the second as there are; None where it ends inside one."""
+    (first, step), (_, rest) = digits
+    if extent <= first:
+        return ((extent, step),)
+    return None if extent % first else ((first, step), (extent // first, rest))

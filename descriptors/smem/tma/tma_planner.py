@@ -1,0 +1,238 @@
+"""From a tile's layout to the largest boxes that a tensor copy can fill it with.
+
+A copy writes a dense box. So the box is a dense prefix of the layout: its strides in increasing order, as long as each
+is the product of the extents before it, cut where a limit demands it. The strides left over are the loop over boxes.
+
+Law: whatever the rank, every element is copied to where the layout has it; a higher rank needs no more boxes.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
+>>> plans = [tma_plan(d, rank) for rank in (2, 3, 4)]
+>>> [plan.verify() for plan in plans], [len(plan.boxes) for plan in plans]
+([16384, 16384, 16384], [4, 1, 1])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.operands.swizzled import plain, start_of
+from descriptors.smem.tma.tma_plan import (
+    ALGEBRA,
+    COPY,
+    DESTINATION_BYTES,
+    ENCODE,
+    GUIDE,
+    INNER_BYTES,
+    MAX_BOX_EXTENT,
+    MAX_RANK,
+    MEASURED,
+    PADDED,
+    PADDED_INNER,
+    PADDED_SWIZZLES,
+    Box,
+    Dimension,
+    TmaError,
+    TmaPlan,
+)
+from descriptors.smem.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
+from layoutalg import Layout, flatten, size
+
+#: The most boxes of a plan: far more than a tile in shared memory has bytes for.
+_MOST_BOXES = 1 << 16
+
+
+@frozen
+class _Leaf:
+    """A stride of the tile: ``extent`` steps of ``step`` elements along a mode, ``stride`` apart in shared memory."""
+
+    stride: int
+    extent: int
+    mode: int
+    step: int
+
+    def tail(self, taken: int) -> _Leaf:
+        """What is left of it beyond the first ``taken`` steps."""
+        return _Leaf(self.stride * taken, self.extent // taken, self.mode, self.step * taken)
+
+
+def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
+    """The tensor map and the copies that fill the derivation's tile.
+
+    Law: `TmaPlan.verify` compares every element. Every box is as large as the tile's layout, the limits of the engine
+    and ``rank`` permit; stages are never joined, for they are filled at different times.
+
+    Args:
+        derivation: of the tile.
+        rank: most dimensions that the tensor map may have. With 2 they are those of the tensor. Beyond, a dimension may
+            appear as several digits (``K`` and ``K/64``), for fewer and larger boxes; the tensor's extent along it must
+            then be a multiple of the last digit's step, and `TmaPlan.origin_multiples` grow.
+
+    Raises:
+        TmaError: if no copy can fill the tile, citing the rule.
+        DescriptorError: if that takes more than 65,536 copies.
+
+    Source: CUDA Driver API, ``cuTensorMapEncodeTiled``; article "Blackwell MMA SMEM Descriptor", sections 3.1, 4.1.
+
+    >>> from descriptors import derive
+    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> plan.box, [(box.origin, box.offset_bytes) for box in plan.boxes]
+    ((64, 128), [((0, 0), 0), ((0, 64), 16384)])
+    >>> tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)), rank=3).box
+    (64, 128, 2)
+    """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"tma: the operand must be a derivation, found {brief(derivation)}")
+    most = as_integer(rank, "tma: rank", minimum=2, maximum=MAX_RANK)
+    leaves = _leaves(derivation)
+    parts, rest = _densest(derivation, leaves, most)
+    dimensions = _dimensions(parts)
+    boxes = tuple(_boxes(derivation, dimensions, rest))
+    plan = TmaPlan(
+        layout=derivation.smem_tile,
+        element=derivation.element,
+        major=derivation.major,
+        swizzle=derivation.swizzle,
+        dimensions=dimensions,
+        boxes=boxes,
+    )
+    _check(plan, derivation.arch)
+    return plan
+
+
+def _leaves(derivation: Derivation) -> list[_Leaf]:
+    """The strides of MN and K in increasing order, those that continue each other joined."""
+    leaves = []
+    for mode, layout in enumerate(tuple(plain(derivation.smem_tile))[:2]):
+        step = 1
+        for part in flatten(layout):
+            extent = size(part)
+            if extent > 1:
+                leaves.append(_Leaf(_stride(part, derivation), extent, mode, step))
+            step *= extent
+    joined: list[_Leaf] = []
+    for leaf in sorted(leaves, key=lambda leaf: leaf.stride):
+        last = joined[-1] if joined else None
+        end = last.tail(last.extent) if last else None
+        if last and end and (end.mode, end.stride, end.step) == (leaf.mode, leaf.stride, leaf.step):
+            joined[-1] = replace(last, extent=last.extent * leaf.extent)
+        else:
+            joined.append(leaf)
+    return joined
+
+
+def _stride(part: Layout, derivation: Derivation) -> int:
+    stride = part(1)
+    if not isinstance(stride, int) or stride < 1:
+        raise TmaError(f"strides must be positive, found {stride}; tile = {derivation.smem_tile}", ALGEBRA)
+    return stride
+
+
+def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[list[_Leaf], list[_Leaf]]:
+    """The box, a leaf for each of its dimensions, and the leaves of the loop over boxes."""
+    contiguous, bits = derivation.major.contiguous_mode, derivation.element.storage_bits
+    if not leaves or (leaves[0].stride, leaves[0].mode, leaves[0].step) != (1, contiguous, 1):
+        raise TmaError(
+            f"dimension 0 of the tensor must have stride 1 in shared memory; tile = {derivation.smem_tile}", ALGEBRA
+        )
+    parts: list[_Leaf] = []
+    pending, dense = list(leaves), 1
+    while pending and pending[0].stride == dense and _rank([*parts, pending[0]]) <= rank:
+        leaf = pending[0]
+        limit = MAX_BOX_EXTENT if parts else _inner_limit(derivation)
+        taken = _largest(leaf.extent, limit, dense * bits)
+        if not taken:
+            break
+        parts.append(replace(leaf, extent=taken))
+        dense *= taken
+        pending[:1] = [leaf.tail(taken)] if taken < leaf.extent else []
+    return parts, pending
+
+
+def _rank(parts: list[_Leaf]) -> int:
+    """Dimensions that a tensor map needs for a box: its own, and the whole of MN or K where no part begins at 1."""
+    return len(parts) + sum((mode, 1) not in {(part.mode, part.step) for part in parts} for mode in (0, 1))
+
+
+def _inner_limit(derivation: Derivation) -> int:
+    if derivation.swizzle is SwizzleMode.NONE:
+        return MAX_BOX_EXTENT
+    return derivation.swizzle.span_bytes * 8 // derivation.element.storage_bits
+
+
+def _largest(extent: int, limit: int, unit_bits: int) -> int:
+    """The largest part of an extent within a limit: all of it, or a divisor after which an aligned box can begin."""
+    if extent <= limit:
+        return extent
+    aligned = (n for n in range(limit, 0, -1) if extent % n == 0 and n * unit_bits % (DESTINATION_BYTES * 8) == 0)
+    return next(aligned, 0)
+
+
+def _dimensions(parts: list[_Leaf]) -> tuple[Dimension, ...]:
+    """The tensor map's dimensions: the box's, then what it lacks with extent 1."""
+    steps = {mode: {1, *(part.step for part in parts if part.mode == mode)} for mode in (0, 1)}
+    held = {(part.mode, part.step): part.extent for part in parts}
+    missing = [(mode, 1) for mode in (0, 1) if (mode, 1) not in held]
+    dimensions = []
+    for mode, step in [*held, *missing]:
+        above = min((one for one in steps[mode] if one > step), default=None)
+        extent = None if above is None else above // step
+        dimensions.append(Dimension(mode, step, extent, held.get((mode, step), 1)))
+    return tuple(dimensions)
+
+
+def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list[_Leaf]) -> Iterator[Box]:
+    """A box for each combination of the leaves left over, stage by stage."""
+    bits, start = derivation.element.storage_bits, start_of(derivation.smem_tile)
+    modes = tuple(plain(derivation.smem_tile))[2:]
+    count = prod([size(mode) for mode in modes] + [leaf.extent for leaf in rest])
+    if count > _MOST_BOXES:
+        raise DescriptorError(
+            f"tma: a plan must have at most {_MOST_BOXES} boxes, found {count}; tile = {derivation.smem_tile}"
+        )
+    stages = [sum(places) for places in product(*([mode(i) for i in range(size(mode))] for mode in reversed(modes)))]
+    for stage, base in enumerate(stages):
+        for digits in product(*(range(leaf.extent) for leaf in reversed(rest))):
+            turned = list(zip(reversed(rest), digits, strict=True))
+            mn, k = (sum(leaf.step * i for leaf, i in turned if leaf.mode == mode) for mode in (0, 1))
+            offset_bits = (start + base + sum(leaf.stride * i for leaf, i in turned)) * bits
+            coordinates = tuple(dimension.index((mn, k)[dimension.mode]) for dimension in dimensions)
+            yield Box(stage, (mn, k), coordinates, offset_bits // 8)
+
+
+def _check(plan: TmaPlan, arch: str) -> None:
+    """The limits that remain; the others shaped the box."""
+    element, tile = plan.element, f"tile = {plan.layout}"
+    inner = plan.box[0]
+    inner_bytes = inner * element.storage_bits // 8
+    code = plan.data_type_code
+    if arch == "sm90" and (code in SM100_DATA_TYPES or plan.swizzle_code in SM100_SWIZZLES):
+        name = plan.data_type_name if code in SM100_DATA_TYPES else plan.swizzle_name
+        raise TmaError(f"a tensor map of sm90 must have another type and swizzle, found {name}; {tile}", MEASURED)
+    if inner * element.storage_bits % (INNER_BYTES * 8):
+        must = f"a box must be a multiple of {INNER_BYTES} bytes along dimension 0"
+        raise TmaError(f"{must}, found {inner} {element} elements; {tile}", ENCODE)
+    if plan.swizzle is not SwizzleMode.NONE and inner_bytes != plan.swizzle.span_bytes:
+        span = plan.swizzle.span_bytes
+        raise TmaError(f"a box must fill the swizzled row of {span} bytes, found {inner_bytes}; {tile}", GUIDE)
+    if code in PADDED and plan.swizzle not in PADDED_SWIZZLES:
+        allowed = ", ".join(str(mode) for mode in SwizzleMode if mode in PADDED_SWIZZLES)
+        raise TmaError(
+            f"{element} in 16-byte containers must have swizzle {allowed}, found {plan.swizzle}; {tile}", ENCODE
+        )
+    if code in PADDED and inner != PADDED_INNER:
+        must = f"a box of {element} in 16-byte containers must have {PADDED_INNER} elements along dimension 0"
+        raise TmaError(f"{must}, found {inner}; {tile}", f"{ENCODE}; {COPY}")
+    for box in plan.boxes:
+        if box.offset_bytes % DESTINATION_BYTES:
+            must = f"every box must start at a multiple of {DESTINATION_BYTES} bytes of shared memory"
+            raise TmaError(
+                f"{must}, found {box.offset_bytes} for the one at ({box.origin[0]},{box.origin[1]}); {tile}", GUIDE
+            )

@@ -1,0 +1,195 @@
+"""The shared-memory descriptor of either architecture, its fields in bytes.
+
+Law: the word of another start differs in that field alone, where it is 16-byte units added to the word.
+
+>>> one = SmemDescriptor("sm100", 16, 1024, SwizzleMode.B128)
+>>> all(one.at(16 * step).encode() == one.encode() + step for step in range(0, 1 << 14, 99))
+True
+
+Data of architecture sm90 (``wgmma``): the shared-memory descriptor word.
+
+Law: every field position is that of the PTX ISA (wgmma, matrix descriptor format), of CUTLASS
+``include/cute/arch/mma_sm90_desc.hpp`` and of the CuTe DSL's ``WgmmaSmemDesc``. Measured on an H200: bits 14-15, 30-31,
+46-48 and 52-61 belong to no field, and setting them changes nothing.
+
+A code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
+
+>>> from descriptors.smem.proof.read_model import read_addresses
+>>> from layoutalg import Swizzle
+>>> for mode, _ in SM90_SWIZZLE_CODES:
+...     word = SM90_DESCRIPTOR.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes)
+...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
+...     read = read_addresses(word, "sm90", dtype="u8", major="K", shape=(32, 16))
+...     assert read[:, 0].tolist() == [swizzle(row) for row in rows], mode
+
+Data of architecture sm100 (``tcgen05``): the shared-memory descriptor word.
+
+Law: every field position is that of PTX ISA 9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS
+``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe DSL's ``Tcgen05SmemDesc``. CUTLASS draws ``version`` two bits
+wide where PTX and the DSL draw three; the value 1 reads the same in both.
+
+A code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
+
+>>> from descriptors.smem.proof.read_model import read_addresses
+>>> from layoutalg import Swizzle
+>>> for mode, _ in SM100_SWIZZLE_CODES:
+...     word = SM100_DESCRIPTOR.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes, version=1)
+...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
+...     read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(32, 16))
+...     assert read[:, 0].tolist() == [swizzle(row) for row in rows], mode
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from descriptors.errors import DescriptorError, as_flag
+from descriptors.frozen import frozen, replace
+from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode, choose
+from descriptors.smem.words.bitfield import Field, Word
+
+#: Codes of the swizzle field.
+SM90_SWIZZLE_CODES = (
+    (SwizzleMode.NONE, 0),
+    (SwizzleMode.B128, 1),
+    (SwizzleMode.B64, 2),
+    (SwizzleMode.B32, 3),
+)
+
+#: The 64-bit shared-memory descriptor; addresses and offsets in bytes.
+SM90_DESCRIPTOR = Word(
+    "sm90 shared-memory descriptor",
+    64,
+    (
+        Field("start_address", low=0, bits=14, unit=16),
+        Field("leading_byte_offset", low=16, bits=14, unit=16),
+        Field("stride_byte_offset", low=32, bits=14, unit=16),
+        Field("base_offset", low=49, bits=3),
+        Field("swizzle", low=62, bits=2, codes=SM90_SWIZZLE_CODES, default=SwizzleMode.NONE),
+    ),
+)
+
+
+#: Codes of the swizzle field; 3, 5 and 7 name nothing.
+SM100_SWIZZLE_CODES = (
+    (SwizzleMode.NONE, 0),
+    (SwizzleMode.B128_BASE32B, 1),
+    (SwizzleMode.B128, 2),
+    (SwizzleMode.B64, 4),
+    (SwizzleMode.B32, 6),
+)
+
+#: The 64-bit shared-memory descriptor; addresses and offsets in bytes. ``lbo_mode`` 1 makes the leading offset an
+#: absolute address, which only the K = 96 instructions of sm_103a use.
+SM100_DESCRIPTOR = Word(
+    "sm100 shared-memory descriptor",
+    64,
+    (
+        Field("start_address", low=0, bits=14, unit=16),
+        Field("leading_byte_offset", low=16, bits=14, unit=16),
+        Field("stride_byte_offset", low=32, bits=14, unit=16),
+        Field("version", low=46, bits=3, default=1),
+        Field("base_offset", low=49, bits=3),
+        Field("lbo_mode", low=52, bits=1),
+        Field("swizzle", low=61, bits=3, codes=SM100_SWIZZLE_CODES, default=SwizzleMode.NONE),
+    ),
+)
+
+
+#: The architectures by name.
+Arch: TypeAlias = Literal["sm90", "sm100"]
+
+#: The descriptor word of each architecture.
+WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
+
+
+def architecture(value: object, where: str = "derive") -> Arch:
+    """The architecture with this name: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
+
+    Args:
+        value: the name, in either case of letters.
+        where: the operation, for the error message.
+
+    Raises:
+        ChoiceError: if there is none.
+    """
+    return choose(f"{where}: arch", value, _ARCHES)
+
+
+_ARCHES: Mapping[str, Arch] = {name: name for name in WORDS}
+
+
+@frozen
+class SmemDescriptor:
+    """What a tensor core is told about one operand in shared memory.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        start_address: shared-memory address of the operand's first element, in bytes.
+        leading_byte_offset: step of the canonical form's leading mode, in bytes.
+        stride_byte_offset: step of the canonical form's stride mode, in bytes.
+        swizzle: the swizzle mode.
+        base_offset: rows by which the swizzle pattern starts before its natural alignment, 0 to 7.
+        leading_is_absolute: whether the leading byte offset is no step but the shared-memory address of the line of 128
+            bytes in which K goes on; sm100 alone has the bit (``lbo_mode``), for K = 96 on sm_103a.
+
+    Law: ``WORDS[arch].decode(d.encode())`` gives back every field.
+
+    Raises:
+        ChoiceError: if the architecture or the swizzle mode is unknown.
+        DescriptorError: if the leading byte offset of an sm90 descriptor shall be absolute.
+
+    Source: as ``sm90`` and ``sm100``.
+
+    >>> d = SmemDescriptor("sm100", leading_byte_offset=16, stride_byte_offset=1024, swizzle="128B")
+    >>> hex(d.encode()), hex(d.at(64).encode())
+    ('0x4000404000010000', '0x4000404000010004')
+    """
+
+    arch: Arch
+    leading_byte_offset: int
+    stride_byte_offset: int
+    swizzle: SwizzleMode
+    start_address: int = 0
+    base_offset: int = 0
+    leading_is_absolute: bool = False
+
+    def __post_init__(self) -> None:
+        # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
+        arch: object = self.arch
+        if type(arch) is not str or arch not in WORDS:
+            object.__setattr__(self, "arch", architecture(arch))
+        object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
+        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch != "sm100":
+            raise DescriptorError(
+                f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
+            )
+
+    @property
+    def word(self) -> Word:
+        """The bit fields of this architecture's word."""
+        return WORDS[self.arch]
+
+    def encode(self) -> int:
+        """The 64-bit word.
+
+        Raises:
+            FieldError: if an offset is no multiple of 16 bytes or too large for its field.
+            ChoiceError: if the architecture has no code for the swizzle mode.
+        """
+        word = self.word.encode(
+            start_address=self.start_address,
+            leading_byte_offset=self.leading_byte_offset,
+            stride_byte_offset=self.stride_byte_offset,
+            base_offset=self.base_offset,
+            swizzle=self.swizzle,
+        )
+        return word | self.word["lbo_mode"].mask if self.leading_is_absolute else word
+
+    def at(self, start_address: int) -> SmemDescriptor:
+        """The same descriptor for an operand that starts elsewhere, in bytes.
+
+        The hardware reads the address modulo 2**18; the field is never allowed to carry into its neighbour.
+        """
+        return replace(self, start_address=start_address)

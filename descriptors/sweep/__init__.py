@@ -1,0 +1,1 @@
+"""Many derivations at once: search, lattice, atlas, formulas."""

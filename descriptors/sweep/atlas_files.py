@@ -1,0 +1,316 @@
+"""Where the rows of an atlas are kept: a file of JSON Lines, or a folder of Parquet parts. Both can be added to.
+
+Law: what was written is found again when the output is opened anew, in either form.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     for output in ("rows.jsonl", "rows.parquet"):
+...         with open_rows(f"{folder}/{output}") as rows:
+...             rows.write([{"key": f"tile=8x{k}", "status": "refused"} for k in (8, 16)])
+...         with open_rows(f"{folder}/{output}") as rows:
+...             assert rows.statuses() == {"tile=8x8": "refused", "tile=8x16": "refused"}, output
+
+Rows in a file of JSON Lines: looked at before it is touched, held by one run at a time, whole after every write.
+
+Law: what is no atlas is refused as it was found, and a run that is killed at any moment leaves every row that it has
+written; the last line may then be cut, and only such a line is ever taken away, when the next row is written.
+
+>>> import tempfile, pathlib
+>>> folder = tempfile.TemporaryDirectory()
+>>> path = pathlib.Path(folder.name, "rows.jsonl")
+>>> with JsonLines(path) as rows:
+...     rows.write([{"key": "tile=8x8", "status": "refused"}])
+>>> with path.open("a") as file:
+...     _ = file.write('{"key": "tile=8x16", "sta')
+>>> with JsonLines(path) as rows:
+...     rows.statuses()
+{'tile=8x8': 'refused'}
+>>> folder.cleanup()
+
+Rows in a folder of Parquet files, which is a data set to every reader of Parquet.
+
+A part is there whole or not at all. Rows on their way to the next part stand in a journal of JSON Lines beside the
+parts (a hidden file, which readers of data sets pass over), so that a run that is killed at any moment loses none; who
+holds the journal holds the folder. Law: a row is in one part, or in the journal, and after a run that ended in good
+order every row is in a part.
+
+>>> import tempfile, pathlib
+>>> folder = tempfile.TemporaryDirectory()
+>>> path = pathlib.Path(folder.name, "rows.parquet")
+>>> with ParquetParts(path) as rows:
+...     rows.write([{"key": f"tile=8x{k}", "status": "refused"} for k in (8, 16)])
+...     held = path.joinpath(".journal.jsonl").read_text().count("tile="), len(list(path.glob("*.parquet")))
+>>> held, len(list(path.glob("*.parquet"))), path.joinpath(".journal.jsonl").read_text()
+((2, 0), 1, '')
+>>> folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Protocol
+
+from descriptors.errors import DescriptorError, brief
+
+#: One row: plain data, with a key of its own and a status.
+Row = dict[str, Any]
+
+STATUSES = ("proved", "derived", "refused", "disproved")
+
+#: No row is as long as this.
+_MOST_BYTES = 1 << 20
+
+#: How a row begins, whatever follows: ``key_of`` writes ``name=value`` pairs.
+_BEGINNING = re.compile(rb'\{"key": "[a-z_]+=')
+_FIRST = b'{"key": "'
+
+
+class JsonLines:
+    """The rows of a file, for as long as it is held.
+
+    Raises:
+        DescriptorError: if another run holds the file, or a line of it is no row; the file is left as it was.
+        OSError: if it cannot be opened or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found: dict[str, str] = {}
+        self.end, self.cut = 0, False
+
+    def __enter__(self) -> JsonLines:
+        try:
+            self.file: IO[bytes] = open(self.path, "a+b")
+        except OSError as error:
+            found = f"found {error.strerror}; {self.path}"
+            raise DescriptorError(f"atlas: the output must be a file in a folder that is there, {found}") from error
+        try:
+            _hold(self.file, self.path)
+            self._look()
+        except BaseException:
+            self.file.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def statuses(self) -> dict[str, str]:
+        """The status of every key; where a key has several rows, of the last."""
+        return dict(self.found)
+
+    def rows(self) -> Iterator[Row]:
+        """Every whole row of the file."""
+        self.file.seek(0)
+        while self.file.tell() < self.end:
+            yield json.loads(self.file.readline())
+
+    def write(self, rows: list[Row]) -> None:
+        """Add rows, and hand them to the system at once."""
+        if self.cut:
+            self.file.truncate(self.end)
+        self.cut = False
+        self.file.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+        self.file.flush()
+
+    def clear(self) -> None:
+        """Take all rows out."""
+        self.file.truncate(0)
+        self.cut = False
+
+    def _look(self) -> None:
+        """Read every line, change none: the rows, where they end, and whether a cut line follows."""
+        self.file.seek(0)
+        number = 0
+        while line := self.file.readline(_MOST_BYTES):
+            number += 1
+            row = _row(line)
+            if not line.endswith(b"\n") and (row or _is_cut(line)):
+                self.cut = True
+                return
+            if row is None:
+                text = brief(line.decode(errors="replace").strip())
+                raise DescriptorError(
+                    f"atlas: every line must be a row of an atlas, found {text}; {self.path}:{number}"
+                )
+            self.found[row["key"]] = row["status"]
+            self.end += len(line)
+
+
+def _hold(file: IO[bytes], path: Path) -> None:
+    """Keep other runs away until the file is closed, by whatever end."""
+    import portalocker
+
+    try:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+    except portalocker.exceptions.LockException:
+        raise DescriptorError(
+            f"atlas: one run at a time can write to an output, found another at work; wait for it, or name another"
+            f" output; {path}"
+        ) from None
+
+
+def _row(line: bytes) -> Row | None:
+    """A line as a row, or None if it is none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    named = isinstance(row, dict) and isinstance(row.get("key"), str) and row.get("status") in STATUSES
+    return row if named else None
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether a line is the beginning of a row and no whole JSON of another kind."""
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return (
+            bool(_BEGINNING.match(line)) or _FIRST.startswith(line) or bool(re.fullmatch(rb'\{"key": "[a-z_]*', line))
+        )
+    return False
+
+
+#: Rows that make a part; fewer at the end of a run.
+PART_ROWS = 20_000
+
+_PART = re.compile(r"part-(\d{5,})\.parquet")
+
+
+class ParquetParts:
+    """The rows of a folder, for as long as it is held.
+
+    Raises:
+        DescriptorError: if pyarrow is not installed, another run holds the folder, or something in it is no part of an
+            atlas; what was there is left as it was.
+        OSError: if it cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self.arrow, self.parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        except ImportError:
+            raise DescriptorError(
+                "atlas: Parquet needs pyarrow, found none; pip install pyarrow, or write .jsonl"
+            ) from None
+        if path.exists() and not path.is_dir():
+            raise DescriptorError(f"atlas: Parquet output must be a folder of parts, found a file; {path}")
+        self.path, self.journal = path, JsonLines(path / ".journal.jsonl")
+
+    def __enter__(self) -> ParquetParts:
+        self._need_own()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.journal.__enter__()
+        try:
+            self.found = self._parts_read()
+        except BaseException:
+            self.journal.__exit__()
+            raise
+        # What a run left that was killed; it may have been killed after the rows had become a part.
+        self.held = [row for row in self.journal.rows() if self.found.get(row["key"]) != row["status"]]
+        self.found |= {row["key"]: row["status"] for row in self.held}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._flush()
+        finally:
+            self.journal.__exit__()
+
+    def statuses(self) -> dict[str, str]:
+        """The status of every key; where a key has several rows, of the last."""
+        return dict(self.found)
+
+    def write(self, rows: list[Row]) -> None:
+        """Add rows to the journal; make a part of them when there are enough."""
+        self.journal.write(rows)
+        self.held += rows
+        if len(self.held) >= PART_ROWS:
+            self._flush()
+
+    def _need_own(self) -> None:
+        """Refuse a folder that holds what no atlas has written; hidden files are nobody's business."""
+        for entry in sorted(self.path.iterdir()) if self.path.exists() else ():
+            if not entry.name.startswith((".", "_")) and not _PART.fullmatch(entry.name.removesuffix(".begun")):
+                raise DescriptorError(
+                    f"atlas: Parquet output must be a folder of its own, found {brief(entry.name)} in it; {self.path}"
+                )
+
+    def _parts(self) -> list[Path]:
+        return sorted(part for part in self.path.iterdir() if _PART.fullmatch(part.name))
+
+    def _parts_read(self) -> dict[str, str]:
+        """Key and status of every row of every part."""
+        found: dict[str, str] = {}
+        for part in self._parts():
+            try:
+                table = self.parquet.read_table(part, columns=["key", "status"])
+                found |= zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
+            except (self.arrow.ArrowException, KeyError, OSError) as error:
+                reason = " ".join(str(error).split())[:120]
+                raise DescriptorError(
+                    f"atlas: every part must be Parquet with the columns key and status, found {reason}; {part}"
+                ) from None
+        return found
+
+    def _flush(self) -> None:
+        """Make a part of the rows that are held, then forget the journal: in this order, nothing is ever lost."""
+        if self.held:
+            last = max((int(_PART.fullmatch(part.name)[1]) for part in self._parts()), default=-1)  # type: ignore[index]
+            target = self.path / f"part-{last + 1:05d}.parquet"
+            begun = target.with_name(target.name + ".begun")
+            self.parquet.write_table(self.arrow.Table.from_pylist(self.held, schema=self._schema()), begun)
+            begun.replace(target)
+            self.held = []
+        self.journal.clear()
+
+    def _schema(self) -> Any:
+        numbers, text, count = self.arrow.list_(self.arrow.int64()), self.arrow.string(), self.arrow.int64()
+        lists, counts = ("tile", "mma", "order"), ("leading_byte_offset", "stride_byte_offset", "subtiles", "elements")
+        named = {**dict.fromkeys(lists, numbers), **dict.fromkeys(counts, count)}
+        columns = dict.fromkeys(name for row in self.held for name in row)
+        return self.arrow.schema([(name, named.get(name, text)) for name in columns])
+
+
+class RowFile(Protocol):
+    """Something that holds rows and takes more, while it is entered."""
+
+    def statuses(self) -> dict[str, str]:
+        """The status of every key that is there."""
+        ...
+
+    def write(self, rows: list[Row]) -> None:
+        """Add rows."""
+        ...
+
+    def __enter__(self) -> RowFile: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_rows(output: str | PathLike[str]) -> RowFile:
+    """The rows at a path, by its ending: ``.jsonl`` or ``.parquet``.
+
+    Raises:
+        DescriptorError: for another ending; for Parquet without pyarrow.
+
+    >>> open_rows("rows.csv")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: atlas: the output must end in .jsonl or .parquet, found 'rows.csv'
+    """
+    if not isinstance(output, (str, PathLike)):
+        raise DescriptorError(f"atlas: the output must be a path, found {brief(output)}")
+    path = Path(output)
+    if path.suffix == ".jsonl":
+        return JsonLines(path)
+    if path.suffix == ".parquet":
+        return ParquetParts(path)
+    raise DescriptorError(f"atlas: the output must end in .jsonl or .parquet, found {path.name!r}")

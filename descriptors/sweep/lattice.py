@@ -1,0 +1,207 @@
+"""A lattice of operands: every combination of tiles, instructions, types, majors, swizzles, orders and architectures.
+
+Extents are given as ranges, ``64:256:64`` for 64, 128, 192 and 256; a lattice is walked, never held in memory.
+
+Law: the length of a lattice, which is not counted, is the number of its points; no point is there twice.
+
+>>> points = lattice("64:192:64x32,48,64", "64,128xauto", dtypes="bf16,e4m3,e2m1", archs="sm100")
+>>> walked = [tuple(point.items()) for point in points]
+>>> len(points) == len(walked) == len(set(walked)) > 400
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from math import prod
+from typing import Any
+
+from descriptors.errors import DescriptorError, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions.tables import K_BITS
+from descriptors.smem.operands.operand import (
+    ELEMENT_TYPES,
+    Major,
+    SwizzleMode,
+    as_element_type,
+    as_major,
+    as_swizzle_mode,
+)
+from descriptors.smem.words.descriptor import WORDS, architecture
+
+#: The arguments of one derivation, as plain data.
+Point = dict[str, Any]
+
+#: What stands for the K of the instruction in a shape: it follows from the type.
+AUTO = "auto"
+
+_MOST_VALUES = 1 << 20
+
+
+#: The most points of one lattice: a year of derivations on the cores of a laboratory.
+MOST_POINTS = 10**11
+
+
+def extents(text: object) -> tuple[int, ...]:
+    """The numbers of a range: ``"64"``, ``"64,128"``, ``"64:256"`` (step 1) or ``"64:256:64"``, ends included.
+
+    Raises:
+        DescriptorError: if it is no range of positive numbers.
+
+    >>> extents("64:256:64,512")
+    (64, 128, 192, 256, 512)
+    """
+    found: list[int] = []
+    for part in str(text).split(",") if isinstance(text, (str, int)) else [""]:
+        numbers = part.split(":")
+        if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() and len(n) <= 9 for n in numbers):
+            raise DescriptorError(f"atlas: an extent must be a range like 64:256:64 or 64,128, found {brief(text)}")
+        first, last, step = (*map(int, numbers), *(map(int, numbers[:1]) if len(numbers) == 1 else ()), 1)[:3]
+        if first < 1 or last < first or step < 1 or (last - first) // step >= _MOST_VALUES:
+            raise DescriptorError(f"atlas: a range must run upwards from 1 or more, found {brief(text)}")
+        found += range(first, last + 1, step)
+    return tuple(dict.fromkeys(found))
+
+
+@frozen
+class Lattice:
+    """A set of points, in a fixed order.
+
+    Args:
+        tiles: extents of MN, of K, and of the stages (none: two modes).
+        mmas: extents of MN and of K that one instruction reads; K empty: what an instruction of the type reads.
+        dtypes: names of element types.
+        majors: majors.
+        swizzles: swizzle modes.
+        orders: stacking orders of MN and K; None is the default of ``derive``. Stages are stacked last.
+        archs: architectures.
+        operands: ``"A"``, ``"B"``, or None for either.
+        legality: as in ``derive``.
+
+    Points whose operand does not divide the tile are left out.
+
+    >>> points = lattice(tile="64:256:64x64", mma="64xauto", dtypes="bf16", swizzles="128B", archs="sm100")
+    >>> len(points), next(iter(points))["mma"]
+    (16, (64, 16))
+    """
+
+    tiles: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+    mmas: tuple[tuple[int, ...], tuple[int, ...]]
+    dtypes: tuple[str, ...]
+    majors: tuple[str, ...]
+    swizzles: tuple[str, ...]
+    orders: tuple[tuple[int, ...] | None, ...]
+    archs: tuple[str, ...]
+    operands: tuple[str | None, ...] = (None,)
+    legality: str = "strict"
+
+    def __iter__(self) -> Iterator[Point]:
+        others = (self.archs, self.operands, self.majors, self.swizzles, self.orders)
+        for dtype in self.dtypes:
+            for tile, mma in self.shapes(dtype):
+                for arch, operand, major, swizzle, order in product(*others):
+                    staged = order if order is None or len(tile) == 2 else (*order, 2)
+                    yield {
+                        "arch": arch, "dtype": dtype, "operand": operand, "major": major, "swizzle": swizzle,
+                        "tile": tile, "mma": mma, "order": staged, "legality": self.legality,
+                    }  # fmt: skip
+
+    def __len__(self) -> int:
+        others = prod(map(len, (self.archs, self.operands, self.majors, self.swizzles, self.orders)))
+        rows = _dividing(self.tiles[0], self.mmas[0])
+        shapes = sum(rows * _dividing(self.tiles[1], self._depths(dtype)) for dtype in self.dtypes)
+        return shapes * (len(self.tiles[2]) or 1) * others
+
+    def _depths(self, dtype: str) -> tuple[int, ...]:
+        """The extents of K that an instruction on the type reads."""
+        return self.mmas[1] or (K_BITS // as_element_type(dtype).storage_bits,)
+
+    def shapes(self, dtype: str) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
+        """Every tile of a type with every operand that divides it."""
+        depths = self._depths(dtype)
+        stages: list[tuple[int, ...]] = [(count,) for count in self.tiles[2]] or [()]
+        deep = [k for k in self.tiles[1] if any(k % depth == 0 for depth in depths)]
+        wide = (mn for mn in self.tiles[0] if any(mn % rows == 0 for rows in self.mmas[0]))
+        for mn, k in ((mn, k) for mn in wide for k in deep):
+            for rows, depth in product(self.mmas[0], depths):
+                if mn % rows == 0 and k % depth == 0:
+                    yield from (((mn, k, *stage), (rows, depth)) for stage in stages)
+
+
+def _dividing(wholes: tuple[int, ...], parts: tuple[int, ...]) -> int:
+    """How many pairs there are of a whole and a part that divides it."""
+    return sum(whole % part == 0 for part in parts for whole in wholes)
+
+
+def lattice(
+    tile: str,
+    mma: str = "64,128xauto",
+    *,
+    dtypes: str | Iterable[str] = "all",
+    majors: str | Iterable[str] = "all",
+    swizzles: str | Iterable[str] = "all",
+    orders: str | Iterable[tuple[int, ...] | None] = "all",
+    archs: str | Iterable[str] = "all",
+    operands: str | Iterable[str | None] = "either",
+    legality: str = "strict",
+) -> Lattice:
+    """A lattice from ranges and lists of names, as the command takes them.
+
+    Args:
+        tile: ranges MNxK or MNxKxSTAGES, such as ``"64:256:64x64,128"``.
+        mma: ranges MNxK; K may be ``auto``: 32 bytes, what a dense instruction of the type reads.
+        dtypes: names with commas between them, a list of names, or ``"all"``.
+        majors: likewise.
+        swizzles: likewise.
+        orders: ``"mn"`` (along MN first), ``"k"``, ``"default"``, several with commas between them, or ``"all"``.
+        archs: as ``dtypes``.
+        operands: ``"A"``, ``"B"``, ``"either"``, or several.
+        legality: as in ``derive``.
+
+    Raises:
+        DescriptorError: if a range or name is wrong, or there are more than a hundred billion points.
+    """
+    ranges = str(tile).split("x")
+    reads = str(mma).split("x")
+    if len(ranges) not in (2, 3) or len(reads) != 2:
+        raise DescriptorError(
+            f"atlas: tile must be MNxK or MNxKxSTAGES and mma MNxK, found {brief(tile)}, {brief(mma)}"
+        )
+    points = Lattice(
+        tiles=(extents(ranges[0]), extents(ranges[1]), extents(ranges[2]) if len(ranges) == 3 else ()),
+        mmas=(extents(reads[0]), () if reads[1] == AUTO else extents(reads[1])),
+        dtypes=tuple(as_element_type(name).name for name in _names(dtypes, ELEMENT_TYPES)),
+        majors=tuple(str(as_major(name)) for name in _names(majors, [str(major) for major in Major])),
+        swizzles=tuple(str(as_swizzle_mode(name)) for name in _names(swizzles, [str(mode) for mode in SwizzleMode])),
+        orders=tuple(_order(name) for name in _names(orders, ("mn", "k"))),
+        archs=tuple(architecture(name) for name in _names(archs, WORDS)),
+        operands=tuple(_matrix(name) for name in _names(operands, ("A", "B"))),
+        legality=legality,
+    )
+    if len(points) > MOST_POINTS:
+        raise DescriptorError(f"atlas: a lattice must have at most {MOST_POINTS} points, found {len(points)}")
+    return points
+
+
+def _names(given: Any, every: Iterable[str]) -> tuple[Any, ...]:
+    if isinstance(given, str):
+        given = every if given == "all" else given.split(",")
+    try:
+        return tuple(dict.fromkeys(given))
+    except TypeError:
+        raise DescriptorError(f"atlas: names must be a list, found {brief(given)}") from None
+
+
+def _order(name: Any) -> tuple[int, int] | None:
+    known: dict[Any, tuple[int, int] | None] = {"mn": (0, 1), "k": (1, 0), "default": None, None: None}
+    known |= {(0, 1): (0, 1), (1, 0): (1, 0)}
+    if name not in known:
+        raise DescriptorError(f"atlas: an order must be mn, k or default, found {brief(name)}")
+    return known[name]
+
+
+def _matrix(name: Any) -> str | None:
+    if name not in ("A", "B", "either", None):
+        raise DescriptorError(f"atlas: an operand must be A, B or either, found {brief(name)}")
+    return None if name in ("either", None) else str(name)

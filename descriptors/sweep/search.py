@@ -1,0 +1,442 @@
+"""The inverse problem: every way to lay a tile out in shared memory that the tensor core reads, ranked by its costs.
+
+A candidate is a major, a swizzle mode and a stacking order of the canonical atoms. Each is checked against the tables
+of instructions, derived, and *proved* (``verify``) at the address of every stage; one that fails any of these is
+refused with the reason. Those that are left are measured: ``COLUMNS`` says what each number means.
+
+Law: every finding is proved; findings are sorted by ``Finding.rank``, and ties keep the order of enumeration.
+
+>>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16), major="K")
+>>> all(one.proof.ok for one in found.findings)
+True
+>>> [one.rank for one in found.findings] == sorted(one.rank for one in found.findings)
+True
+
+Who fills a tile with plain stores, and what shared memory takes for them.
+
+A producer is one of three names, or a layout:
+
+- ``"tma"``      tensor copies. The stores measured are then those that would do its work: ``"rows"`` for a K-major
+                 tile, ``"columns"`` for an MN-major one.
+- ``"rows"``     one warp, by plain stores. The tile is cut into pieces of 16 bytes along K (shorter if 16 bytes do not
+                 divide K), counted along K first; lane l moves the pieces l, l + 32, l + 64, ...
+- ``"columns"``  the same along MN.
+- a layout       (threads, values) to an index into the tile, MN fastest, as CuTe's thread-value layouts.
+
+A thread stores the widest of 16, 8, 4, 2 or 1 bytes at which all of its values lie side by side and aligned. Elements
+that share a byte cannot be stored alone, nor can those of the 16-byte containers (e2m1_unpacksmem, e2m3, e3m2).
+
+Law: whoever fills a tile writes every element of it once.
+
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> sets = [moves(who, (48, 40), Major.K, as_element_type("bf16")).ravel() for who in ("tma", "rows", "columns")]
+>>> all(sorted(one[one >= 0].tolist()) == list(range(48 * 40)) for one in sets)
+True
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.smem.operands.explicit import evaluated
+from descriptors.smem.operands.operand import ElementType, Major
+from layoutalg import ComposedLayout, Layout, access, offsets, size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+from collections.abc import Sequence
+from math import lcm
+from typing import TYPE_CHECKING
+
+from descriptors.errors import as_flag, as_integer
+from descriptors.frozen import frozen
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derived
+from descriptors.smem.derivation.request import MMA_MISSING, Reader, Request, TileSpec, reader
+from descriptors.smem.derivation.verify import verify
+from descriptors.smem.instructions.rules import Legality, kind_row
+from descriptors.smem.operands.atoms import canonical_atom
+from descriptors.smem.operands.operand import MajorName, Matrix, SwizzleMode, as_major
+from descriptors.smem.proof.addresses import address_bits, stored_addresses
+from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
+from descriptors.smem.tma.tma_planner import tma_plan
+from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
+from descriptors.smem.words.descriptor import Arch
+from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
+from layoutalg import AnyLayout
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+Producer: TypeAlias = str | Layout | ComposedLayout
+
+_NAMES = ("tma", "rows", "columns")
+_MOST_VALUES = 1 << 20  # as many values as a thread-value layout may move
+_WARP = 32
+
+
+class Stores(NamedTuple):
+    """What a producer's stores cost: bytes of each, wavefronts of all, and how many of these are conflicts."""
+
+    store_bytes: int
+    wavefronts: int
+    conflicts: int
+
+
+def stores(bits: NDArray[np.int64], moves: NDArray[np.int64], element: ElementType) -> Stores | None:
+    """The cost of moving a tile to shared memory by plain stores.
+
+    Law: the sum of ``layoutalg.wavefronts`` over the stores of every warp.
+
+    Args:
+        bits: the address of every element, (MN, K), in bits.
+        moves: index into the tile, MN fastest, of each value of each thread: (threads, values); -1 for none.
+        element: the element type.
+
+    Returns:
+        None if no plain stores can do it: they would have to split bytes, or containers.
+
+    >>> import numpy as np
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> row_major = (64 * np.arange(8)[:, None] + np.arange(64)) * 16
+    >>> a_row_each = np.arange(512).reshape(64, 8).T
+    >>> stores(row_major, a_row_each, as_element_type("bf16"))
+    Stores(store_bytes=16, wavefronts=64, conflicts=56)
+    """
+    import numpy as np
+
+    where = bits.reshape(-1, order="F")[moves]
+    padded = element.bits != element.storage_bits
+    for width in (16,) if padded else (16, 8, 4, 2, 1):
+        vector = width * 8 // element.storage_bits
+        if not vector or moves.shape[1] % vector:
+            continue
+        groups = where.reshape(len(where), -1, vector)
+        active = moves.reshape(groups.shape) >= 0
+        first = groups[..., :1]
+        beside = (groups == first + np.arange(vector) * element.storage_bits) & (first % (width * 8) == 0)
+        if (beside | ~active).all() and (active.all(axis=2) == active.any(axis=2)).all():
+            return _cost(np.where(active[..., 0], first[..., 0] // 8, -1), width)
+    return None
+
+
+def _cost(addresses: NDArray[np.int64], width: int) -> Stores:
+    """The wavefronts of (threads, stores) byte addresses, warp by warp; -1 is no store."""
+    known: dict[tuple[int | None, ...], tuple[int, int]] = {}
+    wavefronts = conflicts = 0
+    for first in range(0, len(addresses), _WARP):
+        for lanes in addresses[first : first + _WARP].T.tolist():
+            # All banks together are 128 bytes wide, so a move by whole multiples changes no bank.
+            start = min((one for one in lanes if one >= 0), default=0) // 128 * 128
+            pattern = tuple(one - start if one >= 0 else None for one in lanes)
+            if pattern not in known:
+                one = access(pattern, width, store=True)
+                known[pattern] = one.wavefronts, one.conflicts
+            wavefronts, conflicts = wavefronts + known[pattern][0], conflicts + known[pattern][1]
+    return Stores(width, wavefronts, conflicts)
+
+
+def moves(producer: Producer, tile: tuple[int, int], major: Major, element: ElementType) -> NDArray[np.int64]:
+    """Index into a tile, MN fastest, of each value of each thread: (threads, values); -1 for none.
+
+    Args:
+        producer: what ``as_producer`` returned.
+        tile: extents (MN, K), in elements.
+        major: the contiguous dimension, along which ``"tma"`` is measured.
+        element: the element type.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> moves("columns", (64, 4), Major.MN, as_element_type("bf16"))[9].tolist()
+    [72, 73, 74, 75, 76, 77, 78, 79]
+    """
+    import numpy as np
+
+    if not isinstance(producer, str):
+        return offsets(producer).astype(np.int64)
+    along = major.contiguous_mode if producer == "tma" else int(producer == "rows")
+    index = np.arange(size(tile), dtype=np.int64).reshape(tile, order="F")
+    piece = gcd(tile[along], element.per_16_bytes)
+    pieces = (index if along else index.T).reshape(-1, piece)
+    steps = -(-len(pieces) // _WARP)
+    padded = np.full((steps * _WARP, piece), -1, dtype=np.int64)
+    padded[: len(pieces)] = pieces
+    return padded.reshape(steps, _WARP, piece).transpose(1, 0, 2).reshape(_WARP, -1)
+
+
+def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
+    """The producer whose name, layout or notation this is.
+
+    Args:
+        producer: see the top of this module.
+        tile: extents (MN, K) that a layout must stay within, in elements.
+
+    Raises:
+        DescriptorError: if it is none, or a layout that leaves the tile or moves far too much.
+        LayoutError: if the layout's offsets are no integers.
+
+    >>> as_producer("ROWS", (128, 64)), as_producer("(32,8):(1,128)", (128, 64))
+    ('rows', Layout((32, 8), (1, 128)))
+    """
+    if isinstance(producer, str):
+        if producer.casefold() in _NAMES:
+            return producer.casefold()
+        try:
+            producer = evaluated(producer)
+        except LayoutError as error:
+            must = f"{', '.join(_NAMES)} or a layout (threads, values)"
+            raise DescriptorError(f"search: producer must be {must}, found {brief(producer)}: {error}") from None
+    if not isinstance(producer, (Layout, ComposedLayout)) or len(producer) != 2:
+        raise DescriptorError(f"search: producer must have two modes (threads, values), found {brief(producer)}")
+    if size(producer) > _MOST_VALUES:
+        raise DescriptorError(f"search: producer must move at most {_MOST_VALUES} values, found {size(producer)}")
+    moved = offsets(producer)
+    low, high = int(moved.min()), int(moved.max())
+    if low < 0 or high >= size(tile):
+        found = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
+        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {found}")
+    return producer
+
+
+_SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
+
+
+@frozen
+class _Question:
+    """The arguments of ``survey``, checked and typed."""
+
+    tile: tuple[int, int]
+    reader: Reader
+    reads: tuple[int, int]
+    producer: Producer
+    majors: tuple[Major, ...]
+    stages: int
+    smem: int
+    pad: bool
+
+    @property
+    def element(self) -> ElementType:
+        return self.reader.element
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return KEYS["tma" if self.producer == "tma" else "stores"]
+
+
+def search(
+    tile: Sequence[int],
+    dtype: str | ElementType,
+    mma: Sequence[int] | str,
+    arch: Arch = "sm100",
+    *,
+    major: Major | MajorName | None = None,
+    operand: Matrix | None = None,
+    stages: int = 1,
+    smem: int = SMEM_BYTES,
+    producer: Producer = "tma",
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    pad: bool = False,
+    legality: Legality = "strict",
+) -> tuple[Finding, ...]:
+    """Every way to lay a tile out that the tensor core reads, best first; ``survey`` has the refused ones too.
+
+    Law: every finding is proved, and they are sorted by ``Finding.rank``, ties in the order of enumeration.
+
+    Args:
+        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality: those of
+            ``survey``.
+
+    Raises:
+        DescriptorError: as ``survey``.
+
+    >>> best = search(tile=(128, 64), dtype="bf16", mma=(64, 16), major="K")
+    >>> [(str(one.swizzle), one.boxes, one.wavefronts, one.waste_bytes) for one in best[:3]]
+    [('128B', 1, 128, 1008), ('64B', 2, 256, 496), ('32B', 4, 512, 240)]
+    >>> hex(best[0].word), best[0].proof.ok
+    ('0x4000404000010000', True)
+    """
+    found = survey(
+        tile, dtype, mma, arch, major=major, operand=operand, stages=stages, smem=smem, producer=producer, kind=kind,
+        cta_group=cta_group, sparse=sparse, pad=pad, legality=legality,
+    )  # fmt: skip
+    return found.findings
+
+
+def survey(
+    tile: Sequence[int],
+    dtype: str | ElementType,
+    mma: Sequence[int] | str,
+    arch: Arch = "sm100",
+    *,
+    major: Major | MajorName | None = None,
+    operand: Matrix | None = None,
+    stages: int = 1,
+    smem: int = SMEM_BYTES,
+    producer: Producer = "tma",
+    kind: str | None = None,
+    cta_group: int | None = None,
+    sparse: bool = False,
+    pad: bool = False,
+    legality: Legality = "strict",
+) -> Survey:
+    """Derive, prove and measure every (major, swizzle, stacking order) of a tile.
+
+    Args:
+        tile: extents (MN, K) of one stage, in elements.
+        dtype: name of the element type.
+        mma: extents (MN, K) that one instruction reads, in elements.
+        arch: ``"sm90"`` or ``"sm100"``.
+        major: only this one; both if left out.
+        stages: copies of the tile, each at an aligned address.
+        smem: bytes of shared memory that they should fit; what does not fit is ranked last.
+        producer: who fills the tile, see ``descriptors.sweep.search``: ``"tma"``, ``"rows"``, ``"columns"``, or a
+            thread-value layout or its notation. What it is decides the order: ``KEYS``.
+        operand, kind, cta_group, sparse, legality: as for ``derive``.
+        pad: whether to round the tile up, where a candidate needs it, to whole atoms and operands. The boxes then fill
+            all of it, plain stores only the elements of the tile.
+
+    Raises:
+        DescriptorError: if an argument is unknown or malformed, or a thread-value layout leaves the tile. A tile that
+            only some candidates refuse is no error, nor one that all do.
+
+    >>> both = survey(tile=(128, 32), dtype="bf16", mma=(64, 16), producer="rows")
+    >>> len(both.findings), [str(one.swizzle) for one in both.refusals]
+    (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
+    >>> print(both.refusals[0].reason.partition("; the")[0])
+    derive: tile extent 1 must be a multiple of the atom's 64, found 32; tile = (128,32), atom = (8,64):(64,1)
+    """
+    by = reader(
+        arch, dtype, mma, operand=operand, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality,
+        where="search",
+    )  # fmt: skip
+    if by.kind is not None:
+        kind_row(by.arch, by.kind)
+    if by.extents is None:
+        raise DescriptorError(MMA_MISSING.format("search"))
+    extents = _tile(tile)
+    question = _Question(
+        tile=extents,
+        reader=by,
+        reads=by.extents,
+        producer=as_producer(producer, extents),
+        majors=tuple(Major) if major is None else (as_major(major),),
+        stages=as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16),
+        smem=as_integer(smem, "search: smem", minimum=16),
+        pad=as_flag(pad, "search: pad"),
+    )
+    tried = [_measured(question, one, swizzle) for one in question.majors for swizzle in _SWIZZLES]
+    findings = sorted((one for found, _ in tried for one in found), key=lambda finding: finding.rank)
+    asked = Asked(
+        extents, str(dtype), by.extents, by.arch, None if major is None else str(major), by.matrix, question.stages,
+        question.smem, str(producer), by.kind, by.cta_group, by.sparse, question.pad, by.legality,
+    )  # fmt: skip
+    return Survey(tuple(findings), tuple(one for _, refused in tried for one in refused), question.key, asked)
+
+
+def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:
+    """What comes of the two stacking orders; one entry where they come to the same."""
+    made, refused = list[_Made](), dict[str, list[tuple[int, ...]]]()
+    for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
+        try:
+            d = _derived(question, major, swizzle, order)
+            bits = stored_addresses(d.smem_tile, d.element).astype("int64") * address_bits(d.element)
+        except LayoutError as error:
+            refused.setdefault(str(error), []).append(order)
+            continue
+        same = next((one.orders for one in made if (bits == one.bits).all()), None)
+        if same is None:
+            made.append(_Made(d, bits, [order]))
+        else:
+            same.append(order)
+    findings = [_finding(question, *one) for one in made]
+    for found in findings:
+        if not found.proof.ok:
+            refused.setdefault(f"search: the words must read the tile, {found.proof}", []).extend(found.orders)
+    refusals = [Refusal(major, swizzle, tuple(orders), reason) for reason, orders in refused.items()]
+    return [found for found in findings if found.proof.ok], refusals
+
+
+class _Made(NamedTuple):
+    """A candidate that was derived: where its elements lie, in bits, and the orders that give it."""
+
+    derivation: Derivation
+    bits: NDArray[np.int64]
+    orders: list[tuple[int, ...]]
+
+
+def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
+    """A candidate, not proved yet."""
+    tile = _padded(question, major, swizzle)
+    spec = TileSpec(major, swizzle, question.reads, tile, order, None)
+    question.reader.check(spec)
+    return derived(Request(question.reader, spec, None))
+
+
+def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:
+    """The tile, rounded up to whole atoms and operands if that was asked for."""
+    if not question.pad:
+        return question.tile
+    atom: AnyLayout = canonical_atom(major, swizzle).in_elements(question.element)
+    units = zip([size(atom, mode) for mode in range(2)], question.reads, strict=True)
+    mn, k = (-(-n // lcm(unit, read)) * lcm(unit, read) for n, (unit, read) in zip(question.tile, units, strict=True))
+    return mn, k
+
+
+def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders: list[tuple[int, ...]]) -> Finding:
+    """A candidate proved and measured."""
+    plan, plan_refused = _plan(d)
+    by_tma = question.producer == "tma" and plan is not None
+    alignment = plan.alignment_bytes if by_tma and plan else d.swizzle.alignment_bytes
+    (mn, k), stage = question.tile, size(d.tile) * d.element.storage_bits // 8
+    # Stages lie back to back: an atom is as large as its pattern, and without a swizzle as what a tensor copy demands.
+    last = (question.stages - 1) * stage
+    carries = not d.advance_report(base=last).fits_field
+    bases = [base for base in range(0, last + 1, stage) if base + stage <= WINDOW_BYTES]
+    stored = stores(bits[:mn, :k], moves(question.producer, question.tile, d.major, d.element), d.element)
+    total, empty = last + stage, stage - mn * k * d.element.storage_bits // 8
+    return Finding(
+        derivation=d,
+        orders=tuple(orders),
+        proof=verify(d, bases=bases),
+        plan=plan,
+        plan_refused=plan_refused,
+        stores_refused=""
+        if stored
+        else f"a plain store must move whole bytes, of padded types whole containers; dtype = {d.element}",
+        wavefronts=None if stored is None else stored.wavefronts,
+        conflicts=None if stored is None else stored.conflicts,
+        store_bytes=None if stored is None else stored.store_bytes,
+        stages=question.stages,
+        stage_bytes=stage,
+        alignment_bytes=alignment,
+        padding_bytes=question.stages * empty,
+        slack_bytes=alignment - 16,
+        total_bytes=total,
+        fits=total <= question.smem,
+        carries=carries,
+        key=question.key,
+    )
+
+
+def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:
+    try:
+        plan = tma_plan(d)
+        plan.verify()
+    except TmaError as error:
+        return None, str(error)
+    return plan, ""
+
+
+def _tile(tile: object) -> tuple[int, int]:
+    if not isinstance(tile, (tuple, list)) or len(tile) != 2:
+        raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}")
+    mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
+    return mn, k

@@ -1,1 +1,0 @@
-"""Many derivations at once: the search, the atlas, the table of formulas."""

@@ -1,0 +1,253 @@
+"""A block-scaled multiplication of one tile, whole: operand words, scale factors, instruction words, columns.
+
+Everything comes from its own home: the operands from ``derive``, the factors from ``scale_factors``, the columns from
+``tmem_plan``, the word of each K step from ``idesc``, with the scale factor ids that the step's pointers carry.
+
+Law: the pointers of a K step carry the ids that its instruction word has.
+
+>>> made = block_scaled(128, 64, 256, "e2m1", scale_dtype="ue8m0")
+>>> from descriptors.smem.instructions.idesc import decode_idesc
+>>> words = [decode_idesc(step.idesc, made.kind) for step in made.steps]
+>>> [(step.sfa >> 30, step.sfb >> 30) for step in made.steps] == [(one["sfa_id"], one["sfb_id"]) for one in words]
+True
+>>> [hex(step.sfa) for step in made.steps]
+['0x40', '0x80000040', '0x44', '0x80000044']
+
+What a block-scaled multiplication takes where nothing else is asked for: its kind, its scale factors, a swizzle.
+
+Law: what is taken is in the tables of instructions.
+
+>>> from descriptors.smem.instructions.legality import check_scale
+>>> for kind in ("mxf8f6f4", "mxf4", "mxf4nvf4"):
+...     dtype, vector, name = factors_of(kind, None, None)
+...     assert check_scale(kind, dtype, vector, k=DENSE_K["sm100", kind]).name == name
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from descriptors.errors import DescriptorError, as_integer
+from descriptors.frozen import frozen
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive
+from descriptors.smem.derivation.verify import Report, verify
+from descriptors.smem.instructions.idesc import as_kind, idesc
+from descriptors.smem.instructions.rules import Legality, type_name
+from descriptors.smem.instructions.tables import DENSE_K, SCALES
+from descriptors.smem.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
+from descriptors.text import Told, word_text
+from descriptors.tmem.columns import ColumnPlan, tmem_plan
+from descriptors.tmem.copied import Landing
+from descriptors.tmem.geometry import weakest
+from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
+
+
+def scaled_kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None) -> str:
+    """The kind that the types mean, scale factors understood.
+
+    Raises:
+        IllegalError: if no kind takes the types.
+        DescriptorError: if the kind has no scale factors.
+
+    >>> scaled_kind("e4m3", "e2m1", None, None, None), scaled_kind("e2m1", "e2m1", None, "ue4m3", None)
+    ('mxf8f6f4', 'mxf4nvf4')
+    """
+    if scale_dtype is None and not (isinstance(vector, int) and vector == 16):
+        scale_dtype = "ue8m0"
+    named = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector)
+    if not named.startswith("mx"):
+        raise DescriptorError(f"block-scaled: the kind must have scale factors, found {named}")
+    return named
+
+
+def factors_of(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int, str]:
+    """The type of the factors, elements that share one, and PTX's qualifier, as given or as the kind has them.
+
+    Raises:
+        DescriptorError: if the kind has no such factors.
+
+    >>> factors_of("mxf4nvf4", None, None), factors_of("mxf4nvf4", "ue8m0", None)
+    (('ue4m3', 16, '4X'), ('ue8m0', 32, '2X'))
+    """
+    rows = [row for row in SCALES if row.kind == kind and DENSE_K["sm100", kind] in row.k]
+    first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector)]
+    if not first:
+        known = ", ".join(f"{row.dtype} by {row.vector}" for row in rows)
+        found = f"{dtype or 'any'} by {vector or 'any'}"
+        raise DescriptorError(f"block-scaled: scale factors must be {known}, found {found}; kind {kind}")
+    row = first[-1] if dtype is None and kind == "mxf4nvf4" else first[0]
+    return row.dtype, row.vector, row.name
+
+
+def widest_swizzle(k: int, dtype: str) -> SwizzleMode:
+    """The widest swizzle whose rows a tile's rows fill.
+
+    >>> str(widest_swizzle(64, "e2m1")), str(widest_swizzle(256, "e2m1"))
+    ('32B', '128B')
+    """
+    row = k * as_element_type(dtype).storage_bits // 8
+    fitting = [mode for mode in (SwizzleMode.B128, SwizzleMode.B64, SwizzleMode.B32) if row % mode.span_bytes == 0]
+    return fitting[0] if fitting else SwizzleMode.NONE
+
+
+#: An operand: its extent along M or N, its type and swizzle, and which of the two it is.
+_Side: TypeAlias = tuple[int, str, SwizzleMode | SwizzleName | None, Matrix]
+
+
+class MmaStep(NamedTuple):
+    """One ``tcgen05.mma``: the words of its operands at address 0, its descriptor, and the pointers to its factors."""
+
+    a: int
+    b: int
+    idesc: int
+    sfa: int
+    sfb: int
+
+
+@frozen
+class BlockScaled(Told):
+    """The multiplication of a tile with scale factors, as one CTA sees it.
+
+    Args:
+        kind: the kind of the instructions.
+        qualifier: of the scale factors: ``1X``, ``2X`` or ``4X``.
+        m, n, k: M and N of the instruction, K of the tile.
+        cta_group: 1 or 2.
+        scale_dtype: type of the factors.
+        a, b: the operands in shared memory.
+        sfa, sfb: their factors.
+        plan: the columns of tensor memory.
+        steps: the instructions along K.
+    """
+
+    kind: str
+    qualifier: str
+    m: int
+    n: int
+    k: int
+    cta_group: int
+    scale_dtype: str
+    a: Derivation
+    b: Derivation
+    sfa: ScaleFactors
+    sfb: ScaleFactors
+    plan: ColumnPlan
+    steps: tuple[MmaStep, ...]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        words = ", ".join(word_text(one) for one in self.steps[0][:2])
+        return f"{self.ptx}: A and B {words}, idesc {word_text(self.steps[0].idesc, 32)}, {self.plan.headline}"
+
+    @property
+    def ptx(self) -> str:
+        """The instruction, without operands.
+
+        >>> block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3").ptx
+        'tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X'
+        """
+        return f"tcgen05.mma.cta_group::{self.cta_group}.kind::{self.kind}.block_scale.scale_vec::{self.qualifier}"
+
+    def verify(self) -> tuple[Report, Report, Landing, Landing]:
+        """Prove the words of both operands by the read model, and the way of both scale factors to tensor memory.
+
+        >>> [str(one) for one in block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3").verify()[:2]]
+        ['proved: 8192 elements in 1 subtile', 'proved: 512 elements in 1 subtile']
+        """
+        return verify(self.a), verify(self.b), self.sfa.verify(), self.sfb.verify()
+
+    @property
+    def evidence(self) -> str:
+        """How it is known, all in all."""
+        return weakest(self.plan.evidence, self.sfa.evidence, self.sfb.evidence)
+
+
+def block_scaled(
+    m: int,
+    n: int,
+    k: int,
+    a_dtype: str,
+    b_dtype: str | None = None,
+    *,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    kind: str | None = None,
+    cta_group: int = 1,
+    a_swizzle: SwizzleMode | SwizzleName | None = None,
+    b_swizzle: SwizzleMode | SwizzleName | None = None,
+    accumulators: int = 1,
+    legality: Legality = "strict",
+) -> BlockScaled:
+    """The words, layouts and columns of a block-scaled multiplication of one K-major tile.
+
+    Args:
+        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        n: N of the instruction.
+        k: K of the tile: one or more K steps.
+        a_dtype: element type of A as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` is not.
+        b_dtype: element type of B; that of A if left out.
+        scale_dtype: ``ue8m0`` or ``ue4m3``; by the kind if left out.
+        scale_vector: elements that share a factor; by the kind if left out.
+        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``; found from the types if left out.
+        cta_group: 1 or 2.
+        a_swizzle: of A; the widest that a row of the tile fills if left out.
+        b_swizzle: of B, likewise.
+        accumulators: how many are kept at once.
+        legality: how the tables of instructions are read.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+        DescriptorError: if an argument is malformed, or something does not fit.
+
+    >>> made = block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+    >>> [hex(word) for word in made.steps[0][:3]], made.plan.allocate
+    (['0xc000401000010000', '0xc000400000010000', '0x8020480'], 32)
+    """
+    b_type = a_dtype if b_dtype is None else b_dtype
+    named = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector)
+    dtype, vector, qualifier = factors_of(named, scale_dtype, scale_vector)
+    step = DENSE_K["sm100", named]
+    depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
+    if depth % step:
+        raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {named}")
+    types = type_name(a_dtype), type_name(b_type)
+    m, cta_group = as_integer(m, "block-scaled: M"), as_integer(cta_group, "block-scaled: cta_group")
+    plan = tmem_plan(
+        m, n, depth, types[0], b_dtype=types[1], kind=named, cta_group=cta_group, scale_dtype=dtype,
+        scale_vector=vector, accumulators=accumulators, legality=legality,
+    )  # fmt: skip
+    sides: tuple[_Side, _Side] = (m, a_dtype, a_swizzle, "A"), (n, b_type, b_swizzle, "B")
+    a, b = (_operand(side, depth, step, named, cta_group, legality) for side in sides)
+    twofold = (cta_group, m) == (2, 128)
+    sfa = scale_factors(m // cta_group, depth, vector, step=step, of_64=twofold)
+    sfb = scale_factors(n, depth, vector, step=step, halves=twofold)
+
+    def word(sfa_id: int, sfb_id: int) -> int:
+        return idesc(
+            *types, m=m, n=n, kind=named, scale_dtype=dtype, scale_vector=vector, cta_group=cta_group, sfa_id=sfa_id,
+            sfb_id=sfb_id, legality=legality,
+        )  # fmt: skip
+
+    steps = []
+    for i, (at_a, at_b) in enumerate(zip(sfa.places, sfb.places, strict=True)):
+        pointers = (at.pointer(plan.part(name).column) for at, name in ((at_a, "SFA"), (at_b, "SFB")))
+        steps.append(MmaStep(_word(a, i), _word(b, i), word(at_a.byte, at_b.byte), *pointers))
+    return BlockScaled(named, qualifier, m, n, depth, cta_group, dtype, a, b, sfa, sfb, plan, tuple(steps))
+
+
+def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality) -> Derivation:
+    """An operand of one CTA, not proved yet."""
+    mn, dtype, asked, which = side
+    swizzle = widest_swizzle(k, dtype) if asked is None else asked
+    return derive(
+        (mn // cta_group, k), dtype, "K", swizzle, (mn // cta_group, step), operand=which, kind=kind,
+        cta_group=cta_group, legality=legality, verify=False,
+    )  # fmt: skip
+
+
+def _word(operand: Derivation, step: int) -> int:
+    word = operand.words()[0][step]
+    assert isinstance(word, int)
+    return word

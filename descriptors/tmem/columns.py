@@ -1,0 +1,319 @@
+"""The columns that one kind of instruction needs: accumulators, an A operand, scale factors, metadata.
+
+Law: each part is as wide as what lies in it, copies to it included, and nothing that the instruction needs is missing.
+
+>>> made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+>>> [(part.name, part.column, part.columns) for part in made.parts], made.allocate
+([('D', 0, 8), ('SFA', 8, 4), ('SFB', 12, 4)], 32)
+>>> [part.name for part in tmem_plan(128, 64, 64, "bf16", a_source="tmem", sparse=True, accumulators=2).parts]
+['D0', 'D1', 'A', 'E']
+
+Which columns of tensor memory what goes to, and how many a kernel must allocate.
+
+Parts follow one another in the order given, each at the next column that is a multiple of its alignment; an
+allocation is a power of two, 32 at least; an SM holds as many CTAs as have their columns free at once.
+Source: PTX ISA 9.1, tcgen05.alloc; CuTe DSL 4.8.1 ``get_num_tmem_alloc_cols`` (NVIDIA's code): the sum of the parts,
+rounded up.
+
+Law: parts do not overlap, each is aligned, and what is allocated is the least power of two that holds them.
+
+>>> wanted = [Part(name, columns, align) for name, columns, align in (("D0", 96, 1), ("D1", 96, 1), ("E", 5, 4))]
+>>> made = plan_columns(wanted)
+>>> [(part.name, part.column) for part in made.parts], made.used, made.allocate, made.ctas
+([('D0', 0), ('D1', 96), ('E', 192)], 197, 256, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions.idesc import as_kind
+from descriptors.smem.instructions.rules import Legality
+from descriptors.smem.operands.operand import choose
+from descriptors.text import Told
+from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, weakest
+from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
+from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
+from descriptors.tmem.tmem_fragment import HALF, TmemFragment
+
+
+@frozen
+class Part:
+    """Something that takes columns.
+
+    Args:
+        name: ``D``, ``A``, ``SFA``, ``SFB``, ``E``, with a number where there are several.
+        columns: how many.
+        align: what its first column must be a multiple of.
+        column: its first column, from the start of the allocation.
+        lane: its first lane, 16 where it shares the columns of another.
+        fragment: what lies there, where that is known.
+    """
+
+    name: str
+    columns: int
+    align: int = 1
+    column: int = 0
+    lane: int = 0
+    fragment: TmemFragment | None = None
+
+
+@frozen
+class ColumnPlan(Told):
+    """The columns of a CTA.
+
+    Args:
+        parts: what lies where, in the order of the columns.
+        allocate: columns to allocate.
+        notes: what else there is to know.
+    """
+
+    parts: tuple[Part, ...]
+    allocate: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self.used} columns used, {self.allocate} allocated, {self.ctas} CTAs an SM"
+
+    @property
+    def used(self) -> int:
+        """Columns up to the last that holds something."""
+        return max(part.column + part.columns for part in self.parts)
+
+    @property
+    def ctas(self) -> int:
+        """CTAs whose columns an SM can hold at once."""
+        return COLUMNS // self.allocate
+
+    @property
+    def evidence(self) -> str:
+        """How it is known, all in all."""
+        return weakest(NVIDIA, *(part.fragment.evidence for part in self.parts if part.fragment is not None))
+
+    def part(self, name: str) -> Part:
+        """The part of a name.
+
+        Raises:
+            DescriptorError: if there is none.
+        """
+        for part in self.parts:
+            if part.name == name:
+                return part
+        known = ", ".join(part.name for part in self.parts)
+        raise DescriptorError(f"tmem plan: a part must be one of {known}, found {name!r}")
+
+
+def plan_columns(wanted: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = ()) -> ColumnPlan:
+    """Give each part its columns.
+
+    Args:
+        wanted: the parts, in order; one with a lane shares the columns of the part before it.
+        ctas: CTAs that must fit an SM at once.
+        notes: what else there is to know.
+
+    Raises:
+        DescriptorError: if they do not fit; it says what takes how many.
+
+    >>> plan_columns([Part("D", 256), Part("SFA", 4), Part("SFB", 8)]).allocate
+    512
+    >>> plan_columns([Part("D", 256), Part("SFA", 16)], ctas=2)
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
+    """
+    count = as_integer(ctas, "tmem plan: CTAs", minimum=1, maximum=COLUMNS // LEAST_COLUMNS)
+    placed: list[Part] = []
+    end = 0
+    for part in wanted:
+        start = placed[-1].column if part.lane and placed else -(-end // part.align) * part.align
+        placed.append(replace(part, column=start))
+        end = max(end, start + part.columns)
+    if not placed:
+        raise DescriptorError("tmem plan: there must be a part, found none")
+    taken = ", ".join(f"{part.name} {part.columns}" for part in placed if not part.lane)
+    if end > COLUMNS:
+        raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {taken} columns")
+    allocate = max(LEAST_COLUMNS, 1 << (end - 1).bit_length())
+    if allocate * count > COLUMNS:
+        found = f"find {allocate} each; {taken} columns"
+        raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {found}")
+    return ColumnPlan(tuple(placed), allocate, tuple(notes))
+
+
+_NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
+_SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
+
+
+@frozen
+class _Asked:
+    """The arguments, checked."""
+
+    m: int
+    n: int
+    k: int
+    dtype: str
+    d_dtype: str
+    kind: str
+    cta_group: int
+    ws: bool
+    sparse: bool
+    a_source: str
+    vector: int
+    accumulators: int
+    stages: int
+    interleaved: bool
+    legality: Legality
+    blocks: tuple[int, int]
+
+
+def tmem_plan(
+    m: int,
+    n: int,
+    k: int,
+    dtype: str = "bf16",
+    d_dtype: str | None = None,
+    *,
+    b_dtype: str | None = None,
+    kind: str | None = None,
+    cta_group: int = 1,
+    ws: bool = False,
+    sparse: bool = False,
+    a_source: str = "smem",
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    accumulators: int = 1,
+    stages: int = 1,
+    interleaved: bool = False,
+    blocks: Sequence[int] = (1, 1),
+    ctas: int = 1,
+    legality: Legality = "strict",
+) -> ColumnPlan:
+    """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
+
+    Args:
+        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        n: N of the instruction.
+        k: K of the tile that is in tensor memory at once: of A if it lies there, of scale factors, of metadata
+            (zeros counted).
+        dtype: element type of A.
+        d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
+        b_dtype: element type of B; that of A if left out.
+        kind: the kind; found from the types if left out.
+        cta_group: 1 or 2.
+        ws: whether the weight-stationary form is meant.
+        sparse: whether A is stored without its zeros: its metadata need columns.
+        a_source: where A lies: ``smem`` or ``tmem``.
+        scale_dtype: type of the scale factors of a block-scaled kind.
+        scale_vector: elements that share a factor.
+        accumulators: how many are kept at once: 2 to multiply into one while the other is read.
+        stages: how many tiles of A, scale factors and metadata are kept at once.
+        interleaved: whether two accumulators of M 64 share their columns.
+        blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
+            accumulators are numbered M blocks first.
+        ctas: CTAs that must fit an SM at once.
+        legality: how the tables of instructions are read.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+        DescriptorError: if an argument is malformed, or the parts do not fit.
+
+    >>> print(tmem_plan(128, 256, 64, "bf16", accumulators=2).headline)
+    512 columns used, 512 allocated, 1 CTAs an SM
+    >>> tmem_plan(64, 256, 64, "bf16", accumulators=2, interleaved=True).allocate
+    256
+    >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
+    [64, 64, 8, 4]
+    """
+    b = dtype if b_dtype is None else b_dtype
+    m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
+    named = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    vector = scale_vector or (16 if named == "mxf4nvf4" else 32) if named.startswith("mx") else 0
+    asked = _Asked(
+        m, n, as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
+        ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype, named, cta_group, ws,
+        as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
+        vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
+        as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS),
+        as_flag(interleaved, "tmem plan: interleaved"), legality,
+        _as_blocks(blocks),
+    )  # fmt: skip
+    notes = [_NOT_SHIFTED] if interleaved else []
+    if vector and (cta_group, m) == (2, 128):
+        check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
+        notes += [_SFA_OF_64] * (asked.blocks[0] == 1)
+        if asked.blocks[1] > 1:
+            rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
+            raise DescriptorError(f"{rule}, found {asked.blocks[1]} of them: give N {n}, or M 256")
+    return plan_columns(_parts(asked), ctas=ctas, notes=notes)
+
+
+def _as_blocks(value: Sequence[int]) -> tuple[int, int]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise DescriptorError(f"tmem plan: blocks must be along M and along N, found {brief(value)}")
+    m, n = (as_integer(one, "tmem plan: blocks", minimum=1, maximum=COLUMNS) for one in value)
+    return m, n
+
+
+def _parts(asked: _Asked) -> Iterator[Part]:
+    yield from _accumulators(asked)
+    for i in range(asked.stages):
+        number = str(i) if asked.stages > 1 else ""
+        if asked.a_source == "tmem":
+            stored = asked.k // 2 if asked.sparse else asked.k
+            a = operand_a(
+                asked.m, stored, _as_stored(asked), cta_group=asked.cta_group, sparse=asked.sparse, ws=asked.ws
+            )
+            yield Part(f"A{number}", a.columns, fragment=a)
+        yield from _scales(asked, number)
+        if asked.sparse:
+            rows = asked.m // asked.cta_group
+            e = sparse_metadata(rows, asked.k, _as_stored(asked), ws=asked.ws)
+            yield Part(f"E{number}", e.columns, ALIGNED_COLUMNS, fragment=e)
+
+
+def _as_stored(asked: _Asked) -> str:
+    """The type of A as it lies in tensor memory: 4 bits of a kind that has 8-bit types too take a byte."""
+    return "e2m1_unpacksmem" if asked.dtype == "e2m1" and asked.kind.endswith("f8f6f4") else asked.dtype
+
+
+def _accumulators(asked: _Asked) -> Iterator[Part]:
+    d = accumulator(
+        asked.m, asked.n, asked.d_dtype, cta_group=asked.cta_group, ws=asked.ws, sparse=asked.sparse, kind=asked.kind,
+        a_source=asked.a_source, legality=asked.legality,
+    )  # fmt: skip
+    if as_flag(asked.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
+        raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {asked.m}; {d.name}")
+    if asked.interleaved and asked.a_source == "tmem":
+        # A and D of one instruction begin at one lane, so that A would have to be there twice.
+        raise DescriptorError("tmem plan: interleaved accumulators must have A in smem, found tmem")
+    count = asked.accumulators * asked.blocks[0] * asked.blocks[1]
+    for i in range(count):
+        name = f"D{i}" if count > 1 else "D"
+        yield Part(name, d.columns, lane=16 if asked.interleaved and i % 2 else 0, fragment=d)
+
+
+def _scales(asked: _Asked, number: str) -> Iterator[Part]:
+    if not asked.vector:
+        return
+    rows, halves = asked.m // asked.cta_group * asked.blocks[0], (asked.cta_group, asked.m) == (2, 128)
+    stored = asked.k // 2 if asked.sparse else asked.k  # the elements that share a factor are counted as A stores them
+    sfa, more = _sfa(rows, stored, asked.vector)
+    yield Part(f"SFA{number}", sfa.columns + more, fragment=replace(sfa, evidence=BELIEVED) if halves else sfa)
+    n = padded_rows(asked.n * asked.blocks[1], halves=halves)
+    sfb = scale_cells(n, stored, asked.vector, halves=halves, name="SFB")
+    yield Part(f"SFB{number}", sfb.columns, fragment=sfb)
+
+
+def _sfa(rows: int, k: int, vector: int) -> tuple[TmemFragment, int]:
+    """The factors of A, and columns that are written beside them.
+
+    A block of 512 bytes is copied as a whole: where the CTA has 64 rows, the last copy writes 4 columns for 2.
+    """
+    if rows == 64:
+        return scale_cells_of_64(k, vector), 2
+    return scale_cells(padded_rows(rows), k, vector, name="SFA"), 0

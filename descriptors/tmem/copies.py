@@ -1,0 +1,209 @@
+"""``tcgen05.cp``: where a matrix in shared memory lands in tensor memory, as a layout (row, bit, copy) -> cell.
+
+The source is K-major and read through a shared-memory descriptor like an operand's; the shape says how many rows and
+bits, the multicast how often they are written. With ``cta_group`` 2 each CTA copies from its own shared memory to its
+own tensor memory. Formats that are widened on the way (``.b8x16.b4x16_p64``, ``.b6x16_p32``) are another module's.
+Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.cp.
+
+Law: the layouts say what the landing model of the proof says in plain numbers.
+
+>>> from descriptors.tmem.landing_model import SHAPES, landing
+>>> for name in SHAPES:
+...     made, modelled = tmem_copy(name), {}
+...     for row, word, cell in landing(name, lane=0, column=0):
+...         modelled.setdefault((row, 32 * word), set()).add(cell)
+...     for (row, bit), cells in modelled.items():
+...         assert {made.cells.cell(row, bit, i)[:2] for i in range(made.copies)} == cells, name
+
+``tcgen05.cp`` with ``.b8x16.b4x16_p64`` or ``.b8x16.b6x16_p32``: narrow elements, packed, that become a byte each.
+
+Each 16 bytes of a row of the source hold 16 elements of 4 bits and 8 bytes of padding, or 16 of 6 bits and 4 bytes of
+padding; they become 16 bytes, one an element, which lie where the plain copy puts 16 bytes. Where in its byte an
+element's bits are is drawn in the PTX manual only, and not settled here: a layout of bytes is all there is. PTX asks
+for both qualifiers or neither.
+Source: PTX ISA 9.1, tcgen05.cp, optional decompression (text; ptxas takes the names).
+
+Law: elements have bits of their own in the source, outside the padding, and bytes of their own in tensor memory.
+
+>>> for name, (bits, padding) in FORMATS.items():
+...     made = widened_copy(f"128x256b.{name}")
+...     taken = {made.source(0, e) + i for e in range(32) for i in range(bits)}
+...     assert len(taken) == 32 * bits and all(bit % 128 < 128 - 8 * padding for bit in taken)
+...     assert len({made.cells.cell(r, e, 0) for r in range(128) for e in range(32)}) == 128 * 32
+"""
+
+from __future__ import annotations
+
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.frozen import frozen
+from descriptors.smem.instructions.legality import check_copy
+from descriptors.text import Told
+from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, NVIDIA, weakest
+from descriptors.tmem.tmem_fragment import TmemFragment, lane_step, rescaled
+from layoutalg import Layout, make_layout, size
+
+_LANE = lane_step(1)
+
+#: From (row, copy) to lanes.
+_LANES = {
+    "128x256b": (Layout(128, _LANE), Layout(1, 0)),
+    "128x128b": (Layout(128, _LANE), Layout(1, 0)),
+    "64x128b.warpx2::02_13": (Layout(64, _LANE), Layout(2, 64 * _LANE)),
+    "64x128b.warpx2::01_23": (Layout((32, 2), (_LANE, 64 * _LANE)), Layout(2, 32 * _LANE)),
+    "32x128b.warpx4": (Layout(32, _LANE), Layout(4, 32 * _LANE)),
+    "4x256b": (Layout(4, 32 * _LANE), Layout(1, 0)),
+}
+
+
+@frozen
+class TmemCopy:
+    """One ``tcgen05.cp``.
+
+    Args:
+        name: shape and multicast, as in ``32x128b.warpx4``.
+        cells: from (row, bit, copy) to its place, relative to the address.
+    """
+
+    name: str
+    cells: TmemFragment
+
+    @property
+    def rows(self) -> int:
+        """Rows of the source."""
+        return int(size(self.cells.layout[0]))
+
+    @property
+    def bits(self) -> int:
+        """Bits of a row of the source."""
+        return int(size(self.cells.layout[1]))
+
+    @property
+    def copies(self) -> int:
+        """How often the source is written."""
+        return int(size(self.cells.layout[2]))
+
+    @property
+    def columns(self) -> int:
+        """Columns that one copy writes."""
+        return self.bits // 32
+
+    @property
+    def shape(self) -> str:
+        """The shape without the multicast, as ``derive`` takes it."""
+        return self.name.partition(".")[0]
+
+    def ptx(self, cta_group: int = 1) -> str:
+        """The instruction, without operands.
+
+        >>> tmem_copy("32x128b.warpx4").ptx(2)
+        'tcgen05.cp.cta_group::2.32x128b.warpx4'
+        """
+        return f"tcgen05.cp.cta_group::{cta_group}.{self.name}"
+
+
+def tmem_copy(name: str) -> TmemCopy:
+    """The copy of a name.
+
+    Raises:
+        IllegalError: if the shape needs another multicast.
+        DescriptorError: if there is no such shape.
+
+    >>> print(tmem_copy("64x128b.warpx2::01_23").cells.layout)
+    ((32,2),128,2):((2097152,134217728),1,67108864)
+    """
+    if not isinstance(name, str):
+        raise DescriptorError(f"tcgen05.cp: a shape must be a name, found {brief(name)}")
+    shape, _, multicast = name.casefold().lstrip(".").partition(".")
+    row = check_copy(shape, multicast or None)
+    assert row is not None
+    known = f"{row.shape}.{multicast}" if multicast else row.shape
+    rows, copies = _LANES[known]
+    layout = make_layout(rows, Layout(row.bits), copies)
+    evidence = BELIEVED if known == "4x256b" else NVIDIA
+    what, modes = f"what tcgen05.cp.{known} writes", ("row", "bit", "copy")
+    return TmemCopy(known, TmemFragment(what, modes, layout, 1, known, evidence))
+
+
+def tmem_copies() -> tuple[TmemCopy, ...]:
+    """Every copy.
+
+    >>> len(tmem_copies())
+    6
+    """
+    return tuple(tmem_copy(name) for name in _LANES)
+
+
+#: The formats: bits of an element in the source, and bytes of padding in each 16.
+FORMATS = {"b8x16.b4x16_p64": (4, 8), "b8x16.b6x16_p32": (6, 4)}
+_GROUP, _BYTE = 16, 8
+
+
+@frozen
+class WidenedCopy(Told):
+    """One ``tcgen05.cp`` that widens its elements.
+
+    Args:
+        copy: the plain copy, of as many bytes.
+        name: the format, such as ``b8x16.b4x16_p64``.
+        source: (row, element) -> lowest bit of the element in rows of the source one behind the other.
+        cells: (row, element, copy) -> its byte in tensor memory, relative to the address.
+    """
+
+    copy: TmemCopy
+    name: str
+    source: Layout
+    cells: TmemFragment
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self.ptx()}: {self.element_bits} bits an element, {self.padding} bytes of each 16 are padding"
+
+    @property
+    def element_bits(self) -> int:
+        """Bits of an element in the source."""
+        return FORMATS[self.name][0]
+
+    @property
+    def padding(self) -> int:
+        """Bytes of padding at the end of each 16 bytes of the source."""
+        return FORMATS[self.name][1]
+
+    def ptx(self, cta_group: int = 1) -> str:
+        """The instruction, without operands.
+
+        >>> widened_copy("128x128b.b8x16.b6x16_p32").ptx()
+        'tcgen05.cp.cta_group::1.128x128b.b8x16.b6x16_p32'
+        """
+        return f"{self.copy.ptx(cta_group)}.{self.name}"
+
+
+def widened_copy(name: str) -> WidenedCopy:
+    """The widening copy of a name.
+
+    Args:
+        name: shape, multicast and both qualifiers, as in ``128x256b.b8x16.b4x16_p64``.
+
+    Raises:
+        DescriptorError: if there is no such copy.
+
+    >>> print(widened_copy("128x128b.b8x16.b4x16_p64").source)
+    (128,(16,1)):(128,(4,0))
+    """
+    text = name.casefold().lstrip(".") if isinstance(name, str) else ""
+    shape, found, rest = text.partition(".b8x16")
+    if not found:
+        raise DescriptorError(
+            f"tcgen05.cp: a widening copy must read like 128x256b.{next(iter(FORMATS))}, found {brief(name)}"
+        )
+    if (form := f"b8x16{rest}") not in FORMATS:
+        raise ChoiceError("tcgen05.cp: the format", form, FORMATS)
+    made = tmem_copy(shape)
+    bits, groups = FORMATS[form][0], made.bits // (_GROUP * _BYTE)
+    along = Layout((_GROUP, groups), (bits, _GROUP * _BYTE if groups > 1 else 0))
+    source = make_layout(Layout(made.rows, made.bits), along)
+    rows, copies = (rescaled(made.cells.layout[i], over=_BYTE) for i in (0, 2))
+    layout = make_layout(rows, Layout(made.bits // _BYTE), copies)
+    what, grade = f"bytes that tcgen05.cp.{made.name}.{form} writes", weakest(DOCUMENTED, made.cells.evidence)
+    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, made.name, grade)
+    return WidenedCopy(made, form, source, cells)

@@ -1,0 +1,292 @@
+"""``tcgen05.ld`` and ``tcgen05.st``: which bit of which cell each register of each thread of a warp is loaded from.
+
+Five shapes, each repeated ``num`` times along the columns. Register r of thread t is the cell, from the address on::
+
+    .32x32b     lane t                    column r
+    .16x64b     lane t/4 + 8 (t%2)        column (t/2)%2 + 2 r
+    .16x128b    lane t/4 + 8 (r%2)        column t%4 + 4 (r/2)
+    .16x256b    lane t/4 + 8 ((r/2)%2)    column 2 (t%4) + r%2 + 8 (r/4)
+    .16x32bx2   lane t%16                 column r + offset (t/16)
+
+With ``.pack::16b`` (of a store ``.unpack::16b``) a register holds the low halves of two columns, 2c and 2c + 1 for the
+column c above, the lower one in its low half. Shapes of 16 lanes begin at lane 0 or 16 of the warp's quarter
+(believed). Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.ld,
+shapes.
+
+Law: a move reads as many bits as its registers hold, each once.
+
+>>> from layoutalg import size
+>>> for shape, most in MOST.items():
+...     for packed in (False, True):
+...         made = tmem_move(f"{shape}.x{min(most, 4)}" + ".pack::16b" * packed)
+...         bits = [made.cells.cell(t, r, b) for t in range(32) for r in range(made.registers) for b in range(32)]
+...         assert len(set(bits)) == len(bits) == size(made.cells.layout), shape
+
+``tcgen05.ld.red``: a load that also reduces what each thread loads to one value, in one register more.
+
+Two of the shapes have it, .32x32b and .16x32bx2, from two repetitions on, and 16-bit halves are not packed; the values
+are f32, u32 or s32, and ``.abs`` and ``.NaN`` go with f32 alone. The registers are those of the plain load. Not every
+target with tensor memory has it: sm_100a has not. With .32x32b a thread loads the columns of one lane, and those are
+reduced; with .16x32bx2 two threads share a lane, and that each reduces its own half is believed.
+Source: PTX ISA 9.1, tcgen05.ld, ``.red``; CUTLASS ``SM100_TMEM_LOAD_STAT`` for the registers of .32x32b.
+
+Law: what a thread's result is reduced over is what its registers hold, of one lane; all threads take each cell once.
+
+>>> for shape in SHAPES:
+...     made = tmem_reduction(f"{shape}.x4.max.f32")
+...     cells = {t: [made.over.cell(t, i) for i in range(4)] for t in range(32)}
+...     assert all(len({cell.lane for cell in one}) == 1 for one in cells.values())
+...     assert cells == {t: [made.move.cells.cell(t, i, 0) for i in range(4)] for t in range(32)}
+...     assert len(set(sum(cells.values(), []))) == 32 * 4
+"""
+
+from __future__ import annotations
+
+import re
+
+from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.frozen import frozen
+from descriptors.text import Told
+from descriptors.tmem.geometry import BELIEVED, CELL_BITS, DOCUMENTED, NVIDIA, QUARTER
+from descriptors.tmem.tmem_fragment import TmemFragment, rescaled
+from layoutalg import Layout, make_layout
+
+#: The shapes, and the most repetitions of each.
+MOST = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
+#: Registers a thread of one repetition, and columns of it that one thread or another reads.
+_REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
+_COLUMNS = {"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}
+
+_NAME = r"\.?(?P<shape>[0-9a-z]+)\.x(?P<num>\d{1,3})(?P<packed>\.(?:un)?pack::16b)?(?:\.b32)?"
+_PACKED = {"ld": ".pack::16b", "st": ".unpack::16b"}
+_LANE, _COLUMN = 1 << 21, 32  # in bits
+
+
+@frozen
+class TmemMove(Told):
+    """One ``tcgen05.ld`` or ``tcgen05.st``, by a warp.
+
+    Args:
+        direction: ``ld`` or ``st``.
+        shape: such as ``16x256b``.
+        num: repetitions along the columns.
+        packed: whether a register holds two columns' low halves.
+        offset: columns between the two halves of ``.16x32bx2``; 0 for the other shapes.
+        cells: from (thread, register, bit) to its place, relative to the address.
+    """
+
+    direction: str
+    shape: str
+    num: int
+    packed: bool
+    offset: int
+    cells: TmemFragment
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self}: {self.registers} registers, {self.lanes} lanes, {self.columns} columns"
+
+    @property
+    def ptx(self) -> str:
+        """The instruction, without operands.
+
+        >>> tmem_move("16x128b.x2.pack::16b").ptx
+        'tcgen05.ld.sync.aligned.16x128b.x2.pack::16b.b32'
+        """
+        qualifier = _PACKED[self.direction] if self.packed else ""
+        return f"tcgen05.{self.direction}.sync.aligned.{self.shape}.x{self.num}{qualifier}.b32"
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers of a thread."""
+        return _REGISTERS[self.shape] * self.num
+
+    @property
+    def lanes(self) -> int:
+        """Lanes from the address on: 16 or 32."""
+        return QUARTER if self.shape == "32x32b" else 16
+
+    @property
+    def columns(self) -> int:
+        """Columns from the first to the last that is touched."""
+        return self.cells.columns
+
+
+def tmem_move(name: str, direction: str = "ld", *, offset: int | None = None) -> TmemMove:
+    """The load or store of a name.
+
+    Args:
+        name: shape and repetitions, as in ``16x256b.x8`` or ``32x32b.x16.pack::16b``, of a store ``.unpack::16b``.
+        direction: ``ld`` or ``st``.
+        offset: columns between the halves of ``.16x32bx2``, of which no other shape has any. Left out it is what one
+            half reads, as CUTLASS has it.
+
+    Raises:
+        DescriptorError: if there is no such instruction.
+
+    >>> print(tmem_move("16x256b.x1").cells.layout)
+    ((4,8),(2,2),32):((64,2097152),(32,16777216),1)
+    >>> tmem_move("16x32bx2.x4", offset=64).cells.cell(16, 1, 0)
+    Cell(lane=0, column=65, bit=0)
+    """
+    if not isinstance(direction, str) or direction not in _PACKED:
+        raise ChoiceError("tcgen05: the direction", direction, _PACKED)
+    found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
+    if found is None:
+        raise DescriptorError(f"tcgen05.{direction}: a shape must read like 16x256b.x8, found {brief(name)}")
+    shape, num, packed = found["shape"], int(found["num"]), found["packed"] is not None
+    if packed and found["packed"] != (qualifier := _PACKED[direction]):
+        raise DescriptorError(f"tcgen05.{direction}: the qualifier must be {qualifier}, found {found['packed']}")
+    if shape not in MOST:
+        raise ChoiceError(f"tcgen05.{direction}: the shape", shape, MOST)
+    if num not in (legal := [1 << i for i in range(MOST[shape].bit_length())]):
+        raise DescriptorError(
+            f"tcgen05.{direction}: x must be one of {', '.join(map(str, legal))}, found {num}; .{shape}"
+        )
+    apart = _offset(shape, num, packed, offset)
+    what = f"registers of tcgen05.{direction}.{shape}.x{num}{'.pack::16b' if packed else ''}"
+    layout = _layout(shape, num, packed, apart)
+    cells = TmemFragment(what, ("thread", "register", "bit"), layout, 1, "a warp's registers", NVIDIA)
+    return TmemMove(direction, shape, num, packed, apart, cells)
+
+
+def _offset(shape: str, num: int, packed: bool, offset: int | None) -> int:
+    if shape != "16x32bx2":
+        if offset is not None:
+            raise DescriptorError(f"tcgen05: an offset must come with .16x32bx2, found {brief(offset)}; .{shape}")
+        return 0
+    return num * (1 + packed) if offset is None else as_integer(offset, "tcgen05: an offset", maximum=511)
+
+
+def _layout(shape: str, num: int, packed: bool, offset: int) -> Layout:
+    """The layout (thread, register, bit) -> bit of tensor memory."""
+    c = _COLUMN * (1 + packed)  # from a column of the table to the next
+    thread, register = {
+        "32x32b": (Layout(32, _LANE), Layout(num, c)),
+        "16x64b": (Layout((2, 2, 8), (8 * _LANE, c, _LANE)), Layout(num, 2 * c)),
+        "16x128b": (Layout((4, 8), (c, _LANE)), _repeated(((2, 8 * _LANE),), num, 4 * c)),
+        "16x256b": (Layout((4, 8), (2 * c, _LANE)), _repeated(((2, c), (2, 8 * _LANE)), num, 8 * c)),
+        "16x32bx2": (Layout((16, 2), (_LANE, offset * _COLUMN)), Layout(num, c)),
+    }[shape]
+    return make_layout(thread, register, Layout((16, 2), (1, _COLUMN)) if packed else Layout(32))
+
+
+def _repeated(digits: tuple[tuple[int, int], ...], num: int, step: int) -> Layout:
+    """Digits of the register's number, extent and stride, and above them the repetition, if there is more than one."""
+    if num > 1:
+        digits = (*digits, (num, step))
+    shape, stride = zip(*digits, strict=True)
+    return Layout(shape, stride) if len(digits) > 1 else Layout(*digits[0])
+
+
+def columns_of(shape: str, packed: bool = False) -> int:
+    """Columns of one repetition.
+
+    >>> columns_of("16x256b"), columns_of("32x32b", packed=True)
+    (8, 2)
+    """
+    return _COLUMNS[shape] * (1 + packed)
+
+
+#: The shapes that can be reduced, the operations, and the types with the qualifiers that go with each.
+SHAPES = ("32x32b", "16x32bx2")
+OPERATIONS = ("min", "max")
+QUALIFIERS: dict[str, tuple[str, ...]] = {"f32": ("abs", "NaN"), "u32": (), "s32": ()}
+#: The targets that have the instruction; ptxas 13.0 and 13.5 take it for these, and not for sm_100a, sm_100f.
+TARGETS = ("sm_103a", "sm_103f", "sm_110a", "sm_110f")
+
+_REDUCTIONS_NAME = r"(?P<load>\.?[0-9a-z]+\.x\d{1,3}(?:\.pack::16b)?)\.(?P<rest>[A-Za-z0-9.]+)"
+
+
+@frozen
+class TmemReduction(Told):
+    """One ``tcgen05.ld.red``, by a warp.
+
+    Args:
+        move: the load.
+        operation: ``min`` or ``max``.
+        dtype: type of the values: ``f32``, ``u32`` or ``s32``.
+        absolute: whether absolute values are compared.
+        nan: whether a NaN makes the result one.
+        over: (thread, column) -> cell that the thread's result is reduced over.
+    """
+
+    move: TmemMove
+    operation: str
+    dtype: str
+    absolute: bool
+    nan: bool
+    over: TmemFragment
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self.ptx}: {self.registers} registers, the last the {self.operation} of {self.move.num} columns"
+
+    @property
+    def ptx(self) -> str:
+        """The instruction, without operands.
+
+        >>> tmem_reduction("16x32bx2.x2.min.NaN.abs.f32").ptx
+        'tcgen05.ld.red.sync.aligned.16x32bx2.x2.min.abs.NaN.f32'
+        """
+        how = f".{self.operation}{'.abs' * self.absolute}{'.NaN' * self.nan}.{self.dtype}"
+        return f"tcgen05.ld.red.sync.aligned.{self.move.shape}.x{self.move.num}{how}"
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers of a thread, that of the result included.
+
+        >>> tmem_reduction("32x32b.x8.max.f32").registers
+        9
+        """
+        return self.move.registers + 1
+
+
+def tmem_reduction(name: str, *, offset: int | None = None, target: str | None = None) -> TmemReduction:
+    """The reducing load of a name.
+
+    Args:
+        name: shape, repetitions, operation, qualifiers and type, as in ``32x32b.x8.max.abs.f32``.
+        offset: columns between the halves of ``.16x32bx2``, as for ``tmem_move``.
+        target: an architecture that shall have it, such as ``sm_103a``.
+
+    Raises:
+        DescriptorError: if there is no such instruction, or the target has it not.
+
+    >>> print(tmem_reduction("32x32b.x8.max.f32").over.layout)
+    (32,8):(65536,1)
+    """
+    found = re.fullmatch(_REDUCTIONS_NAME, name, re.ASCII) if isinstance(name, str) else None
+    if found is None:
+        raise DescriptorError(f"tcgen05.ld.red: a name must read like 32x32b.x8.max.f32, found {brief(name)}")
+    parts = found["rest"].split(".")
+    operation, qualifiers, dtype = parts[0], parts[1:-1], parts[-1]
+    for what, one, known in (("operation", operation, OPERATIONS), ("type", dtype, QUALIFIERS)):
+        if one not in known:
+            raise ChoiceError(f"tcgen05.ld.red: the {what}", one, known)
+    if set(qualifiers) - set(QUALIFIERS[dtype]) or len(set(qualifiers)) != len(qualifiers):
+        rule = (
+            f"tcgen05.ld.red: the qualifiers of {dtype} must be {' and '.join(QUALIFIERS[dtype]) or 'none'}, each once"
+        )
+        raise DescriptorError(f"{rule}, found {'.'.join(qualifiers)}; {name}")
+    move = tmem_move(found["load"], offset=offset)
+    if move.shape not in SHAPES:
+        raise ChoiceError("tcgen05.ld.red: the shape", move.shape, SHAPES)
+    if move.packed or move.num < 2:
+        rule = "tcgen05.ld.red: a load must have no .pack::16b and x2 or more"
+        raise DescriptorError(f"{rule}, found x{move.num}{'.pack::16b' * move.packed}; {name}")
+    if target is not None and not (isinstance(target, str) and target in TARGETS):
+        raise ChoiceError("tcgen05.ld.red: the target", target, TARGETS)
+    return TmemReduction(move, operation, dtype, "abs" in qualifiers, "NaN" in qualifiers, _over(move))
+
+
+def _over(move: TmemMove) -> TmemFragment:
+    """What each thread's registers hold, in cells: (thread, column)."""
+    thread, column = (rescaled(move.cells.layout[i], over=CELL_BITS) for i in (0, 1))
+    evidence = DOCUMENTED if move.shape == "32x32b" else BELIEVED
+    what = f"what tcgen05.ld.red.{move.shape}.x{move.num} reduces"
+    return TmemFragment(
+        what, ("thread", "column"), make_layout(thread, column), CELL_BITS, "a thread's columns", evidence
+    )

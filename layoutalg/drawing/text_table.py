@@ -1,0 +1,186 @@
+"""A layout's offsets as a plain text table, for terminals, logs and doctests.
+
+The first line is the notation. Above the columns and beside the rows stand the coordinates, one line for each leaf of a
+nested mode, named by the ``mode`` path that selects it; lines divide the blocks of the innermost leaf. ASCII only.
+
+>>> from layoutalg import Layout
+>>> print(table(Layout((2, 4), (4, 1))))
+(2,4):(4,1)
+<BLANKLINE>
+[1]    0 1 2 3
+[0]  +--------
+  0  | 0 1 2 3
+  1  | 4 5 6 7
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from layoutalg.drawing.grid import Axis, Drawable, Drawing, Grid, drawing
+from layoutalg.drawing.picture import painted
+from layoutalg.drawing.plate import Plate, Roles, label
+from layoutalg.drawing.theme import kind
+
+
+def table(
+    layout: Drawable,
+    max_rows: int | None = 32,
+    max_columns: int | None = 32,
+    max_grids: int | None = 8,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The offset table of a layout, as lines of text without a final newline.
+
+    Args:
+        layout: a layout or composed layout of any rank; rank 1 is one row, rank 3 and more a table for each slice.
+        max_rows: the most rows, columns and slices drawn; ``None`` draws all. What was left out is said below.
+        max_columns: see ``max_rows``.
+        max_grids: see ``max_rows``.
+        width: the most characters on a line; columns beyond it are left out.
+        color: colour each cell by its offset modulo 8, with terminal escapes.
+
+    >>> from layoutalg import Layout
+    >>> print(table(Layout((2, (2, 3)), (1, (2, 4)))))
+    (2,(2,3)):(1,(2,4))
+    <BLANKLINE>
+    [1,1]     0       1       2
+    [1,0]     0  1    0  1    0  1
+      [0]  +-------+-------+------
+        0  |  0  2 |  4  6 |  8 10
+        1  |  1  3 |  5  7 |  9 11
+    """
+    picture = drawing(layout, max_rows, max_columns, max_grids)
+    if width is not None:
+        fitting = min(_fitting_columns(grid, width) for grid in picture.grids)
+        if fitting < picture.grids[0].columns.shown:
+            picture = drawing(layout, max_rows, fitting, max_grids)
+    return "\n".join(_lines(picture, [_by_offset(grid) for grid in picture.grids] if color else []))
+
+
+def written(plate: Plate, color: bool = False) -> str:
+    """A plate as lines of text without a final newline; with ``color`` its cells are filled, and a legend stands below.
+
+    >>> from layoutalg import Layout, draw
+    >>> written(draw(Layout(4)).plate()).splitlines()[-1]
+    '     | 0 1 2 3'
+    """
+    grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
+    roles = [panel.roles for panel in plate.panels] if color else []
+    heads = [line for line in (plate.title, "" if plate.before else plate.notation) if line]
+    lines = [*_lines(Drawing("\n".join(heads), tuple(grids), plate.note), roles)]
+    if color and plate.legend:
+        lines += ["", "  ".join(f"{painted('  ', role)} {_ascii(words)}" for role, words in plate.legend)]
+    return "\n".join(lines)
+
+
+def _ascii(words: str) -> str:
+    """Words for any terminal."""
+    return words.replace("\u2013", "-").replace("\u2026", "...").replace("\u00d7", "x")
+
+
+def _named(grid: Grid, plate: Plate, number: int) -> Grid:
+    """A table whose title says whether it is of before or of after, where there are both."""
+    if not plate.before:
+        return grid
+    name = plate.was if number < plate.before else plate.notation
+    return Grid(f"{name} {grid.title}".strip(), grid.rows, grid.columns, grid.cells)
+
+
+def fitting(plate: Plate, width: int) -> int:
+    """How many columns of a plate's tables fit on a line; at least one."""
+    shown = max(panel.grid.columns.shown for panel in plate.panels)
+    fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]
+    return min((columns for columns, all_of_them in fits if columns < all_of_them), default=shown)
+
+
+def _by_offset(grid: Grid) -> Roles:
+    """The eight kinds, by the offset."""
+    return tuple(tuple(kind(cell) if isinstance(cell, int) else None for cell in row) for row in grid.cells)
+
+
+def _lines(picture: Drawing, roles: Sequence[Roles]) -> Iterator[str]:
+    yield picture.notation
+    for number, grid in enumerate(picture.grids):
+        yield ""
+        if grid.title:
+            yield grid.title
+        yield from (line.rstrip() for line in _grid_lines(grid, roles[number] if roles else ()))
+    if picture.note:
+        yield ""
+        yield picture.note
+
+
+def _grid_lines(grid: Grid, roles: Roles) -> Iterator[str]:
+    pad = _margin(grid)
+    cells = _cell_width(grid)
+    columns, more = grid.columns, grid.columns.shown < grid.columns.size
+    for leaf in reversed(range(len(columns.extents))):
+        labels = [str(columns.coordinate(j)[leaf]) if columns.starts_run(leaf, j) else "" for j in range(columns.shown)]
+        yield columns.names[leaf].rjust(pad) + "   " + _joined(labels, columns, cells, "  ", " ")
+    yield _row_names(grid.rows).rjust(pad) + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+    for i, row in enumerate(grid.cells):
+        if grid.rows.divides_before(i):
+            yield " " * pad + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+        yield (
+            _row_labels(grid.rows, i).rjust(pad)
+            + "  |"
+            + _row(row, roles[i] if roles else (), columns, cells)
+            + (" ..." if more else "")
+        )
+    if grid.rows.shown < grid.rows.size:
+        yield "...".rjust(pad)
+
+
+def _joined(words: list[str], columns: Axis, width: int, divider: str, fill: str) -> str:
+    parts = []
+    for j, word in enumerate(words):
+        parts.append((divider if columns.divides_before(j) else "") + fill + word.rjust(width, fill))
+    return "".join(parts)
+
+
+def _row(row: tuple[Any, ...], roles: Sequence[str | None], columns: Axis, width: int) -> str:
+    parts = []
+    for j, cell in enumerate(row):
+        shown = " " + label(cell).rjust(width)
+        parts.append((" |" if columns.divides_before(j) else "") + (painted(shown, roles[j]) if roles else shown))
+    return "".join(parts)
+
+
+def _row_names(rows: Axis) -> str:
+    """The names of the rows' leaves, slowest first, each as wide as its column of labels."""
+    return " ".join(name.rjust(width) for name, width in reversed(_label_columns(rows)))
+
+
+def _row_labels(rows: Axis, position: int) -> str:
+    digits = rows.coordinate(position)
+    labels = [str(digit) if rows.starts_run(leaf, position) else "" for leaf, digit in enumerate(digits)]
+    widths = [width for _, width in _label_columns(rows)]
+    return " ".join(label.rjust(width) for label, width in reversed(list(zip(labels, widths, strict=True))))
+
+
+def _label_columns(rows: Axis) -> list[tuple[str, int]]:
+    return [(name, max(len(name), len(str(rows.last_label(leaf))))) for leaf, name in enumerate(rows.names)]
+
+
+def _margin(grid: Grid) -> int:
+    """The width of everything left of the table's edge."""
+    return max(len(_row_names(grid.rows)), *map(len, grid.columns.names), 3)
+
+
+def _cell_width(grid: Grid) -> int:
+    offsets = max((len(label(cell)) for row in grid.cells for cell in row), default=1)
+    labels = (len(str(grid.columns.last_label(leaf))) for leaf in range(len(grid.columns.names)))
+    return max(offsets, *labels, 1)
+
+
+def _fitting_columns(grid: Grid, width: int) -> int:
+    """How many columns fit on a line; at least one."""
+    used = _margin(grid) + 3 + len(" ...")
+    for j in range(grid.columns.shown):
+        used += _cell_width(grid) + 1 + 2 * grid.columns.divides_before(j)
+        if used > width:
+            return max(j, 1)
+    return grid.columns.shown

@@ -1,1 +1,0 @@
-"""What can be drawn, in every form: SVG, TikZ, pages, terminals, files."""

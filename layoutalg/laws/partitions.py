@@ -1,0 +1,408 @@
+"""The plans of compositions, divides and slices: what each coordinate of the result stands for, by enumeration.
+
+Points of a plan are coordinates of the operand, ((path, index), ...).
+
+Law: of a composition, coordinate i stands for a(b(i)).
+
+>>> from layoutalg import Layout
+>>> from layoutalg.laws.points import wanted
+>>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
+>>> wanted(composition(a, b)) == [a(b(i)) for i in range(12)]
+True
+
+The plans of products: points are offsets of the block at path (0,) and indices into its complement at path (1,).
+
+Law: the copies of a block lie apart.
+
+>>> from layoutalg import Layout
+>>> from layoutalg.laws.points import wanted
+>>> sorted(wanted(logical_product(Layout(4, 2), Layout(6)))) == list(range(24))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from layoutalg.laws.forms import beyond, divide, split, tiling
+from layoutalg.laws.points import (
+    Merged,
+    NoAnswer,
+    Part,
+    Plain,
+    Plan,
+    Value,
+    after,
+    count,
+    digits,
+    inner,
+    items,
+    line,
+    modes,
+    pairs,
+    plus,
+    swizzled,
+    values,
+)
+
+
+def coordinate_value(operand: Any) -> Value:
+    """The value of a sum of points, which are coordinates of the operand: ((path, index), ...)."""
+    if hasattr(operand, "bits"):  # a swizzle has one mode, the offset itself
+        return lambda point: swizzled(operand, dict(point).get((), 0))
+    return lambda point: after(operand, point)
+
+
+def place(path: tuple[int, ...], index: Any) -> Any:
+    """An index of the mode at a path, or, for a basis point, of the modes below it."""
+    if isinstance(index, tuple):
+        return tuple(((*path, *deeper), coefficient) for deeper, coefficient in index)
+    return ((path, index),) if index else ()
+
+
+def as_layout(tiler: Any) -> Any:
+    """A tiler that is no tuple as a layout: an integer n is n:1."""
+    return tiler if hasattr(tiler, "shape") else Plain(tiler, 1)
+
+
+def _steps(shape: Any, path: tuple[int, ...]) -> list[tuple[Any, tuple[int, ...]]]:
+    """The top modes of a shape with their paths; a leaf is the only mode of its own."""
+    return [(mode, (*path, k)) for k, mode in enumerate(items(shape))]
+
+
+def _short(tiler: tuple[Any, ...], shape: Any) -> None:
+    if len(tiler) > len(items(shape)):
+        raise NoAnswer
+
+
+def composed(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
+    """The tree of a composition: each tiler's indices of the mode that it stands at."""
+    if tiler is None:
+        return Part([place(path, index) for index in range(count(shape))], shape)
+    if isinstance(tiler, tuple):
+        _short(tiler, shape)
+        pairs_ = zip(_steps(shape, path), tiler, strict=False)
+        return tuple(composed(mode, where, item) for (mode, where), item in pairs_)
+    layout = as_layout(tiler)
+    return Part([place(path, index) for index in values(layout)], layout.shape)
+
+
+def composition(a: Any, b: Any) -> Plan:
+    """Coordinate i stands for coordinate b(i) of a."""
+    return Plan(composed(getattr(a, "shape", 0), (), b), coordinate_value(a))
+
+
+# Divides
+
+
+def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
+    """(tile, rest) of one mode: the tiler's indices, and the least index of each of the tiles that fill the mode."""
+    if tiler is None:
+        raise NoAnswer
+    if isinstance(tiler, tuple):
+        _short(tiler, shape)
+        steps = _steps(shape, path)
+        halves = [_split(mode, where, item) for (mode, where), item in zip(steps, tiler, strict=False)]
+        kept = [composed(mode, where, None) for mode, where in steps[len(tiler) :]]
+        return tuple(tile for tile, _ in halves), (*(rest for _, rest in halves), *kept)
+    layout = as_layout(tiler)
+    indices, rest = values(layout), tiling(pairs(layout), count(shape))
+    if rest is None or len(indices) * prod(s for s, _ in rest) != count(shape):
+        raise NoAnswer
+    starts = [line(rest, index) for index in range(prod(s for s, _ in rest))]
+    return Part([place(path, i) for i in indices], layout.shape), Part([place(path, i) for i in starts])
+
+
+def _logical(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
+    if tiler is None:
+        return composed(shape, path, None)
+    if not isinstance(tiler, tuple):
+        return _split(shape, path, tiler)
+    _short(tiler, shape)
+    steps = _steps(shape, path)
+    padded = (*tiler, *(None,) * (len(steps) - len(tiler)))
+    return tuple(_logical(mode, where, item) for (mode, where), item in zip(steps, padded, strict=True))
+
+
+def logical_divide(a: Any, tiler: Any) -> Plan:
+    """The tile and the rest of each mode, in its place."""
+    return Plan(_logical(a.shape, (), tiler), coordinate_value(a))
+
+
+def zipped_divide(a: Any, tiler: Any) -> Plan:
+    """The tiles of all modes together, then the rests."""
+    return Plan(_split(a.shape, (), tiler), coordinate_value(a))
+
+
+def tiled_divide(a: Any, tiler: Any) -> Plan:
+    """Zipped, with the modes of the rest apart."""
+    plan = zipped_divide(a, tiler)
+    tile, rest = plan.tree
+    return Plan((tile, *rest) if isinstance(rest, tuple) else Merged((tile, rest)), plan.value)
+
+
+def flat_divide(a: Any, tiler: Any) -> Plan:
+    """Zipped, with all modes apart."""
+    plan = zipped_divide(a, tiler)
+    tile, rest = plan.tree
+    if isinstance(tile, tuple) and isinstance(rest, tuple):
+        return Plan((*tile, *rest), plan.value)
+    return Plan(Merged(plan.tree), plan.value)  # a layout tiler: where the tile ends is not written in the result
+
+
+# Slices
+
+
+def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part], Any]:
+    """The parts a coordinate keeps, and the point it fixes."""
+    if coordinate is None:
+        return [composed(shape, path, None)], ()
+    if not isinstance(coordinate, tuple):
+        return [], place(path, coordinate)
+    parts: list[Part] = []
+    fixed: Any = ()
+    for (mode, where), item in zip(_steps(shape, path), coordinate, strict=True):
+        more, point = _kept(mode, where, item)
+        parts += more
+        fixed = plus(fixed, point)
+    return parts, fixed
+
+
+def slice_and_offset(coordinate: Any, source: Any) -> Plan:
+    """A slice keeps modes as they are; only one that has left its swizzle behind may split their leaves."""
+    parts, fixed = _kept(source.shape, (), coordinate)
+    kept = [Part(part.points, part.shape, whole=not hasattr(source, "inner")) for part in parts]
+    return Plan(kept[0] if coordinate is None else tuple(kept), coordinate_value(source), fixed)
+
+
+# A slice of a division: the parts of a zipped divide, in the shapes that its modes have
+
+
+def _local(a: Any, tiler: Any, side: int, coordinate: Any) -> Plan:
+    """The zipped divide of ``a`` by a tuple of integers, fixed at a coordinate of its tile (0) or of its rest (1)."""
+    whole = split(inner(a), tiler, divide)
+    if whole is None:
+        raise NoAnswer
+    halves = [modes(mode) for mode in modes(whole)]
+    shapes = [[half[k].shape for half in halves[: len(tiler)]] for k in (0, 1)]
+    shapes[1] += [mode.shape for mode in modes(whole)[len(tiler) :]]
+    tree = _split(a.shape, (), tiler)
+    fixed: Any = ()
+    kept = list(zip(tree[1 - side], shapes[1 - side], strict=True))
+    here = zip(tree[side], shapes[side], strict=True)
+    padded = (*coordinate, *(None,) * (len(tree[side]) - len(coordinate)))
+    left = []
+    for (part, shape), item in zip(here, padded, strict=True):
+        if item is None:
+            left.append((part, shape))
+        else:
+            fixed = plus(fixed, part.points[item])
+    ordered = [*left, *kept] if side == 0 else [*kept, *left]
+    plain = not hasattr(a, "inner")
+    return Plan(tuple(Part(part.points, shape, plain) for part, shape in ordered), coordinate_value(a), fixed)
+
+
+def projected(items_: tuple[Any, ...], proj: Any) -> tuple[Any, ...]:
+    """The items that a projection keeps: those where it has no ``None``."""
+    if not isinstance(proj, tuple):
+        return items_
+    return tuple(item for item, keep in zip(items_, proj, strict=True) if keep is not None)
+
+
+def local_tile(a: Any, tiler: Any, coordinate: Any, proj: Any = None) -> Plan:
+    """One tile of a zipped divide."""
+    return _local(a, projected(tiler, proj), 1, projected(coordinate, proj))
+
+
+def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """The extents of a layout of threads by mode, and every coordinate that has the index."""
+    parts = projected(tuple(modes(threads)), proj)
+    extents = tuple(count(part.shape) for part in parts)
+    image = values(Plain(tuple(part.shape for part in parts), tuple(part.stride for part in parts)))
+    return extents, [tuple(digits(i, extents)) for i, value in enumerate(image) if value == index]
+
+
+def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
+    """One thread's element of each tile."""
+    extents, found = threads_of(as_layout(threads), index, proj)
+    if len(found) != 1:
+        raise NoAnswer
+    return _local(a, extents, 0, found[0])
+
+
+PLANS: dict[str, Callable[..., Plan]] = {
+    "composition": composition,
+    "logical_divide": logical_divide,
+    "zipped_divide": zipped_divide,
+    "tiled_divide": tiled_divide,
+    "flat_divide": flat_divide,
+    "local_tile": local_tile,
+    "local_partition": local_partition,
+    "slice_": lambda source, coordinate: slice_and_offset(coordinate, source),
+    "slice_and_offset": slice_and_offset,
+}
+
+
+def _beyond(block: Any, tiler: Any) -> list[Any]:
+    """The complement of the block that the tiler's indices run through."""
+    rest = beyond(block, tiler)
+    if rest is None:
+        raise NoAnswer
+    return rest
+
+
+def _tiled_value(block: Any, rest: list[Any]) -> Value:
+    def value(point: Any) -> Any:
+        terms = dict(point)
+        offset = plus(terms.get((0,), 0), line(rest, terms.get((1,), 0)))
+        return after(block.outer, plus(block.offset, offset)) if hasattr(block, "inner") else offset
+
+    return value
+
+
+def _block_part(layout: Any) -> Part:
+    return Part([place((0,), value) for value in values(layout)], layout.shape)
+
+
+def logical_product(block: Any, tiler: Any) -> Plan:
+    """The block, and its copies in the complement where the tiler points; mode by mode for a tuple."""
+    if not isinstance(tiler, tuple):
+        layout = as_layout(tiler)
+        tile = Part([place((1,), index) for index in values(layout)], layout.shape)
+        return Plan((_block_part(inner(block)), tile), _tiled_value(block, _beyond(inner(block), layout)))
+    return Plan(_by_mode(inner(block), tiler), _tiled_value(block, []))
+
+
+def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
+    """The tree of a product mode by mode: pairs of a mode and its copies, alone where there are none."""
+    parts = modes(block)
+    if len(tiler) > len(parts):
+        raise NoAnswer
+    tree: list[Any] = []
+    for k, mode in enumerate(parts):
+        item = tiler[k] if k < len(tiler) else None
+        if item is None:
+            tree.append(_block_part(mode))
+        elif isinstance(item, tuple):
+            tree.append(_by_mode(mode, item))
+        else:
+            layout = as_layout(item)
+            rest = _beyond(mode, layout)
+            tree.append((_block_part(mode), Part([place((0,), line(rest, i)) for i in values(layout)], layout.shape)))
+    return tuple(tree)
+
+
+def zipped_product(block: Any, tiler: Any) -> Plan:
+    """The blocks of all modes together, then the copies."""
+    plan = logical_product(block, tiler)
+    if not isinstance(tiler, tuple):
+        return plan
+    return Plan(_gathered(plan.tree, tiler), plan.value)
+
+
+def _gathered(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The blocks and the copies of a product by mode; modes without a tiler follow the copies."""
+    pairs_ = []
+    for part, item in zip(tree, tiler, strict=False):
+        if item is None:
+            raise NoAnswer
+        pairs_.append(_gathered(part, item) if isinstance(item, tuple) else part)
+    return tuple(a for a, _ in pairs_), (*(b for _, b in pairs_), *tree[len(tiler) :])
+
+
+def tiled_product(block: Any, tiler: Any) -> Plan:
+    """Zipped, with the modes of the copies apart."""
+    plan = zipped_product(block, tiler)
+    a, b = plan.tree
+    tiles = _opened(b)
+    return Plan((a, *tiles) if tiles else Merged((a, b)), plan.value)
+
+
+def flat_product(block: Any, tiler: Any) -> Plan:
+    """Zipped, with all modes apart."""
+    plan = zipped_product(block, tiler)
+    a, b = plan.tree
+    blocks, tiles = _opened(a) or (a,), _opened(b)
+    return Plan((*blocks, *tiles) if tiles else Merged((*blocks, b)), plan.value)
+
+
+def _opened(tree: Any) -> tuple[Any, ...]:
+    """The top modes of a part, one part each; none for a leaf, which the result may split into several modes."""
+    if isinstance(tree, tuple):
+        return tree
+    if not isinstance(tree.shape, tuple):
+        return ()
+    parts, weight = [], 1
+    for mode in tree.shape:
+        parts.append(Part([tree.points[weight * index] for index in range(count(mode))], mode))
+        weight *= count(mode)
+    return tuple(parts)
+
+
+# Block and tiler mode by mode
+
+
+def _side_by_side(block: Any, tiler: Any) -> tuple[list[Part], list[Part], Value]:
+    """Parts of block and tiler by mode, the shorter padded with modes of extent 1."""
+    plain = inner(block)
+    rank = max(len(modes(plain)), len(modes(tiler)))
+    blocks = [_block_part(mode) for mode in _padded(plain, rank)]
+    tiles = [Part([place((1,), value) for value in values(mode)], mode.shape) for mode in _padded(tiler, rank)]
+    return blocks, tiles, _tiled_value(block, _beyond(plain, tiler))
+
+
+def _padded(layout: Any, rank: int) -> list[Plain]:
+    held = modes(layout)
+    return held + [Plain(1, 0)] * (rank - len(held))
+
+
+def blocked_product(block: Any, tiler: Any) -> Plan:
+    """Block and copies side by side in each mode, the block first."""
+    blocks, tiles, value = _side_by_side(block, tiler)
+    if not isinstance(inner(block).shape, tuple) and isinstance(tiler.shape, tuple) and len(tiler.shape) == 1:
+        # A block that is no tuple has no modes to pair with: the tiler goes beside it as it stands.
+        tiles = [Part(tiles[0].points, tiler.shape)]
+    return Plan(tuple(zip(blocks, tiles, strict=True)), value)
+
+
+def raked_product(block: Any, tiler: Any) -> Plan:
+    """Block and copies side by side in each mode, the copies first."""
+    blocks, tiles, value = _side_by_side(block, tiler)
+    return Plan(tuple(map(Merged, zip(tiles, blocks, strict=True))), value)
+
+
+def grid_of(atom: Any, target: Any, order: Any = None) -> Plain | None:
+    """How many atoms along each mode of the target and in which order; None where they do not fill it."""
+    extents = [count(mode) for mode in items(target)]
+    held = [count(mode.shape) for mode in modes(inner(atom))]
+    held += [1] * (len(extents) - len(held))
+    if len(held) != len(extents) or any(extent % block for extent, block in zip(extents, held, strict=True)):
+        return None
+    ranks = items(order) if order is not None else tuple(range(len(extents)))
+    counts = [extent // block for extent, block in zip(extents, held, strict=True)]
+    strides, current = [0] * len(counts), 1
+    for k in sorted(range(len(counts)), key=lambda k: (ranks[k], k)):
+        strides[k] = current
+        current *= counts[k]
+    return Plain(tuple(counts), tuple(strides))
+
+
+def tile_to_shape(atom: Any, target: Any, order: Any = None) -> Plan:
+    """A blocked product by as many copies as fill the shape, stacked in an order."""
+    grid = grid_of(atom, target, order)
+    if grid is None:
+        raise NoAnswer
+    return blocked_product(atom, grid)
+
+
+PRODUCT_PLANS: dict[str, Callable[..., Plan]] = {
+    "logical_product": logical_product,
+    "zipped_product": zipped_product,
+    "tiled_product": tiled_product,
+    "flat_product": flat_product,
+    "blocked_product": blocked_product,
+    "raked_product": raked_product,
+    "tile_to_shape": tile_to_shape,
+}

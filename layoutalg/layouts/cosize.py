@@ -1,0 +1,124 @@
+"""Cosize: the length of the smallest interval that holds 0 and every offset of a layout.
+
+Source: CUTLASS ``include/cute/layout.hpp`` (cosize).
+
+>>> layout = Layout((4, 2), (-1, 6))
+>>> reached = [0, *(layout(i) for i in range(8))]
+>>> cosize(layout) == max(reached) - min(reached) + 1 == 10
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
+from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.leaf import divides, need_int
+
+
+def cosize(layout: AnyLayout, mode: Mode = None) -> int:
+    """The length of the smallest interval that holds 0 and every offset: what to allocate.
+
+    For non-negative strides that is the largest offset plus one. For basis strides it is the product of such lengths
+    over the coordinate's modes.
+
+    Raises:
+        LayoutError: if the operand is no layout.
+
+    >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
+    (14, 8)
+    """
+    if type(layout) is not Layout or mode is not None:
+        layout = need_layout(layout, "cosize")
+        if mode is not None:
+            layout = at_path(layout, mode, "cosize")
+        if isinstance(layout, ComposedLayout):
+            return _cosize_composed(layout)
+    shape = layout.shape
+    if type(shape) is tuple:
+        reach = _reach(shape, layout.stride)
+        if reach is not None:
+            return 1 + reach  # type: ignore[no-any-return]
+    spans: dict[Any, int] = {}
+    for extent, stride in zip(flatten_tuple(shape), flatten_tuple(layout.stride), strict=True):
+        path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
+        spans[path] = spans.get(path, 0) + abs(step) * (extent - 1)
+    result = 1
+    for span in spans.values():
+        result *= span + 1
+    return result
+
+
+def _reach(shape: Any, stride: Any) -> Any:
+    """The sum of the steps to the ends of all modes; None where a stride is no number."""
+    total = 0
+    for s, d in zip(shape, stride):  # noqa: B905  # congruent, and saying it again costs a tenth
+        if type(d) is int:
+            total += (s - 1) * d if d >= 0 else (1 - s) * d
+        elif type(d) is tuple:
+            below = _reach(s, d)
+            if below is None:
+                return None
+            total += below
+        else:
+            return None
+    return total
+
+
+#: How many offsets of a composed layout are enumerated to find the largest.
+_MOST_OFFSETS = 1 << 24
+#: Up to how many of them plain Python is done before numpy is loaded.
+_FEW = 1 << 12
+
+
+def _cosize_composed(layout: ComposedLayout) -> int:
+    """:func:`cosize` where something is applied after a layout, so that the largest offset has no closed form."""
+    swizzle, inner = layout.outer, layout.inner
+    if isinstance(swizzle, Swizzle) and isinstance(inner, Layout) and layout.offset == 0 and _is_compact(inner):
+        block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+        if divides(block, size(inner)):
+            return size(inner)  # the swizzle permutes each block within itself
+    if need_int(size(inner), "cosize: the size of a composed layout") > _MOST_OFFSETS:
+        raise LayoutError(
+            f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
+            f"{size(inner)}; layout = {layout}"
+        )
+    low, high = _ends(layout)
+    return max(high, 0) - min(low, 0) + 1
+
+
+def _ends(layout: ComposedLayout) -> tuple[int, int]:
+    """The lowest and the highest offset: by numpy where there are many; a browser has none."""
+    from importlib.util import find_spec  # a plain layout needs none of what counts offsets
+
+    from layoutalg.layouts.offsets import offset_table, offsets
+
+    if need_int(size(layout), "cosize: the size of a composed layout") > _FEW and find_spec("numpy") is not None:
+        image = offsets(layout)
+        return int(image.min(initial=0)), int(image.max(initial=0))
+    table = offset_table(layout)
+    if not isinstance(table, list):
+        return table, table
+    while table and isinstance(table[0], list):
+        table = [one for row in table for one in row]
+    return min(table, default=0), max(table, default=0)
+
+
+def _is_compact(layout: Layout) -> bool:
+    """Whether the offsets are exactly 0 .. size-1, each once."""
+    filled = 1
+    strides = flatten_tuple(layout.stride)
+    if any(isinstance(stride, ScaledBasis) for stride in strides):
+        return False
+    for d, s in sorted(zip(strides, flatten_tuple(layout.shape), strict=True)):
+        if s != 1:
+            if d != filled:
+                return False
+            filled *= s
+    return True

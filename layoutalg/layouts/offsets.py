@@ -1,0 +1,279 @@
+"""Whole layouts at once: all offsets of a layout as a numpy array.
+
+Law: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes. numpy is imported when a function is called, so
+that the algebra itself runs without it.
+
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
+>>> all(offsets(tile)[i, j] == tile(i, j) for i in range(8) for j in range(8))
+True
+
+Whole layouts at once in plain Python: all offsets of a layout as nested lists.
+
+Law: ``offset_table(L)`` is ``offsets(L).tolist()``, the same numbers without numpy: sooner for a layout of some
+thousand elements than numpy is imported, and later for one of a million.
+
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
+>>> offset_table(tile) == [[tile(i, j) for j in range(8)] for i in range(8)]
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from layoutalg.errors import LayoutError
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, need_integer_strides
+from layoutalg.layouts.modes import AnyLayout, need_layout
+from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import flatten_tuple, product, safe_text
+from layoutalg.tuples.leaf import LIMIT, need_int
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+
+
+from layoutalg.layouts.composed import apply
+
+
+def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """The offset of every coordinate of a layout.
+
+    Args:
+        layout: a layout, plain or composed, with integer strides.
+        dtype: the integer type of the result. Default: the narrower of int32 and int64 that holds every offset and
+            every intermediate one.
+
+    Returns:
+        An array with one axis for each top-level mode, in the unit of the layout's offsets.
+
+    Raises:
+        LayoutError: for basis strides and symbols, if the dtype is no integer type or cannot hold the offsets, or if
+            the array would exceed 2**40 elements.
+
+    >>> from layoutalg import Layout
+    >>> offsets(Layout((2, (2, 2)), (4, (1, 8)))).tolist()
+    [[0, 1, 8, 9], [4, 5, 12, 13]]
+    """
+    import numpy as np
+
+    need_layout(layout, "offsets")
+    total = need_int(product(layout.shape), "offsets: the size")
+    if total > 1 << 40:
+        raise LayoutError(f"offsets: the layout must have at most 2**40 elements, found {total}; layout = {layout}")
+    low, high = bounds(layout)
+    if dtype is None:
+        chosen = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
+    else:
+        chosen = _integer_type(dtype)
+        limits = np.iinfo(chosen)
+        if low < limits.min or high > limits.max:
+            raise LayoutError(f"offsets: {chosen} must hold offsets from {low} to {high}; layout = {layout}")
+    return _evaluate(layout, chosen)
+
+
+def _integer_type(dtype: Any) -> np.dtype[Any]:
+    import numpy as np
+
+    try:
+        chosen: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError):
+        chosen = np.dtype(object)
+    if chosen.kind not in "iu":
+        raise LayoutError(f"offsets: dtype must be an integer type, found {safe_text(dtype)}")
+    return chosen
+
+
+def bounds(layout: AnyLayout) -> tuple[int, int]:
+    """An interval that holds every offset of a layout and of every step of computing it.
+
+    Raises:
+        LayoutError: if it exceeds 64 bits.
+    """
+    if isinstance(layout, Layout):
+        low = high = 0
+        for s, d in integer_leaves(layout):
+            low += min(0, (s - 1) * d)
+            high += max(0, (s - 1) * d)
+    else:
+        low, high = bounds(layout.inner)
+        shift = need_int(layout.offset, "offsets: an offset")
+        inside = min(0, low, low + shift), max(0, high, high + shift)
+        outside = _image_bounds(layout.outer, low + shift, high + shift)
+        low, high = min(inside[0], outside[0]), max(inside[1], outside[1])
+    if low < -LIMIT or high > LIMIT:
+        raise LayoutError(f"offsets: every offset must fit 64 bits, found up to {max(-low, high)}; layout = {layout}")
+    return low, high
+
+
+def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[int, int]:
+    """An interval that holds the image of an interval under a swizzle or an extended layout, and every step to it."""
+    if isinstance(function, Swizzle):
+        changing = (1 << function.target_mask.bit_length()) - 1  # the highest bit that changes, and all below it
+        return (low & ~changing), (high | changing)
+    if isinstance(function, ComposedLayout):
+        first = _image_bounds(function.inner, low, high)
+        shift = need_int(function.offset, "offsets: an offset")
+        last = _image_bounds(function.outer, first[0] + shift, first[1] + shift)
+        return min(first[0], shift, last[0]), max(first[1], shift, last[1])
+    leaves = integer_leaves(function)
+    reach = sum(abs(d) * (s - 1) for s, d in leaves[:-1])
+    turns = max(abs(low), abs(high)) // max(1, product(tuple(s for s, _ in leaves[:-1])))
+    reach += abs(leaves[-1][1]) * turns if leaves else 0
+    return min(low, -reach), max(-low, high, reach)  # a number below 0 is turned around first
+
+
+def integer_leaves(layout: Layout) -> list[tuple[int, int]]:
+    """The flat extents and strides of a layout, as numbers."""
+    need_integer_strides(layout, "offsets")
+    what = "offsets: an extent or stride"
+    pairs = zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True)
+    return [(need_int(s, what), need_int(d, what)) for s, d in pairs]
+
+
+def _evaluate(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
+    if isinstance(layout, ComposedLayout):
+        values = _evaluate(layout.inner, dtype)
+        if layout.offset:
+            values += dtype.type(layout.offset)
+        return _applied(layout.outer, values)
+    import numpy as np
+
+    modes = list(layout) if type(layout.shape) is tuple else [layout]
+    axes = [_axis(mode, dtype) for mode in modes]
+    # Outer sums of one-dimensional axes, the last two modes first: numpy writes its memory in order, and needs nothing
+    # besides the result and one array of the modes after the first.
+    if not axes:
+        return np.zeros((), dtype=dtype)
+    result = axes[0] if len(axes) == 1 else np.add.outer(axes[-2], axes[-1])
+    for axis in reversed(axes[:-2]):
+        result = np.add.outer(axis, result)
+    return result
+
+
+def _axis(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The offsets of one mode by its index."""
+    import numpy as np
+
+    axis = np.zeros(1, dtype=dtype)
+    for s, d in integer_leaves(mode):
+        # The first leaf runs fastest: each later one repeats what is there, further on.
+        steps = np.arange(s, dtype=dtype) * dtype.type(d if s > 1 else 0)
+        axis = np.add.outer(steps, axis).reshape(-1)
+    return axis
+
+
+def _applied(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any]:
+    """Apply a swizzle or an extended layout to an array of offsets, in place where that is possible."""
+    if isinstance(function, Swizzle):
+        return _swizzled(function, values)
+    if isinstance(function, ComposedLayout):
+        inner = _applied(function.inner, values)
+        inner += inner.dtype.type(function.offset)
+        return _applied(function.outer, inner)
+    import numpy as np
+
+    leaves = integer_leaves(function)
+    kind, largest = values.dtype.type, np.iinfo(values.dtype).max
+    rest = np.abs(values)
+    result = np.zeros_like(values)
+    for s, d in leaves[:-1]:
+        # An extent beyond all numbers of the type leaves nothing to the next one; a stride that nothing takes may be
+        # beyond them too.
+        rest, digit = np.divmod(rest, kind(s)) if s <= largest else (np.zeros_like(rest), rest)
+        if digit.any():
+            result += digit * kind(d)
+    if leaves and rest.any():
+        result += rest * kind(leaves[-1][1])
+    return np.where(values < 0, -result, result)
+
+
+def _swizzled(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
+    """Apply a swizzle to an array of offsets, in place."""
+    kind, width = values.dtype.type, values.dtype.itemsize * 8
+    if not function.bits or (values.dtype.kind == "u" and function.shift >= width):
+        return values
+    if function.shift >= 0:
+        # Moved first and masked then: bits above those of the type are copies of the sign, and so move in.
+        moved = values >> kind(min(function.shift, width - 1))
+        moved &= kind(function.target_mask)
+    else:
+        moved = values & kind(function.source_mask)
+        moved <<= kind(-function.shift)
+    values ^= moved
+    return values
+
+
+#: The most elements of a table.
+_MOST = 1 << 24
+
+
+def offset_table(layout: AnyLayout) -> Any:
+    """The offset of every coordinate of a layout, one level of lists for each top-level mode.
+
+    Args:
+        layout: a layout, plain or composed, with integer strides.
+
+    Returns:
+        ``table[c0][c1]...``: integers, in the unit of the layout's offsets; for a layout of one leaf a list, for one
+        without modes an integer.
+
+    Raises:
+        LayoutError: for basis strides and symbols, for offsets beyond 64 bits, or for more than 2**24 elements.
+
+    >>> from layoutalg import Layout
+    >>> offset_table(Layout((2, (2, 2)), (4, (1, 8))))
+    [[0, 1, 8, 9], [4, 5, 12, 13]]
+    """
+    need_layout(layout, "offset_table")
+    total = need_int(product(layout.shape), "offset_table: the size")
+    if total > _MOST:
+        raise LayoutError(
+            f"offset_table: the layout must have at most 2**24 elements, found {total}; layout = {layout}"
+        )
+    bounds(layout)  # refuses what has no integer offsets, as offsets() does
+    return _evaluated(layout)
+
+
+def _evaluated(layout: AnyLayout) -> Any:
+    if isinstance(layout, ComposedLayout):
+        shift = need_int(layout.offset, "offset_table: an offset")
+        return _offset_table_applied(layout.outer, shift, _evaluated(layout.inner))
+    modes = list(layout) if type(layout.shape) is tuple else [layout]
+    return _sums([_offset_table_axis(mode) for mode in modes], 0)
+
+
+def _offset_table_axis(mode: Layout) -> list[int]:
+    """The offsets of one mode by its index: the first leaf runs fastest."""
+    axis = [0]
+    for s, d in integer_leaves(mode):
+        axis = [step * d + one for step in range(s) for one in axis]
+    return axis
+
+
+def _sums(axes: list[list[int]], start: int) -> Any:
+    if not axes:
+        return start
+    if len(axes) == 1:
+        return [start + one for one in axes[0]]
+    return [_sums(axes[1:], start + one) for one in axes[0]]
+
+
+def _offset_table_applied(function: Swizzle | AnyLayout, shift: int, table: Any) -> Any:
+    """A swizzle or an extended layout of every number of a table, each moved first."""
+    if not isinstance(table, list):
+        return apply(function, table + shift)
+    if table and isinstance(table[0], list):
+        return [_offset_table_applied(function, shift, row) for row in table]
+    if not isinstance(function, Swizzle):
+        return [apply(function, one + shift) for one in table]
+    if not function.bits:
+        return [one + shift for one in table]
+    mask, by = function.source_mask, function.shift
+    moved = [one + shift for one in table]
+    if by >= 0:
+        return [one ^ ((one & mask) >> by) for one in moved]
+    return [one ^ ((one & mask) << -by) for one in moved]

@@ -1,0 +1,43 @@
+"""The story of a kernel, against what its source says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from kernels import kernels
+
+from descriptors.check.story import explain_ptx
+
+PRODUCTS = [name for name in kernels() if name.startswith("product_")]
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_product_reads_the_tiles_of_its_source(name: str) -> None:
+    found = re.match(r"product_(\w+)_(\d+)x(\d+)x(\d+)_(n[nt])_sm(\d+)", name)
+    assert found is not None
+    m, n, k = map(int, found.groups()[1:4])
+    (kernel,) = explain_ptx(kernels()[name]).kernels
+    for one in kernel.accumulations:
+        assert one.shape[2] * len(one.lines) == k
+        assert m % one.shape[0] == 0 and n % one.shape[1] == 0
+    major = "K-major" if found[5] == "nt" else "MN-major"
+    assert all(major in one.operands[1] for one in kernel.accumulations)
+    assert any(one.in_loop for one in kernel.accumulations)
+    if found[6] == "90":
+        assert kernel.in_flight == 2
+    else:
+        # An accumulator of 32 bits has a column for each of N in each 128 rows of M, the whole a power of two.
+        assert kernel.columns == (max(32, n * max(1, m // 128)),)
+
+
+def test_attention_has_its_second_left_side_in_registers_or_tensor_memory() -> None:
+    for target, place in (("sm90", "A in registers"), ("sm100", "A in tensor memory")):
+        (kernel,) = explain_ptx(kernels()[f"attention_128x64x64_{target}"]).kernels
+        assert any(one.operands[0] == place for one in kernel.accumulations)
+        assert any("shared memory" in one.operands[0] for one in kernel.accumulations)
+
+
+def test_scale_factors_have_their_kind() -> None:
+    (kernel,) = explain_ptx(kernels()["scaled_e2m1_64_sm100"]).kernels
+    assert all("kind::mxf4" in one.opcode and one.shape[2] == 64 for one in kernel.accumulations)

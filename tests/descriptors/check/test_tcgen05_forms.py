@@ -1,0 +1,68 @@
+"""Forms of tcgen05 against the assembler's verdicts: what is accepted has no finding, what is refused has one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from places import VECTORS
+
+from descriptors.check.inspect import check_ptx
+
+CASES = json.loads((VECTORS / "protocol_ptxas.json").read_text(encoding="utf-8"))["tcgen05"]
+
+
+def forms(body: str, target: str = "sm_100a", version: str = "8.8") -> list[str]:
+    """What is found about the form of each instruction: the rule, and what was found."""
+    text = f".version {version}\n.target {target}\n.entry k() {{\n {body}\n ret;\n}}\n"
+    return [f"{one.rule.name}: {one.found}" for one in check_ptx(text).errors if one.rule.name.startswith("form-")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["case"]))
+def test_a_form_is_taken_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
+    told = forms(case["body"], case["target"], case["version"])
+    assert {not told} == {found["accepted"] for found in case["ptxas"].values()}, told
+
+
+def test_the_record_has_forms_of_either_verdict() -> None:
+    accepted = sum(case["ptxas"]["13.5"]["accepted"] for case in CASES)
+    assert 25 <= accepted <= len(CASES) - 25
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {a,b,c}, [t];", "form-registers: found 3; .32x32b.x2 has 2"),
+        ("tcgen05.ld.sync.aligned.32x32b.x3.b32 {a,b,c}, [t];", "form-shape: found .32x32b.x3"),
+        ("tcgen05.st.sync.aligned.16x32bx2.x1.b32 [t], 1, {a, b};", "form-registers: found 2; .16x32bx2.x1 has 1"),
+        ("tcgen05.frob;", "form-qualifier: found tcgen05.frob"),
+        ("tcgen05.wait::mma.sync.aligned;", "form-qualifier: found .wait::mma"),
+        ("tcgen05.fence::all;", "form-qualifier: found .fence::all"),
+        ("tcgen05.alloc.sync.aligned.b32 [s], 32;", "form-qualifier: found no .cta_group::1 or .cta_group::2"),
+        ("tcgen05.commit.cta_group::1.b64 [m];", "form-qualifier: found no .mbarrier::arrive::one"),
+        (
+            "tcgen05.mma.cta_group::1.kind::f64 [t], x, y, i, p;",
+            "form-qualifier: found .kind::f64",
+        ),
+        (
+            "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [t], x, y, i, [s], [u], p;",
+            "form-qualifier: found scale vector none; kind mxf4nvf4 has 2X, 4X, block16, block32",
+        ),
+        (
+            "tcgen05.mma.cta_group::1.kind::f16.collector::b0::fill [t], x, y, i, p;",
+            "form-qualifier: found .collector::b0::fill",
+        ),
+        ("tcgen05.mma.cta_group::1.kind::f16 [t], x, y, i, 1;", "form-operands: found no predicate for enable-input-d"),
+    ],
+)
+def test_what_is_wrong_is_told(body: str, told: str) -> None:
+    assert told in forms(body)
+
+
+def test_targets_of_a_family_have_less() -> None:
+    assert forms("tcgen05.shift.cta_group::1.down [t];", "sm_100f")[0].startswith("form-target")
+    assert forms("tcgen05.mma.cta_group::1.kind::i8 [t], x, y, i, p;", "sm_103a")[0].startswith("form-target")
+    scaled = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.{} [t], x, y, i, [s], [u], p;"
+    assert forms(scaled.format("scale_vec::2X"), "sm_100f")[0].startswith("form-target")
+    assert forms(scaled.format("block32"), "sm_100f") == []

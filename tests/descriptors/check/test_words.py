@@ -1,0 +1,87 @@
+"""Words of kernels: every word that derive makes is taken, a changed field is told, and advances go together."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from descriptors import derive
+from descriptors.check.kernel_words import START_FREE, Operand, Step, advance_findings, distance, smem_findings
+from descriptors.check.known import Known
+
+WORD = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
+
+
+def operand(offset: int, word: int = WORD, matrix: Literal["A", "B"] = "A", base: str = "r") -> Operand:
+    return Operand(matrix, "sm100", "bf16", "K", (128, 16), Known(word & START_FREE, START_FREE, base, offset))
+
+
+@pytest.mark.parametrize("arch", ["sm90", "sm100"])
+@pytest.mark.parametrize("major", ["K", "MN"])
+@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
+def test_a_derived_word_is_taken(
+    arch: Literal["sm90", "sm100"], major: Literal["K", "MN"], swizzle: Literal["none", "32B", "64B", "128B"]
+) -> None:
+    word = derive((64, 64), "bf16", major, swizzle, (64, 16), arch=arch).descriptor.encode()
+    known = Known(word & START_FREE, START_FREE)
+    assert list(smem_findings(Operand("A", arch, "bf16", major, (64, 16), known))) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        (WORD & ~(0x3FFF << 32), "word-smem"),
+        (WORD ^ 1 << 61 ^ 1 << 62, "word-suspect"),
+        (WORD ^ 1 << 53, "word-unused-bits"),
+        (WORD ^ 1 << 46, "word-version"),
+        (WORD & ~(0x3FFF << 32) | 16 << 32, "word-smem"),
+    ],
+)
+def test_a_changed_field_is_told(changed: int, rule: str) -> None:
+    assert rule in {name for name, _ in smem_findings(operand(0, changed))}
+
+
+def test_what_is_not_known_is_not_judged() -> None:
+    unknown = Operand("A", "sm100", "bf16", "K", (128, 16), Known(0, START_FREE & ~(1 << 40)))
+    assert not unknown.resolved and list(smem_findings(unknown)) == []
+
+
+def chain(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[int, str]]:
+    steps = [Step(i, (operand(x), operand(y, matrix="B", base="s"))) for i, (x, y) in enumerate(zip(a, b, strict=True))]
+    return [(index, rule) for index, rule, _ in advance_findings(steps)]
+
+
+def test_advances_of_whole_k_blocks_go_together() -> None:
+    assert chain((0, 2, 4, 6), (0, 2, 4, 6)) == []
+    assert chain((0, 2, 4, 6, 512, 514), (0, 2, 4, 6, 1024, 1026)) == []  # the next row of atoms
+
+
+def test_advances_that_do_not_are_told() -> None:
+    assert chain((0, 2, 5, 6), (0, 2, 4, 6)) == [(2, "word-advance")]
+    assert chain((0, 2, 4, 6), (0, 2, 6, 4)) == [(2, "word-advance"), (3, "word-advance")]
+    assert chain((0, 2, 2), (0, 2, 2)) == [(2, "word-repeated")]
+
+
+def test_quirk_an_advance_counted_in_bytes_is_sixteen_times_too_far() -> None:
+    """Four K blocks of 32 bytes: 2 units of 16 bytes each; 32 units begin in the fourth row of another 8 rows."""
+    assert chain((0, 2, 4, 6), (0, 2, 4, 6)) == []
+    assert chain((0, 32), (0, 32)) == [(1, "word-suspect"), (1, "word-suspect")]
+    steps = [Step(i, (operand(by),)) for i, by in enumerate((0, 32, 64))]
+    (found,) = [found for _, _, found in advance_findings(steps)]
+    assert found == "found A moved by 512 bytes, to row 4 of a pattern of 8; the word counts in 16 bytes, 32 of them"
+
+
+def test_another_field_in_one_accumulation_is_told() -> None:
+    steps = [Step(0, (operand(0),)), Step(1, (operand(2, WORD ^ 1 << 33),))]
+    assert [found for _, _, found in advance_findings(steps)] == [
+        "found A with another stride_byte_offset than the instruction before it"
+    ]
+
+
+def test_distances_are_known_from_a_base_or_from_constants() -> None:
+    assert distance(operand(0), operand(6)) == 6
+    assert distance(operand(0), operand(6, base="other")) is None
+    whole = (1 << 64) - 1
+    one, two = (Operand("A", "sm90", "f16", "K", (64, 16), Known(n, whole)) for n in (64, 66))
+    assert distance(one, two) == 2

@@ -1,0 +1,268 @@
+"""The commands `decode`, `read`, `diff`, `candidates`: what they print, their JSON, and one line for every mistake."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from descriptors import derive
+from descriptors.cli import words
+from descriptors.cli import words as debug
+from descriptors.cli.command import COMMANDS, main
+from descriptors.smem.proof.read_model import read_addresses
+
+COMMANDS_OF = {**dict.fromkeys(words.commands, "words"), **dict.fromkeys(debug.commands, "debug")}
+GOLDEN = "0x4000404000010000"
+BF16_K = ["--dtype", "bf16", "--major", "K"]
+SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    """The standard output of a command that ends as expected."""
+    capsys.readouterr()
+    assert main(arguments) == status
+    told = capsys.readouterr()
+    assert told.err == "" or status == 2
+    return told.out if status != 2 else told.err
+
+
+def test_every_command_is_registered_and_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, module in COMMANDS_OF.items():
+        assert command.name is not None
+        assert COMMANDS[command.name][0] == f"descriptors.cli.operands.{module}"
+        told = run(capsys, command.name, "--help")
+        assert f"descriptors {command.name} " in told
+        assert "--json" in told
+
+
+def test_the_examples_of_the_help_run(capsys: pytest.CaptureFixture[str]) -> None:
+    import shlex
+
+    for command in COMMANDS_OF:
+        lines = (command.help or "").split("\b\n", 1)[1].split("\n\n", 1)[0].splitlines()
+        assert len(lines) >= 2
+        for line in lines:
+            name, *arguments = shlex.split(line)
+            assert name == "descriptors"
+            capsys.readouterr()
+            assert main(arguments) in ((0, 1) if command.name == "diff" else (0,)), line
+            assert capsys.readouterr().err == ""
+
+
+def test_decode_tells_every_field_and_its_json_holds_them(capsys: pytest.CaptureFixture[str]) -> None:
+    told = run(capsys, "decode", GOLDEN, *BF16_K)
+    assert told.splitlines()[0] == f"{GOLDEN}: sm100 shared-memory descriptor of an operand: bf16 K-major"
+    assert "swizzle              [61,64)        128B         code 2" in told
+    record = json.loads(run(capsys, "decode", "0x0010000002001000", "--arch", "sm90", "--json"))
+    assert record["fields"] == {
+        "start_address": 65536,
+        "leading_byte_offset": 8192,
+        "stride_byte_offset": 0,
+        "base_offset": 0,
+        "swizzle": "none",
+    }
+    assert record["unknown_bits"] == "0x0010000000000000"
+    assert [warning["kind"] for warning in record["warnings"]] == ["unknown-bits", "repeated-rows"]
+
+
+def test_a_word_may_be_decimal_or_hexadecimal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "decode", GOLDEN) == run(capsys, "decode", str(int(GOLDEN, 16)))
+    assert run(capsys, "decode", "0X10") == run(capsys, "decode", "16") == run(capsys, "decode", "016")
+
+
+def test_read_shows_the_address_of_every_16_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    told = run(capsys, "read", GOLDEN, *BF16_K, "--shape", "16x16").splitlines()
+    assert told[0] == "read model: documented, not measured on a Blackwell GPU"
+    assert told[1].split() == ["mn", "\\", "k", "0", "8"]
+    assert told[2].split() == ["0", "0x0", "0x10"]
+    assert told[3].split() == ["1", "0x90", "0x80"]
+    assert told[-2] == "a cell is the byte address of 16 bytes, 8 elements along k"
+    assert told[-1] == "note: sm100 is assumed, by the version bits [46,49) of the word, 1"
+    assert len(told) == 2 + 16 + 2
+    along_mn = run(capsys, "read", "0x8000002001000000", "--arch", "sm90", "--dtype", "f16", "--major", "MN",
+                   "--shape", "64x16").splitlines()  # fmt: skip
+    assert along_mn[0] == "read model: measured on a Hopper GPU"
+    assert along_mn[1].split() == ["k", "\\", "mn", *map(str, range(0, 64, 8))]
+    assert along_mn[3].split()[:5] == ["1", "0x40", "0x50", "0x60", "0x70"]
+
+
+def test_read_leaves_rows_and_columns_out_unless_it_is_asked_for_all(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [GOLDEN, *BF16_K, "--shape", "64x256"]
+    told = run(capsys, "read", *options)
+    assert "32 more rows and 16 more columns: --all shows them" in told
+    assert len(run(capsys, "read", *options, "--all").splitlines()) == len(told.splitlines()) + 32 - 1
+
+
+def test_the_json_of_read_holds_every_address(capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads(run(capsys, "read", GOLDEN, *BF16_K, "--shape", "64x16", "--json"))
+    expected = read_addresses(int(GOLDEN, 16), arch="sm100", dtype="bf16", major="K", shape=(64, 16))
+    assert record["addresses"] == expected.tolist()
+    assert (record["unit"], record["shape"]) == ("byte", [64, 16])
+    packed = json.loads(run(capsys, "read", GOLDEN, "--dtype", "e2m1", "--major", "K", "--shape", "8x64", "--json"))
+    assert packed["unit"] == "bit"
+    assert packed["addresses"][0][:3] == [0, 4, 8]
+
+
+def test_diff_ends_with_0_for_the_same_and_1_for_different(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [SW128, "--arch", "sm90", *BF16_K]
+    assert run(capsys, "diff", "0x4000004000010000", *options).startswith("same: ")
+    told = run(capsys, "diff", "0x4000002000010000", *options, status=1)
+    assert told.splitlines()[0] == "different: 896 of 1024 elements are read from elsewhere"
+    assert "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024" in told
+    record = json.loads(run(capsys, "diff", "0x4000002000010000", *options, "--json", status=1))
+    assert (record["same"], record["differing"], record["right_word"]) == (False, 896, "0x4000004000010000")
+    assert record["changes"] == [{"field": "stride_byte_offset", "found": 512, "right": 1024}]
+    assert record["mismatches"][0] == {"coordinate": [8, 0], "unit": "byte", "expected": 1024, "found": 576}
+
+
+def test_diff_finds_the_subtile_of_a_tile_at_an_address(capsys: pytest.CaptureFixture[str]) -> None:
+    d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    table: Any = d.words(0x800)
+    options = [str(d.smem_tile), *BF16_K, "--shape", "64x16", "--base", "0x800"]
+    run(capsys, "diff", hex(table[1][5]), *options, "--subtile", "1,5")
+    run(capsys, "diff", hex(table[1][5]), *options, "--subtile", "1,4", status=1)
+
+
+def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) -> None:
+    told = run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--arch", "sm90").splitlines()
+    assert told[0] == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
+    assert len(told) == 10
+    assert all(": no; " in line for line in told[1:])
+    records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))["candidates"]
+    assert [record["fits"] for record in records] == [True] + [False] * 9
+    assert (records[0]["layout"], records[0]["word"]) == (SW128, GOLDEN)
+    assert records[0]["dont_care"] == ["leading_byte_offset"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decode"],
+        ["decode", "word"],
+        ["decode", "0x"],
+        ["decode", "0x1ffffffffffffffff"],
+        ["decode", "9" * 5000],
+        ["decode", GOLDEN, "--arch", "sm80"],
+        ["decode", GOLDEN, "--dtype", "bf17"],
+        ["decode", GOLDEN, "--shape", "64"],
+        ["decode", GOLDEN, "--shape", "64xx16"],
+        ["read", GOLDEN],
+        ["read", GOLDEN, *BF16_K],
+        ["read", GOLDEN, *BF16_K, "--shape", "64"],
+        ["read", GOLDEN, *BF16_K, "--shape", "65536x65536"],
+        ["read", GOLDEN, *BF16_K, "--shape", "0x16"],
+        ["read", "0x10", *BF16_K, "--shape", "64x16", "--arch", "sm100"],
+        ["diff", GOLDEN],
+        ["diff", GOLDEN, "(64,16", *BF16_K],
+        ["diff", GOLDEN, "64:1", *BF16_K],
+        ["diff", GOLDEN, "S<9,9,9> o 0 o (64,16):(64,1)", *BF16_K],
+        ["diff", GOLDEN, SW128, *BF16_K, "--base", "one"],
+        ["diff", GOLDEN, SW128, *BF16_K, "--base", "8"],
+        ["diff", GOLDEN, SW128, *BF16_K, "--subtile", "9,9"],
+        ["diff", GOLDEN, SW128, *BF16_K, "--unit", "furlongs"],
+        ["candidates", "(64,16):(64,1)"],
+        ["candidates", "", "--dtype", "bf16"],
+        ["candidates", "(0@0,16):(64,1)", "--dtype", "bf16"],
+        ["candidates", "(64,16):(1@0,1@1)", "--dtype", "bf16"],
+        ["candidates", "(64,16):(-64,1)", "--dtype", "bf16", "--shape", "128x16"],
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    told = run(capsys, *arguments, status=2)
+    assert told.startswith("descriptors: ")
+    assert told.count("\n") == 1
+    assert len(told) < 600
+
+
+layouts = st.one_of(
+    st.text("()0123456789,:So<> -_@", max_size=40),
+    st.builds(
+        "S<{},{},3> o {} o ({},{}):({},{})".format,
+        *(st.integers(*pair) for pair in ((0, 3), (2, 5), (0, 64), (1, 64), (1, 64), (-4, 128), (-4, 128))),
+    ),
+    st.builds(
+        "({},({},2)):({},({},64))".format, *(st.integers(*pair) for pair in ((1, 64), (1, 64), (0, 128), (0, 128)))
+    ),
+)
+
+
+@given(
+    word=st.one_of(st.integers(0, 2**64 - 1).map(hex), st.just(GOLDEN), st.text(max_size=12)),
+    layout=layouts,
+    dtype=st.sampled_from(["bf16", "tf32", "e4m3", "e2m1", "e2m3"]),
+    major=st.sampled_from(["K", "MN"]),
+    arch=st.sampled_from(["sm90", "sm100"]),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_asked_the_answer_is_an_answer_or_one_line(
+    capsys: pytest.CaptureFixture[str], word: str, layout: str, dtype: str, major: str, arch: str
+) -> None:
+    options = ["--dtype", dtype, "--major", major, "--arch", arch]
+    for arguments, statuses in (
+        (["diff", *options, "--", word, layout], (0, 1, 2)),
+        (["candidates", *options[:2], *options[4:], "--", layout], (0, 2)),
+        (["decode", *options, "--", word], (0, 2)),
+    ):
+        capsys.readouterr()
+        status = main(arguments)
+        told = capsys.readouterr()
+        assert status in statuses, told
+        assert told.err.count("\n") == (status == 2)
+        assert bool(told.out) is (status != 2)
+
+
+@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
+@pytest.mark.parametrize("major", ["K", "MN"])
+def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
+    major: Any, swizzle: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    d = derive((128, 64, 3), "bf16", major, swizzle, (64, 16), order=(1, 0, 2), arch="sm90")
+    tile = ["--tile", "128x64", "--stages", "3", "--order", "1,0,2", "--swizzle", swizzle, "--mma", "64x16"]
+    layout, reads = [str(d.smem_tile)], ["--dtype", "bf16", "--major", major, "--arch", "sm90"]
+    word = hex(d.words()[1][2][1])  # type: ignore[index]
+    for command in (
+        ["diff", word, *reads, "--subtile", "1,2,1"],
+        ["candidates", "--dtype", "bf16", "--arch", "sm90", "--json"],
+    ):
+        by_tile = [*tile, *([] if "--major" in command else ["--major", major])]
+        told = run(capsys, *command, *by_tile)
+        assert told == run(capsys, *command, *layout, "--shape", "64x16")
+    operand = run(capsys, "match", "--dtype", "bf16", "--major", major, *tile)
+    assert f"SBO        {d.descriptor.stride_byte_offset} bytes" in operand
+    read = run(capsys, "read", *reads, *tile)
+    assert read == run(capsys, "read", hex(d.words()[0][0][0]), *reads, "--shape", "64x16")  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ([*BF16_K], "give either LAYOUT or --tile, found neither"),
+        ([SW128, "--tile", "64x16", *BF16_K], "give either LAYOUT or --tile, found both"),
+        ([SW128, "--swizzle", "128B", *BF16_K], "--swizzle goes only with --tile"),
+        ([SW128, "--order", "0,1", *BF16_K], "--order goes only with --tile"),
+        ([SW128, "--stages", "2", *BF16_K], "--stages goes only with --tile"),
+        (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "give the stages once"),
+        (["--tile", "64x24", "--swizzle", "32B", "--mma", "64x16", *BF16_K], "must be a multiple of"),
+    ],
+)
+def test_a_tile_is_asked_about_whole_and_instead_of_a_layout(
+    line: list[str], refusal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refusal in run(capsys, "diff", GOLDEN, *line, status=2)
+
+
+def test_decode_compares_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    met = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "stride_byte_offset=0x400")
+    assert met.splitlines()[-2:] == ["as expected: swizzle 128B", "as expected: stride_byte_offset 1024"]
+    told = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "swizzle=64B", status=1)
+    assert told.splitlines()[-1] == "not as expected: swizzle must be 64B, is 128B"
+    record = json.loads(run(capsys, "decode", GOLDEN, "--expect", "stride_byte_offset=512", "--json", status=1))
+    assert record["expected"] == [{"field": "stride_byte_offset", "expected": 512, "found": 1024, "met": False}]
+    assert "expected" not in json.loads(run(capsys, "decode", GOLDEN, "--json"))
+    assert "swizzle must be one of" in run(capsys, "decode", GOLDEN, "--expect", "63B", status=2)
+    assert "must be a number" in run(capsys, "decode", GOLDEN, "--expect", "version=one", status=2)
+    assert "a field must be one of" in run(capsys, "decode", GOLDEN, "--expect", "start=1", status=2)

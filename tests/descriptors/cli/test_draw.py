@@ -1,0 +1,131 @@
+"""The command ``draw``: every kind in the terminal and in files; bad input is one line, and nothing half written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from descriptors.cli.command import main
+from descriptors.show.pictures.kinds import KINDS
+
+TILE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --arch sm100".split()
+LARGE = [*TILE[:6], *"--tile 8192x8192 --mma 64x16 --capacity none".split()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_told_written_and_recorded(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", kind, *TILE]) == 0
+    told = capsys.readouterr().out
+    assert "\x1b" not in told
+    for suffix in ("svg", "tex", "txt", "html"):
+        assert main(["draw", kind, *TILE, "-o", str(tmp_path / f"a.{suffix}")]) == 0
+        assert capsys.readouterr().out == f"wrote {tmp_path / f'a.{suffix}'}\n"
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg ")
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8").splitlines()[0][:20] == told.splitlines()[0][:20]
+    assert main(["draw", kind, *TILE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == kind
+
+
+def test_all_writes_every_kind_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", "all", *TILE, "-o", str(tmp_path / "new" / "folder")]) == 0
+    written = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
+    assert written == {*(f"{kind}.svg" for kind in KINDS), "tile_bank.svg", "index.html"}
+    assert "wrote 10 pictures" in capsys.readouterr().out
+
+
+def test_a_tile_that_no_box_fills_has_the_other_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["--dtype", "e3m2", "--major", "K", "--swizzle", "32B", "--tile", "192x96", "--mma", "64x32"]
+    assert main(["draw", "all", *tile, "-o", str(tmp_path)]) == 0
+    assert "left out boxes: tma: e3m2" in capsys.readouterr().out
+    assert not (tmp_path / "boxes.svg").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["word", "0x4000404000010000", "--dtype", "bf16", "--major", "K"],
+        ["word", "0x4000404000010000"],
+        ["word", *TILE, "--subtile", "1,3", "--base", "0x1000"],
+        ["diff", "0x4000402000010000", *TILE],
+        ["swizzle", "--swizzle", "64B"],
+        ["boxes", "--dtype", "bf16", "--major", "MN", "--swizzle", "64B", "--tile", "128x128x2", "--stage", "1"],
+        ["banks", *TILE, "--access", "(32,8):(1,128)", "--access-bytes", "16", "--number", "0"],
+        ["tile", *TILE, "--colour", "bank"],
+        ["levels", "--dtype", "bf16", "--swizzle", "128B", "--layout", "((8,8),64):((64,512),1)", "--mma", "64x16"],
+        ["chunks", "--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64", "--cp", "128x256b"],
+        ["advance", *TILE[:-2], "--stages", "3", "--stage", "2"],
+    ],
+)
+def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", *arguments]) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["shadow", *TILE], "'shadow' is not one of 'levels'"),
+        (["tile", *TILE, "--colour", "red"], "picture: colour must be one of order, bank, atom"),
+        (["levels", *TILE, "--colour", "bank"], "--colour goes only with tile"),
+        (["levels", *TILE, "--stage", "1"], "picture: the stage must be one of 1, found 1"),
+        (["levels", *TILE, "--subtile", "9,9"], "picture: mn of the subtile must be at most 1, found 9"),
+        (["levels", *TILE, "--subtile", "1"], "the subtile must be two numbers"),
+        (["levels", "0x1", *TILE], "a word goes only with word and diff"),
+        (["diff", *TILE], "diff needs the word to compare"),
+        (["all", *TILE], "all writes files"),
+        (["levels"], "--dtype is missing"),
+        (["swizzle"], "--swizzle is missing"),
+        (["levels", *TILE[:-4]], "--mma is missing"),
+        (["levels", *TILE, "-o", "a.png"], "a file's name must end in .svg, .tex, .txt, .html, found a.png"),
+        (["levels", *TILE, "-o", "nowhere/a.svg"], "nowhere/a.svg must be a file that can be written"),
+        (["banks", *TILE, "--access", "(32,8"], "notation"),
+        (["tile", *LARGE], "at most 65536 pieces"),
+        (["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"], "at most 16384 atoms"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["draw", *arguments]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.count("\n") == 1
+    assert message in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    assert main(["draw", "all", *TILE, "-o", str(taken)]) == 2
+    assert "must be a folder that can be made" in capsys.readouterr().err
+    assert taken.read_text() == "a file"
+
+
+def test_what_cannot_be_drawn_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    file.write_text("before")
+    assert (
+        main(
+            ["draw", "tile", *TILE[:6], "--tile", "8192x8192", "--mma", "64x16", "--capacity", "none", "-o", str(file)]
+        )
+        == 2
+    )
+    assert file.read_text() == "before"
+    assert os.listdir(tmp_path) == ["a.svg"]
+
+
+def test_derive_writes_a_picture_beside_its_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "levels.svg"
+    assert main(["derive", *TILE, "--draw", str(file)]) == 0
+    assert f"wrote {file}" in capsys.readouterr().out
+    assert "Four nested levels" in file.read_text(encoding="utf-8")
+    assert main(["derive", *TILE, "--draw", str(tmp_path / "a.gif")]) == 2

@@ -1,0 +1,82 @@
+"""The commands idesc and instructions: words, fields and tables, for a person and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from descriptors.cli.instructions import commands
+from descriptors.errors import DescriptorError
+from descriptors.smem.instructions import tables as shapes
+from descriptors.smem.instructions.idesc import idesc
+from descriptors.smem.instructions.rules import kind_row
+
+
+def run(*arguments: str) -> Any:
+    group = click.Group("descriptors", commands={str(command.name): command for command in commands})
+    return CliRunner().invoke(group, arguments)
+
+
+def test_the_command_builds_a_word_and_names_its_fields() -> None:
+    done = run("idesc", "--a", "bf16", "--m", "128", "--n", "256", "--b-major", "mn")
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[0] == "0x08410490  sm100 instruction descriptor of kind f16"
+    assert [line.split() for line in done.output.splitlines() if " n " in line] == [["[17,23)", "n", "256"]]
+
+
+def test_the_flags_of_the_command_are_those_of_the_function() -> None:
+    flags = ("--negate-a", "--negate-b", "--sparse", "--ws")
+    done = run("idesc", "--a", "f16", "--m", "32", "--n", "64", *flags, "--json")
+    assert done.exit_code == 0, done.output
+    same = idesc("f16", m=32, n=64, negate_a=True, negate_b=True, sparse=True, ws=True)
+    assert int(json.loads(done.output)["word"], 16) == same
+    saturated = run("idesc", "--a", "s8", "--m", "128", "--n", "64", "--saturate", "--json")
+    assert int(json.loads(saturated.output)["word"], 16) == idesc("s8", m=128, n=64, saturate=True)
+
+
+def test_the_command_reads_a_word_as_json() -> None:
+    record = json.loads(run("decode-idesc", "0x10401480", "--kind", "mxf4nvf4", "--json").output)
+    assert record["fields"]["m"] == 256 and record["fields"]["scale_dtype"] == "ue4m3"
+    assert record["unknown_bits"] == "0x00001000" and record["warnings"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--arch", "sm100", "--kind", "f16"), ("--arch", "sm90"), ("--kind", "mxf4nvf4")]
+)
+def test_the_command_shows_the_tables_and_every_row_in_json(arguments: tuple[str, ...]) -> None:
+    done = run("shapes", *arguments)
+    assert done.exit_code == 0, done.output
+    assert all(len(line) > 5 for line in done.output.splitlines())
+    record = json.loads(run("shapes", *arguments, "--json").output)
+    assert record.pop("schema") == 1 and record["SHAPES"]
+    assert all(row["source"] for rows in record.values() for row in rows)
+
+
+@pytest.mark.parametrize("kind", [row.kind for row in shapes.KINDS if row.arch == "sm100"])
+def test_the_printed_table_has_a_line_for_every_row_and_a_text_for_every_source(kind: str) -> None:
+    lines = run("shapes", "--kind", kind).output.splitlines()
+    tables = (shapes.TYPES, shapes.SHAPES, shapes.TRANSPOSED_B, shapes.OPERANDS, shapes.SCALES)
+    rows = [row for table in tables for row in table if (row.arch, row.kind) == ("sm100", kind)]
+    sources = {row.disputed or row.source for row in rows} | {kind_row("sm100", kind).source}
+    assert len(lines) == 2 + len(rows) + len(sources)
+    assert sum("lenient only" in line for line in lines) == sum(bool(row.disputed) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("decode-idesc", "0xzz", "--kind", "f16"),
+        ("decode-idesc", "1" * 5000, "--kind", "f16"),
+        ("decode-idesc", "1", "--kind", "f32"),
+        ("idesc", "--a", "bf16", "--m", "128", "--n", "24", "--a-source", "tmem"),
+        ("idesc", "--a", "bf16", "--m", "128", "--n", "20"),
+        ("shapes", "--kind", "fp4"),
+        ("shapes", "--arch", "sm80"),
+    ],
+)
+def test_bad_input_to_a_command_is_an_error_of_the_family(arguments: tuple[str, ...]) -> None:
+    assert isinstance(run(*arguments).exception, DescriptorError)

@@ -1,0 +1,134 @@
+"""The group `descriptors tmem`, from its program: answers, JSON, refusals in one line, grades in every output."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import click
+import pytest
+
+from descriptors.cli.command import main
+from descriptors.cli.tmem import COMMANDS, tmem
+
+ANSWERED = {
+    "plan": "--m 128 --n 256 --k 64 --accumulators 2",
+    "accumulator": "--m 128 --n 256 --cta-group 2",
+    "operand": "--m 128 --k 64 --dtype bf16",
+    "metadata": "--m 128 --k 32 --dtype bf16",
+    "ld": "16x256b --m 128 --n 64",
+    "cp": "128x256b --tile 128x64 --dtype bf16 --swizzle 128B",
+    "scale-factors": "--mn 128 --k 256 --vector 32 --step 64",
+    "block-scaled": "--a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64",
+    "shift": "--images 2 --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1",
+    "check": "'alloc d 64' 'mma d 64'",
+}
+
+
+def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    status = main(["tmem", *shlex.split(line)])
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def test_the_group_has_an_answer_for_each_command() -> None:
+    assert list(ANSWERED) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_answers_and_says_how_it_is_known(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(f"{name} {ANSWERED[name]}", capsys)
+    assert status == (1 if name == "check" else 0) and err == ""
+    assert "not measured on a Blackwell GPU" in out
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_writes_json_with_its_grade(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(f"{name} {ANSWERED[name]} --json", capsys)
+    data = json.loads(out)
+    assert data["schema"] == 1 and "not measured on a Blackwell GPU" in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example_that_answers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    context = click.Context(tmem, info_name="tmem")
+    found = tmem.get_command(context, name)
+    assert found is not None
+    assert run(f"{name} --help", capsys)[0] == 0
+    examples = [line.strip() for line in (found.help or "").splitlines() if line.strip().startswith("descriptors tmem")]
+    assert examples
+    for line in examples:
+        assert main(shlex.split(line)[1:]) in (0, 1), line
+        capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_completed_or_takes_any_value(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    context = click.Context(tmem, info_name="tmem")
+    found = tmem.get_command(context, name)
+    assert found is not None
+    for option in found.params:
+        for begun in ("", "zzz"):
+            assert isinstance(option.shell_complete(click.Context(found, parent=context), begun), list)
+
+
+def test_the_group_alone_shows_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("", capsys)
+    assert status == 0 and all(name in out for name in COMMANDS)
+
+
+def test_the_worked_case_prints_every_word(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(f"block-scaled {ANSWERED['block-scaled']}", capsys)
+    for word in ("0xc000401000010000", "0xc000400000010000", "0x0000400800010000", "0x08020480", "allocate 32 columns"):
+        assert word in out
+    assert out.count("proved: ") == 4
+
+
+def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("check 'alloc d 32' 'dealloc d'", capsys)
+    assert (status, out.splitlines()[0]) == (0, "no finding in 2 events; at most 32 columns at once")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts must fit 512 columns, need 768; D0 256, D1 256"),
+        ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
+        ("accumulator --m 96 --n 64", "M must be 64, 128, found 96"),
+        ("accumulator --m 128", "--n is missing"),
+        ("operand --m 128 --k 24 --dtype bf16", "K must be a multiple of 16, found 24"),
+        ("metadata --m 64 --k 32 --dtype bf16", "must have 128 rows of A"),
+        ("ld", "give a SHAPE like 16x256b.x8"),
+        ("ld 16x256b.x64", "x must be one of 1, 2, 4, 8, 16, 32, found 64"),
+        ("ld --m 128", "an accumulator must have both --m and --n"),
+        ("ld 16x64b.x1 --m 128 --n 64 --st", "--st, --offset and --target go only with a SHAPE alone"),
+        ("cp 64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, found none"),
+        ("cp --tile 128x64 --dtype bf16", "--tile and --dtype go together and with a SHAPE"),
+        ("cp 128x256b --swizzle 64B", "--tile and --dtype go together and with a SHAPE"),
+        ("cp 128x256b --tile 64x64 --dtype bf16", "must"),
+        ("scale-factors --mn 128 --k 64 --vector 8", "the vector must be one of 16, 32"),
+        ("scale-factors --mn 128 --k 64 --vector 16 --base 8", "must be a multiple of 16"),
+        ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
+        ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle must be one of"),
+        (
+            "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --stride 1x2",
+            "the stride along W must be 1",
+        ),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3", "taps must be two numbers, along H and W"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row must be at most 6"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3xx", "must be numbers like 128x128"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16", "--taps is missing"),
+        ("check free", "an event must be one of"),
+        ("check", "EVENT... is missing"),
+        ("nothing", "No such command 'nothing'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(line, capsys)
+    assert (status, out, err.count("\n")) == (2, "", 1) and told in err
+
+
+def test_a_refusal_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("accumulator --m 96 --n 64 --json", capsys)
+    assert (status, err) == (2, "") and "M must be" in json.loads(out)["error"]["message"]

@@ -1,0 +1,36 @@
+"""Judges of counterexamples on canonical forms: layouts of other tiles than the lessons' are accepted too."""
+
+from __future__ import annotations
+
+import pytest
+
+from descriptors.course.judges.claimed_offsets import JUDGES
+
+LBO, SBO = ("bf16", "lbo", "K x bytes"), ("bf16", "sbo", "8 x bytes")
+
+CASES = [
+    ("formula", LBO, "(64,(8,2)):(8,(1,512))", None),
+    ("formula", LBO, "(128,(8,2)):(8,(1,2048))", None),
+    ("formula", LBO, "(64,(8,2)):(8,(1,16))", "has the lbo of the sentence: 32"),
+    ("formula", LBO, "S<3,3,3> o 0 o (64,16):(64,1)", "lbo is not looked at"),
+    ("formula", SBO, "S<3,3,3> o 0 o (64,16):(64,1)", None),
+    ("formula", SBO, "(64,16):(64,2)", "has no word"),
+    ("row step", ("bf16", 8), "S<1,3,3> o 0 o (64,16):(16,1)", None),
+    ("row step", ("bf16", 8), "(64,(8,2)):(8,(1,512))", None),
+    ("row step", ("bf16", 8), "S<3,3,3> o 0 o (128,16):(64,1)", "as the sentence says"),
+    ("swapped", ("bf16",), "((8,8),(8,2)):((1,128),(8,64))", None),
+    ("swapped", ("bf16",), "((8,8),(8,2)):((1,64),(8,512))", None),
+    ("swapped", ("bf16",), "S<2,3,3> o 0 o ((32,2),16):((1,512),32)", "steps along MN, as the sentence says"),
+    ("swapped", ("bf16",), "S<3,3,3> o 0 o (64,16):(1,64)", "is too small"),
+    ("split", ("bf16", 64, 16), "S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))", None),
+    ("split", ("bf16", 64, 16), "S<1,3,3> o 0 o (64,(16,3)):(16,(1,1024))", None),
+    ("split", ("bf16", 64, 16), "S<3,3,3> o 0 o (64,64):(64,1)", "can be told by one word"),
+    ("split", ("bf16", 64, 16), "(128,128):(128,1)", "has an operand without a word"),
+    ("split", ("bf16", 64, 16), "S<3,3,3> o 0 o (512,(64,4)):(64,(1,32768))", "has more than 64 operands"),
+]
+
+
+@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
+    found = JUDGES[judge](answer, *operands)
+    assert found is None if words is None else words in (found or "")

@@ -1,0 +1,66 @@
+"""Judges of swizzles: as maps, whatever their numbers, and as the smallest that will do."""
+
+from __future__ import annotations
+
+import pytest
+
+from descriptors.course.judges.swizzles import JUDGES
+from descriptors.errors import DescriptorError
+from layoutalg import Layout, Swizzle, find_swizzle
+
+COLUMN = ("(8,128):(128,1)", 1, ("8:1", 16))
+
+CASES = [
+    ("image", (("S<3,4,3>", 128), ("S<3,4,3>", 400)), "144, 416", None),
+    ("image", (("S<3,4,3>", 128),), "128", "bit 4 of it becomes bit 4 xor bit 7, which is 1"),
+    ("image", (("S<3,4,3>", 128),), "16", "bit 7 of it stays as it is, 1"),
+    ("image", (("S<3,4,3>", 128),), "-1", "says -1 for 128"),
+    ("image", (("S<2,0,-2>", 1),), "1", "bit 2 of it becomes bit 2 xor bit 0, which is 1"),
+    ("same map", ("S<2,0,2>", 16), "S<2,0,2>", None),
+    ("same map", ("S<2,0,2>", 4), "S<0,0,0>", None),
+    ("same map", ("S<2,0,2>", 16), "S<1,0,2>", "sends 8 to 8, must send it to 10"),
+    ("in elements", ("S<3,4,3>", 2), "S<3,3,3>", None),
+    ("in elements", ("S<3,4,3>", 4), "S<3,2,3>", None),
+    ("in elements", ("S<3,4,3>", 2), "S<3,4,3>", "sends element 64, which is byte 128, to byte 128"),
+    ("smallest", COLUMN, "S<3,4,3>", None),
+    ("smallest", COLUMN, "S<2,4,3>", "does not free access 1: threads 0 and 4 meet in bank 0"),
+    ("smallest", COLUMN, "S<3,3,4>", "it tears 16 bytes of a thread apart"),
+    ("smallest", COLUMN, "S<1,4,-6>", "moves bytes out of the tile"),
+    ("smallest", ("(8,32):(32,1)", 2, ("8:1", 16)), "S<3,4,3>", "a swizzle of fewer bits than 3 does too"),
+    ("smallest", ("64:1", 4, ("32:1", 4)), "S<0,0,0>", None),
+    ("smallest", ("64:1", 4, ("32:1", 4)), "S<1,2,3>", "a swizzle of fewer bits than 1 does too"),
+    ("fewest turns", (("(8,128):(128,1)", 1, 32, "8:1", 16),), "2", None),
+    ("fewest turns", (("(8,128):(128,1)", 1, 32, "8:1", 16),), "1", "ask some bank more often"),
+    ("fewest turns", (("(8,128):(128,1)", 1, 32, "8:1", 16),), "4", "there is a swizzle with which it takes fewer"),
+    ("fewest turns", (("64:1", 4, 4, "32:1", 4),), "1", None),
+]
+
+
+@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
+    told = JUDGES[judge](answer, *operands)
+    assert told is None if words is None else words in (told or "")
+
+
+def test_what_is_no_swizzle_is_refused() -> None:
+    with pytest.raises(DescriptorError, match="must be a swizzle"):
+        JUDGES["same map"]("8:1", "S<3,4,3>", 8)
+
+
+def test_the_image_of_a_number_is_what_exclusive_or_makes_of_it_and_nothing_else() -> None:
+    for b, m, s in ((1, 0, 1), (2, 1, 2), (2, 0, 3), (1, 0, -1), (2, 0, -2)):
+        for number in range(32):
+            mask = (1 << b) - 1
+            low, high = (m, m + s) if s > 0 else (m - s, m)
+            right = number ^ (number >> high & mask) << low
+            taken = [k for k in range(80) if JUDGES["image"](str(k), (f"S<{b},{m},{s}>", number)) is None]
+            assert taken == [right]
+
+
+@pytest.mark.parametrize("row", [16, 32, 64, 128])
+def test_the_smallest_that_the_search_finds_is_accepted(row: int) -> None:
+    found = find_swizzle(Layout((8, row), (row, 1)), Layout((8, 8), (1, 8)), 2, 16)
+    tile = f"(8,{row}):({row},1)"
+    assert JUDGES["smallest"](str(found), tile, 2, ("8:1", 16)) is None
+    more = Swizzle(found.bits + 1, found.base, found.shift + 1)
+    assert JUDGES["smallest"](str(more), tile, 2, ("8:1", 16)) is not None

@@ -1,0 +1,38 @@
+"""What a student types is read in any of its usual forms, and refused in one line otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from descriptors.course.judges.typed import integers_of, parts_of, words_of
+from descriptors.errors import DescriptorError
+
+
+@pytest.mark.parametrize("text", ["1, 0x10, -3", "(1,16,-3)", "1 16 -3", "[1; 0x10; -3].", "\t1,\n16 , -3"])
+def test_numbers_are_read_whatever_stands_between(text: str) -> None:
+    assert integers_of(text, 3) == (1, 16, -3)
+
+
+@pytest.mark.parametrize("text", ["", "one", "1, two", "1.5", "9" * 5000, "0x", "--1", "1e3"])
+def test_what_is_no_number_is_named(text: str) -> None:
+    with pytest.raises(DescriptorError, match="must be numbers with commas") as caught:
+        integers_of(text)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 120
+
+
+def test_their_count_is_checked() -> None:
+    with pytest.raises(DescriptorError, match="must be 1 number, found 2"):
+        integers_of("1, 2", 1)
+    with pytest.raises(DescriptorError, match="must be 2 numbers, found 3"):
+        words_of("1, 2, 3", 2)
+
+
+@pytest.mark.parametrize("text", ["-1", "0x1ffffffffffffffff"[:19] + "0", "99999999999999999999"])
+def test_a_word_has_64_bits(text: str) -> None:
+    with pytest.raises(DescriptorError):
+        words_of(text)
+    assert words_of("0XFFFFFFFFFFFFFFFF") == (2**64 - 1,)
+
+
+def test_short_answers_are_read_in_small_letters() -> None:
+    assert parts_of("Yes, NO; yes") == ("yes", "no", "yes")

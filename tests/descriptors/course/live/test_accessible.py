@@ -1,0 +1,93 @@
+"""Every page of the course for everyone: axe finds nothing to mend, light and dark, and every screen is wide enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import browsers
+import pytest
+from lesson_pages import counted, exercise, opened_hint, printed, said
+
+from descriptors.course.source import find, lessons
+
+SIZES = {"wide": (1200, 900), "phone": (360, 740), "400 %": (320, 256)}
+SLIDES = [f"{one.number:02}-slides" for one in lessons()]
+NAMES = [
+    "index",
+    "lines",
+    "handout",
+    "solutions",
+    "card",
+    "teacher",
+    *(f"{one.number:02}" for one in lessons()),
+    *SLIDES,
+]
+
+
+def violations(page: Any) -> list[Any]:
+    """What axe finds, with the elements."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate((browsers.node_package("axe-core") / "axe.min.js").read_text())
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]][:4]) for one in found["violations"]]
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def still(request: pytest.FixtureRequest, chromium: Any) -> Iterator[Any]:
+    """A page whose engine is kept from starting, so that many can be looked at quickly."""
+    context = chromium.new_context(color_scheme=request.param, bypass_csp=True, service_workers="block")
+    context.route("**/worker.js*", lambda route: route.abort())
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing_to_mend_and_it_fits_every_screen(still: Any, address: str, name: str) -> None:
+    still.goto(f"{address}{name}.html")
+    for wide, high in SIZES.values():
+        still.set_viewport_size({"width": wide, "height": high})
+        width, room = still.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert width <= room, (name, wide)
+    still.set_viewport_size({"width": 360, "height": 740})
+    assert violations(still) == []
+
+
+def test_axe_would_find_something(still: Any) -> None:
+    still.set_content('<p style="color:#999;background:#aaa">grey</p><input>')
+    assert {one for one, _ in violations(still)} >= {"color-contrast", "label"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_what_the_engine_answers(chromium: Any, address: str, scheme: str) -> None:
+    context = chromium.new_context(color_scheme=scheme, bypass_csp=True, service_workers="block")
+    page = context.new_page()
+    page.goto(f"{address}05.html")
+    page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=120_000)
+    said(page, "5.1", find("5.1").solution)
+    said(page, "5.2", find("5.2").wrong[0][0])
+    opened_hint(page, "5.2", 0)
+    page.click(f"{exercise('5.2')} .solution summary")
+    page.fill(".example textarea >> nth=0", "1 / 0")
+    assert "ZeroDivisionError" in printed(page, 0)
+    page.fill("#f1", "nothing")
+    counted(page, ".draw:has(#f1)", "drawn", lambda: page.press("#f1", "Enter"))
+    assert violations(page) == []
+    context.close()
+
+
+def test_a_page_is_printed_without_its_buttons(still: Any, address: str, tmp_path: Path) -> None:
+    still.goto(f"{address}05.html")
+    still.emulate_media(media="print")
+    assert still.locator("button:visible").count() == 0
+    assert still.locator(".exercise:visible").count() >= 4
+    still.emulate_media(media="screen")
+
+
+def test_what_is_no_text_has_words(still: Any, address: str) -> None:
+    """Pictures have a name, and what changes is read aloud."""
+    still.goto(f"{address}05.html")
+    assert still.locator("figure svg[role=img]").count() == still.locator("figure svg").count() >= 1
+    for live in (".out", ".draw .verdict", ".try .verdict", "#engine", "#busytext"):
+        assert still.locator(live).count() == still.locator(f"{live}[role=status]").count() >= 1

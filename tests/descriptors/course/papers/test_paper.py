@@ -1,0 +1,127 @@
+"""Sixty students have sixty papers: each proved, each the same whenever it is drawn, no answer told by its place."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+from places import ROOT
+
+from descriptors.course.grading import grade
+from descriptors.course.papers.forms import FIXED, FORMS, KINDS
+from descriptors.course.papers.paper import Paper, paper
+from descriptors.errors import DescriptorError
+from layoutalg import evaluate
+from layoutalg.laws import forms as laws
+from layoutalg.laws.points import pairs
+
+CLASS = range(1, 61)
+#: Every seed's keys are judged again; of so many seeds every wrong answer is, too.
+WHOLE = 3
+NONE_KINDS = {name for name, kind in KINDS.items() if kind.none}
+
+
+@cache
+def papers_of(name: str) -> tuple[Paper, ...]:
+    """The papers of a class; all alike where there is one for all."""
+    return tuple(paper(name, seed) for seed in CLASS)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_sixty_students_have_sixty_papers_and_every_item_is_proved(name: str) -> None:
+    papers = papers_of(name)
+    assert len({one.items for one in papers}) == (1 if name in FIXED else len(papers))
+    for number, one in enumerate(papers[:1] if name in FIXED else papers):
+        assert len({item.exercise.ask for item in one.items}) == len(one.items)
+        for item in one.items:
+            exercise = item.exercise
+            assert grade(exercise, exercise.solution) is None
+            assert "still to be filled in" in (grade(exercise, exercise.starter) or "")
+            assert len(exercise.hints) == len(set(exercise.hints)) == 3
+            assert exercise.ask and exercise.why and 1 <= item.level <= 3
+            assert 3 <= len(item.slips) == len(exercise.wrong)
+            assert exercise.solution not in [answer for answer, _ in exercise.wrong]
+            if number < WHOLE:
+                assert [(answer, grade(exercise, answer)) for answer, _ in exercise.wrong] == list(exercise.wrong)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name not in FIXED])
+def test_the_same_seed_gives_the_same_paper_byte_for_byte(name: str) -> None:
+    assert repr(paper(name, "17")) == repr(paper(name, 17)) != repr(paper(name, "018"))
+
+
+def test_a_paper_does_not_depend_on_the_process_that_draws_it() -> None:
+    code = (
+        "from descriptors.course.papers.paper import paper; print([paper(n, 3) for n in ('lab1', 'quiz1', 'homework')])"
+    )
+    told = []
+    for hashing in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True, text=True, cwd=ROOT, check=True, env={**os.environ, "PYTHONHASHSEED": hashing},
+        )  # fmt: skip
+        told.append(hashlib.sha256(done.stdout.encode()).hexdigest())
+    assert told[0] == told[1]
+
+
+def test_the_first_quiz_has_none_for_an_answer_at_least_three_times_wherever_that_stands() -> None:
+    places, asked = set(), {}
+    for one in papers_of("quiz1"):
+        found = [k for k, item in enumerate(one.items) if item.exercise.solution == "none"]
+        assert 3 <= len(found) <= 6
+        places |= set(found)
+        asked |= {item.kind: item.exercise.ask.split("`")[0] for item in one.items}
+        for item in one.items:
+            assert item.exercise.judge != "lawful" or decided(*item.exercise.operands) == item.exercise.solution
+    assert places == set(range(10))
+    twins = {"no composition": "composition", "no complement": "complement", "does not divide": "divides"}
+    assert set(twins) == NONE_KINDS
+    assert all(asked[name] == asked[twin] for name, twin in twins.items()), "a question must not tell"
+
+
+def decided(operation: str, *operands: object) -> str | Wildcard:
+    """What enumeration decides without the algebra: `none`, or that there is an answer."""
+    a, b = (evaluate(one) if isinstance(one, str) else one for one in operands)
+    if operation == "composition":
+        there = laws.composition(a, b.shape, b.stride)
+    elif operation == "complement":
+        there = laws.complement(pairs(a), b)
+    else:
+        there = laws.divide(a, b.shape, b.stride)
+    return "none" if there is None else Wildcard()
+
+
+class Wildcard:
+    """Equal to every answer but `none`."""
+
+    def __eq__(self, other: object) -> bool:
+        return other != "none"
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_every_kind_is_asked_for_somewhere() -> None:
+    asked = {name for form in FORMS.values() for slot in form.slots for name in slot.kinds}
+    steps = {item.kind for item in paper("homework", 1).items}
+    assert set(KINDS) <= asked | steps
+    assert {kind.lesson for kind in KINDS.values()} == set(range(1, 14))
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "why"),
+    [
+        ("exam", "1", "the paper must be one of pretest, posttest, lab1"),
+        ("lab1", "", "must have a seed of letters and digits, as --seed 17, found none"),
+        ("lab1", "a b", "must have a seed"),
+        ("lab1", "1" * 41, "must have a seed"),
+        ("lab1", "../1", "must have a seed"),
+        ("quiz2", "١", "must have a seed"),
+    ],
+)
+def test_what_is_no_paper_is_refused(name: str, seed: str, why: str) -> None:
+    with pytest.raises(DescriptorError, match=why):
+        paper(name, seed)

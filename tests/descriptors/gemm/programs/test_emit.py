@@ -1,0 +1,63 @@
+"""`emit_plan` and `descriptors plan --emit`: one door to every language, and its refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descriptors import ChoiceError, DescriptorError, plan
+from descriptors.cli.command import main
+from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES, emit_plan
+
+HOPPER = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN"
+
+
+def test_the_command_writes_what_the_function_does(capsys: pytest.CaptureFixture[str]) -> None:
+    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    assert main([*HOPPER.split(), "--emit", "header", "--name", "loop"]) == 0
+    told = capsys.readouterr()
+    assert (told.out, told.err) == (emit_plan(made, "header", "loop"), "")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--emit fortran", "emit: language must be one of cuda, "),
+        ("--name x", "--name goes only with --emit"),
+        ("--emit header --name 2", "emit: name must be an identifier"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(options: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*HOPPER.split(), *options.split()]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and said in told.err and told.err.count("\n") == 1
+
+
+def test_code_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*HOPPER.split(), "--emit", "header", "--json"]) == 2
+    assert "--emit goes not with --json" in capsys.readouterr().out
+
+
+def test_proposals_have_no_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("plan bf16 --tile 128x128x64 --arch sm90 --emit header".split()) == 2
+    assert "--emit goes only with an INSTRUCTION" in capsys.readouterr().err
+
+
+def test_an_unknown_language_is_refused() -> None:
+    made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False)
+    with pytest.raises(ChoiceError, match=f"emit: language must be one of {', '.join(PLAN_LANGUAGES)}, found 'rust'"):
+        emit_plan(made, "rust")
+
+
+@pytest.mark.parametrize("language", ["cuda", "ptx", "cutedsl"])
+def test_a_loop_whose_copies_are_shared_is_refused(language: str) -> None:
+    asked: dict[str, Any] = {"tile": (128, 64, 64), "stages": 2, "cluster": (2, 1), "verify": False}
+    for shape, arch in (("m64n64k16", "sm90"), ("m128n64k16", "sm100")):
+        made = plan(shape, "bf16", arch=arch, **asked)
+        if (language, arch) == ("cuda", "sm90"):
+            assert "cluster_sync" in emit_plan(made, language)
+            continue
+        with pytest.raises(DescriptorError, match=r"^emit: the cluster must be 1x1 in a program, found 2x1"):
+            emit_plan(made, language)
+        assert "#define GEMM_B_WORD" in emit_plan(made, "header")

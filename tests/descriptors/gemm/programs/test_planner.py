@@ -1,0 +1,198 @@
+"""Plans as they are asked for: the shapes of the documents, every kind and arrangement, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descriptors import DescriptorError, IllegalError, derive, plan
+from descriptors.gemm.accumulators import Registers, TensorColumns
+
+#: What is asked, and: stages, bytes for the full barrier, steps of K of A and of B.
+DOCUMENTS: list[tuple[dict[str, Any], tuple[Any, ...]]] = [
+    (
+        {"instruction": "m64n128k16", "dtype": "bf16", "tile": (128, 128, 64), "stages": 4, "b_major": "MN"},
+        (4, 32768, (0, 2, 4, 6), (0, 128, 256, 384)),
+    ),
+    ({"instruction": "m64n256k16", "dtype": "bf16", "tile": (128, 256, 64)}, (4, 49152, (0, 2, 4, 6), (0, 2, 4, 6))),
+    (
+        {"instruction": "m256n256k32", "dtype": "e4m3", "tile": (256, 256, 128), "cta_group": 2},
+        (7, 32768, (0, 2, 4, 6), (0, 2, 4, 6)),
+    ),
+    (
+        {
+            "instruction": "m128n128k64",
+            "dtype": "e2m1",
+            "tile": (128, 128, 256),
+            "kind": "mxf4nvf4",
+            "scale_vector": 16,
+        },
+        (6, 36864, (0, 2, 4, 6), (0, 2, 4, 6)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "known"), DOCUMENTS)
+def test_the_shapes_of_the_documents(asked: dict[str, Any], known: tuple[Any, ...]) -> None:
+    made = plan(**asked)
+    assert (made.stages, made.transaction_bytes, made.a.k_steps, made.b.k_steps) == known
+    assert made.verify().ok
+
+
+def test_a_word_is_that_of_derive() -> None:
+    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    alone = derive((128, 64, 4), "bf16", "MN", "128B", (128, 16), arch="sm90", operand="B")
+    assert made.b.word_at(0, 2, 3) == alone.word(0, 2, 3, made.b.base)
+    assert (made.a.transposed, made.b.transposed) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"instruction": "m64n96k32", "dtype": "s8", "b_dtype": "u8", "tile": (192, 96, 32)},
+        {"instruction": "m64n64k32", "dtype": "e4m3", "b_dtype": "e5m2", "d_dtype": "f16", "tile": (64, 64, 64)},
+        {"instruction": "m64n32k8", "dtype": "tf32", "tile": (64, 32, 32)},
+        {"instruction": "m64n64k16", "dtype": "f16", "arch": "sm100", "tile": (128, 128, 32), "d_dtype": "f16"},
+        {"instruction": "m128n64k16", "dtype": "bf16", "cta_group": 2, "tile": (128, 64, 32), "a_major": "MN"},
+        {"instruction": "m128n32k8", "dtype": "tf32", "tile": (128, 32, 32), "b_major": "MN"},
+        {"instruction": "m128n24k32", "dtype": "e2m3", "tile": (128, 24, 128)},
+        {"instruction": "m128n32k32", "dtype": "e4m3", "b_dtype": "e2m1_unpacksmem", "tile": (128, 32, 128)},
+        {"instruction": "m128n192k32", "dtype": "e4m3", "kind": "mxf8f6f4", "tile": (128, 192, 128), "b_major": "MN"},
+        {"instruction": "m256n64k64", "dtype": "e2m1", "kind": "mxf4", "cta_group": 2, "tile": (256, 64, 128)},
+        {"instruction": "m128n256k64", "dtype": "e2m1", "kind": "mxf4nvf4", "cta_group": 2, "tile": (128, 256, 64)},
+    ],
+)
+def test_every_kind_and_arrangement_gives_the_product(asked: dict[str, Any]) -> None:
+    assert plan(**asked, stages=2, verify=False).verify().ok
+
+
+def test_accumulators_are_registers_or_columns() -> None:
+    hopper = plan("m64n256k16", "f16", d_dtype="f16", tile=(192, 256, 16), stages=1, verify=False).accumulators
+    assert isinstance(hopper, Registers)
+    assert (hopper.warpgroups, hopper.each, hopper.registers) == (3, 1, 64)
+    pair = plan("m128n64k16", "bf16", tile=(256, 128, 16), stages=1, verify=False).accumulators
+    assert isinstance(pair, TensorColumns)
+    assert pair.firsts == (0, 64, 128, 192)
+    assert pair.plan.allocate == 256
+
+
+def refused(**asked: Any) -> str:
+    with pytest.raises(DescriptorError) as error:
+        plan(**{"instruction": "m64n128k16", "dtype": "bf16", "tile": (128, 128, 64), **asked})
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_what_is_refused_and_the_way_out() -> None:
+    assert "nearest are m64n96k16, m64n104k16" in refused(instruction="m64n100k16")
+    assert "nearest are m64n128k32" in refused(instruction="m64n128k16", dtype="e4m3")
+    assert "M of the tile must be a multiple of the instruction's 64, found 100: give 64 or 128" in refused(
+        tile=(100, 128, 64)
+    )
+    assert "if you wrote M x K x N, give 128x128x64" in refused(tile=(128, 64, 128))
+    assert "N x K alone is an operand" in refused(tile=(128, 64))
+    assert "8 stages must fit 232448 bytes of shared memory, need 262272, 29824 too many" in refused(stages=8)
+    assert "give --stages 7 or fewer" in refused(stages=8)
+    assert "give a tile of less M, N or K" in refused(tile=(128, 256, 640), instruction="m64n256k16")
+    assert "must fit 255 registers a thread, need 512: 257 too many" in refused(
+        instruction="m64n256k16", tile=(256, 256, 64), warpgroups=1
+    )
+    assert "must leave registers of the SM's 65536, need 65536" in refused(
+        instruction="m64n256k16", tile=(256, 256, 64), warpgroups=4
+    )
+    assert "warpgroups must divide the 2 M blocks, found 3: give 1, 2" in refused(warpgroups=3)
+    assert "wgmma has transpose bits for 16-bit types only" in refused(
+        instruction="m64n128k32", dtype="e4m3", b_major="MN"
+    )
+    assert "accumulators must fit 512 columns, need 1024, 512 too many; 4 accumulators of 256 columns" in refused(
+        instruction="m128n256k16", tile=(256, 512, 16)
+    )
+    # Only M 64 leaves lanes unused, so that an instruction of M 128 needs fewer columns, if the tile has the rows.
+    for asked in (
+        {"instruction": "m128n256k16", "tile": (512, 256, 64)},
+        {"instruction": "m256n256k16", "tile": (1024, 256, 64), "cta_group": 2},
+        {"instruction": "m64n256k16", "tile": (64, 1024, 64), "kind": "f16"},
+    ):
+        assert refused(**asked).endswith("; a smaller M or N of the tile")
+    wide = {"instruction": "m64n256k16", "tile": (256, 256, 64), "kind": "f16"}
+    assert refused(**wide).endswith("a smaller M or N of the tile, or M 128 of the instruction")
+    advised = plan(**{**wide, "instruction": "m128n256k16", "dtype": "bf16"}, stages=1, verify=False)
+    assert isinstance(advised.accumulators, TensorColumns)
+    nvf4 = {"dtype": "e2m1", "kind": "mxf4nvf4"}
+    assert "several N blocks N of the instruction must be a multiple of 64, found 32; tile = 128x64x64" in refused(
+        instruction="m128n32k64", tile=(128, 64, 64), **nvf4
+    )
+    assert "one instruction where its halves lie apart, found 2 of them: give N 256, or M 256" in refused(
+        instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4
+    )
+    assert "K of the instruction must be 64, found 96" in refused(
+        instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient"
+    )
+    assert "warpgroups must be of sm90" in refused(instruction="m128n128k16", warpgroups=2)
+    assert "must be of sm100" in refused(arch="sm90", kind="mxf4")
+    assert "must be named like m64n128k16, found 'bf16'" in refused(instruction="bf16")
+    assert "scale factors must be of a kind that has them" in refused(
+        instruction="m128n128k16", kind="f16", scale_vector=16
+    )
+
+
+def test_an_illegal_shape_keeps_what_is_known_of_it() -> None:
+    with pytest.raises(IllegalError) as error:
+        plan("m64n100k16", "bf16", tile=(64, 100, 64))
+    assert error.value.found == 100 and error.value.row.arch == "sm90"
+
+
+def test_a_pair_of_ctas_may_have_several_m_blocks() -> None:
+    for asked in (
+        {"instruction": "m256n64k16", "tile": (512, 64, 64)},
+        {"instruction": "m128n64k16", "tile": (256, 64, 64), "a_major": "MN"},
+    ):
+        made = plan(dtype="bf16", cta_group=2, stages=2, **asked)  # type: ignore[arg-type]
+        assert len(made.a.mn_steps) == 2 and made.verify().ok
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"instruction": "m256n128k16", "tile": (256, 256, 64)},
+        {"instruction": "m256n64k16", "tile": (512, 128, 32), "b_major": "MN"},
+        {"instruction": "m128n64k16", "tile": (256, 192, 32)},
+        {"instruction": "m128n48k16", "tile": (128, 144, 32), "b_swizzle": "none"},
+        {"instruction": "m128n48k16", "tile": (128, 144, 32), "b_swizzle": "none", "b_major": "MN"},
+        {"instruction": "m256n96k32", "dtype": "e4m3", "tile": (256, 192, 64)},
+        {"instruction": "m256n48k8", "dtype": "tf32", "tile": (256, 96, 16)},
+        {"instruction": "m256n128k32", "dtype": "e4m3", "tile": (256, 256, 64), "kind": "mxf8f6f4"},
+        {"instruction": "m256n64k64", "dtype": "e2m1", "tile": (512, 128, 128), "kind": "mxf4nvf4"},
+        {"instruction": "m128n256k64", "dtype": "e2m1", "tile": (384, 256, 128), "kind": "mxf4"},
+    ],
+)
+def test_a_pair_of_ctas_may_have_several_n_blocks_and_factors_for_them(asked: dict[str, Any]) -> None:
+    made = plan(**{"dtype": "bf16", "cta_group": 2, "stages": 2, "verify": False, **asked})
+    assert made.verify().ok and len(made.a.mn_steps) * len(made.b.mn_steps) > 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "steps"),
+    [
+        (
+            {"instruction": "m128n128k64", "tile": (128, 256, 256), "kind": "mxf4nvf4", "scale_vector": 16},
+            ((0,), (0, 4)),
+        ),
+        ({"instruction": "m128n128k64", "tile": (256, 128, 128), "kind": "mxf4nvf4"}, ((0, 4), (0,))),
+        ({"instruction": "m128n64k64", "tile": (256, 192, 128), "kind": "mxf4"}, ((0, 4), (0, 2, 4))),
+        ({"instruction": "m128n192k32", "dtype": "e4m3", "tile": (128, 384, 64), "kind": "mxf8f6f4"}, ((0,), (0, 6))),
+    ],
+)
+def test_several_blocks_have_scale_factors_of_their_own_columns(
+    asked: dict[str, Any], steps: tuple[tuple[int, ...], ...]
+) -> None:
+    made = plan(**{"dtype": "e2m1", "stages": 2, "verify": False, **asked})
+    assert made.verify().ok and made.scales is not None and made.scales.steps == steps
+
+
+def test_the_boxes_of_a_pair_begin_at_the_half_of_every_n_block() -> None:
+    made = plan("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2, stages=1, verify=False)
+    assert [made.b.first_row(box, cta) for cta in (0, 1) for box in made.b.boxes] == [0, 64, 128, 32, 96, 160]
+    assert [made.b.coordinates(box) for box in made.b.boxes] == [(0, 0), (0, 64), (0, 128)]
+    assert [made.a.first_row(box, cta) for cta in (0, 1) for box in made.a.boxes] == [0, 128]

@@ -1,0 +1,78 @@
+"""Proposals for a tile: all that divide it are tried, the cheapest comes first, and every refusal has its reason."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from descriptors import DescriptorError, propose, select_rows, tell
+from descriptors.cli.command import main
+from descriptors.gemm.schedule import read_bytes
+from descriptors.output.proposals import command
+
+
+def test_every_instruction_that_divides_the_tile_is_proposed_or_refused() -> None:
+    found = propose("bf16", tile=(128, 192, 32), arch="sm90", a_major="K", b_major="K", top=64)
+    legal = {n for row in select_rows("sm90", "f16").shapes if not row.sparse for n in row.n}
+    tried = [one.asked.name for one in found.plans] + [name.split(",")[0] for name, _ in found.refused]
+    assert sorted(tried) == sorted(f"m64n{n}k16" for n in legal if 192 % n == 0)
+    assert found.others == len(legal) - len(tried)
+
+
+def test_the_one_that_reads_least_is_first() -> None:
+    found = propose("e4m3", tile=(256, 256, 64), top=64)
+    read = [read_bytes(one) for one in found.plans]
+    assert read == sorted(read) and found.plans[0].asked.name == "m256n256k32"
+    assert all(one.verify(seed=3).ok for one in found.plans[:2])
+    assert {reason.split(":")[0] for _, reason in found.refused} == {"plan"}
+
+
+def test_majors_that_are_given_hold_and_others_are_tried_for_the_best() -> None:
+    given = propose("bf16", tile=(64, 64, 64), arch="sm90", b_major="MN", top=64)
+    assert {one.b.transposed for one in given.plans} == {1}
+    free = propose("bf16", tile=(64, 64, 64), arch="sm90", top=4)
+    assert [(one.a.transposed, one.b.transposed) for one in free.plans] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    eight = propose("e4m3", tile=(64, 64, 64), arch="sm90")
+    assert any("wgmma has transpose bits for 16-bit types only" in reason for _, reason in eight.refused)
+
+
+def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    for found in (
+        propose("bf16", tile=(64, 32, 32), arch="sm90", b_major="MN", top=1),
+        propose("e2m1", tile=(128, 128, 128), kind="mxf4", stages=2, top=1),
+    ):
+        (one,) = found.plans
+        assert main(shlex.split(command(one))[1:]) == 0
+        assert capsys.readouterr().out == tell(one, proof=one.verify()) + "\n"
+
+
+def test_twelve_refusals_are_told_and_the_others_counted() -> None:
+    found = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
+    found = replace(found, refused=found.refused * 3)
+    assert len(found.refused) > 13
+    for count, more in ((12, 0), (13, 1), (14, 2)):
+        lines = tell(replace(found, refused=found.refused[:count])).splitlines()
+        first = lines.index("Refused") + 1
+        assert lines[first : first + 12] == [f"   {name}: {reason}" for name, reason in found.refused[:12]]
+        assert [line for line in lines if line.endswith("more (--json has them)")] == (
+            [f"   and {more} more (--json has them)"] if more else []
+        )
+
+
+@pytest.mark.parametrize(
+    ("tile", "why"),
+    [
+        ((100, 256, 64), "M must be a multiple of 64, found 100"),
+        ((64, 20, 64), "N must be a multiple of 8"),
+        ((64, 64, 24), "K must be a multiple of 16, found 24"),
+        ((256, 512, 64), "must fit 255 registers a thread"),
+        ((128, 256, 6400), "4682768 too many"),
+        ((128, 64), "M x N x K"),
+    ],
+)
+def test_a_tile_that_nothing_fits_is_refused_with_the_reason(tile: tuple[int, ...], why: str) -> None:
+    with pytest.raises(DescriptorError, match=why) as error:
+        propose("bf16", tile=tile, arch="sm90")
+    assert "\n" not in str(error.value)

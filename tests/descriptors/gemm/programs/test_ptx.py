@@ -1,0 +1,93 @@
+"""Inner loops in PTX: they assemble, our own checker finds nothing, and their sums are the words of the plan."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gemm_plans import BLACKWELL, HOPPER, assembled, made, need_ptxas, pointers
+
+from descriptors import DescriptorError, Plan, check_ptx
+from descriptors.gemm.programs.emit_plan import emit_plan
+from descriptors.gemm.programs.inner_loop_ptx import linear
+
+PLANS = [*(pytest.param(one, id=f"sm90 {name}") for name, one in HOPPER.items())]
+PLANS += [*(pytest.param(one, id=f"sm100 {name}") for name, one in BLACKWELL.items())]
+
+
+@need_ptxas
+@pytest.mark.parametrize("asked", PLANS)
+def test_the_loop_assembles(asked: dict[str, Any], tmp_path: Path) -> None:
+    one = made(asked)
+    assert assembled(emit_plan(one, "ptx", "loop"), one.asked.arch, tmp_path) == ""
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_our_own_checker_knows_every_word_and_finds_nothing(asked: dict[str, Any]) -> None:
+    one = made(asked)
+    found = check_ptx(emit_plan(one, "ptx", "loop"))
+    assert found.findings == () and found.unresolved == ()
+    m, n, k = one.asked.blocks
+    accumulators = m * n
+    if one.asked.arch == "sm90":
+        accumulators = one.accumulators.each  # type: ignore[union-attr]
+    assert found.multiplications == accumulators * k
+
+
+def words_of(text: str, one: Plan) -> dict[str, list[list[int]]]:
+    """What the loop puts into %a_desc and %b_desc, by stage, where shared memory begins at 0."""
+    found: dict[str, list[list[int]]] = {}
+    for low in "ab":
+        first = re.search(rf"add.u64 %{low}_first, %start, (\d+);", text)
+        rest = re.search(rf"or.b64 %{low}, %{low}, (0x\w+);", text)
+        steps = re.findall(rf"add.u64 %{low}_desc, %{low}, (\d+);", text)
+        if first is None or rest is None:
+            continue
+        step = re.search(rf"mul.wide.u32 %step, %stage, (\d+);\n *add.u64 %{low}, %{low}_first", text)
+        assert step is not None
+        found[low] = [
+            [(int(first[1]) + int(step[1]) * s & 0x3FFF | int(rest[1], 16)) + int(by) for by in steps]
+            for s in range(one.stages)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_the_sums_are_the_words_of_the_plan(asked: dict[str, Any]) -> None:
+    one = made(asked)
+    found = words_of(emit_plan(one, "ptx", "loop"), one)
+    assert set(found) == ({"b"} if one.loads else {"a", "b"})
+    for low, side in (("a", one.a), ("b", one.b)):
+        if low not in found:
+            continue
+        every = getattr(one.accumulators, "warpgroups", 1) if low == "a" else 1
+        m = range(0, len(side.mn_steps), every)
+        for stage, words in enumerate(found[low]):
+            assert set(words) == {side.word_at(i, k, stage) for i in m for k in range(len(side.k_steps))}
+
+
+@pytest.mark.parametrize("asked", [one for one in BLACKWELL.values() if "kind" in one])
+def test_every_instruction_has_the_pointers_of_its_blocks(asked: dict[str, Any]) -> None:
+    """The text is run line by line: what the registers hold where an instruction is."""
+    one, held, found = made(asked), dict[str, int](), list[tuple[int, ...]]()
+    for line in emit_plan(one, "ptx", "loop").splitlines():
+        if said := re.search(r"add.u32 (%\w+), %tmem, (\w+);", line):
+            held[said[1]] = int(said[2], 0)
+        elif "tcgen05.mma" in line:
+            found.append((held["%d_tmem"], held["%sfa_tmem"], held["%sfb_tmem"]))
+    (m, n, k), firsts = one.asked.blocks, one.accumulators.firsts  # type: ignore[union-attr]
+    wanted = [(firsts[j * m + i], *pointers(one, i, j, q)) for q in range(k) for j in range(n) for i in range(m)]
+    assert found == wanted
+
+
+def test_steps_that_are_all_alike_are_a_product_and_others_are_chosen() -> None:
+    assert linear("%x", "%i", (0,)) == ["mul.wide.u32 %x, %i, 0;"]
+    assert linear("%x", "%i", (0, 4, 8)) == ["mul.wide.u32 %x, %i, 4;"]
+    assert len(linear("%x", "%i", (0, 4, 6))) == 5
+
+
+def test_a_name_that_is_no_identifier_is_refused() -> None:
+    with pytest.raises(DescriptorError, match=r"^emit: name must be an identifier"):
+        emit_plan(made(HOPPER["tf32"]), "ptx", "a b")

@@ -1,0 +1,138 @@
+"""Whole kernels of sm100: nvcc takes them; their words, columns and stores are those of the plan; nobody ran them."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers
+
+from descriptors import DescriptorError, check_ptx
+from descriptors.gemm.accumulators import TensorColumns
+from descriptors.gemm.programs.emit_plan import emit_plan
+from descriptors.gemm.programs.sm100_host import code_of
+
+PLANS = [pytest.param(one, id=name) for name, one in BLACKWELL.items()]
+
+
+@need_nvcc
+@pytest.mark.parametrize("asked", PLANS)
+def test_the_kernel_compiles_without_a_warning(asked: dict[str, Any], tmp_path: Path) -> None:
+    assert compiled(emit_plan(made(asked), "cuda"), "sm100", tmp_path) == ""
+
+
+@need_nvcc
+@pytest.mark.parametrize("name", ["pair", "nvf4"])
+def test_the_host_program_compiles_and_our_checker_finds_nothing(name: str, tmp_path: Path) -> None:
+    text = emit_plan(made(BLACKWELL[name]), "cuda")
+    assert compiled(text, "sm100", tmp_path, "-c") == ""
+    assert compiled(text, "sm100", tmp_path, "-ptx") == ""
+    found = check_ptx((tmp_path / "a.out").read_text())
+    assert (found.findings, found.unresolved) == ((), ())
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_the_head_says_that_nobody_ran_it(asked: dict[str, Any]) -> None:
+    one = made(asked)
+    assert emit_plan(one, "cuda").splitlines()[0] == f"// {one.headline}; assembled, never run."
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str, Any]) -> None:
+    one = made(asked)
+    held, text = one.accumulators, emit_plan(one, "cuda")
+    assert isinstance(held, TensorColumns)
+    first = {low: re.search(rf"{low} = placed\((0x\w+)ull, smem, s \* (\d+)\)", text) for low in "ab"}
+    calls = re.findall(r"multiply\(tmem \+ (\d+), a \+ (\d+), b \+ (\d+), (0x\w+)u(.*), (\w+)\);", text)
+    m, n, k = one.asked.blocks
+    wanted = [(i, j, q) for q in range(k) for j in range(n) for i in range(m)]
+    assert len(calls) == len(wanted)
+    for (column, a, b, idesc, factors, more), (i, j, q) in zip(calls, wanted, strict=True):
+        assert (int(column), more) == (held.firsts[j * m + i], "1" if q else "t")
+        assert int(idesc, 16) == one.line.idescs[q]
+        for found, by, side, mn in ((first["a"], a, one.a, i), (first["b"], b, one.b, j)):
+            assert found is not None
+            for s in range(one.stages):
+                assert int(found[1], 16) + s * int(found[2]) + int(by) == side.word_at(mn, q, s)
+        assert tuple(int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)) == pointers(one, i, j, q)
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multiplies_it(asked: dict[str, Any]) -> None:
+    """Each box of the text begins at a row of the tile; the CTA's own rows there are its half of an N block."""
+    one = made(asked)
+    begin = re.search(r"b_row = tile_n \* kTileN \+ rank \* (\d+);", emit_plan(one, "cuda"))
+    boxes = re.findall(r"copy_box\(b_to \+ (\d+), &map_b, (.*), full\);", emit_plan(one, "cuda"))
+    assert begin is not None and len(boxes) == len(one.b.boxes)
+    n, pair, found = one.asked.extents[1], one.asked.cta_group, dict[tuple[int, int], int]()
+    for rank in range(pair):
+        for box, (offset, at) in zip(one.b.boxes, boxes, strict=True):
+            assert int(offset) == box.offset_bytes
+            row = int(begin[1]) * rank + int(re.search(r"b_row \+ (\d+)", at)[1])  # type: ignore[index]
+            for i in range(next(d.box * d.step for d in one.b.tma.dimensions if d.mode == 0)):
+                found[rank, box.origin[0] + i] = row + i
+    half = n // pair
+    assert found == {
+        (rank, x): x // half * n + rank * half + x % half
+        for rank in range(pair)
+        for x in range(one.b.derivation.tile[0])
+    }
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(asked: dict[str, Any]) -> None:
+    """The lines are read as C reads them, for every lane and register; a load's cells come from the plan's layout."""
+    one = made(asked)
+    held, text = one.accumulators, emit_plan(one, "cuda")
+    assert isinstance(held, TensorColumns)
+    begin = re.search(r"const uint32_t row = (.*), column = (.*);", text)
+    assert begin is not None
+    lines = re.findall(r"load\(v, tmem \+ \(warp << 21\) \+ (\d+)\);\n(.*)d\[static_cast<size_t>\((.*)\] =", text)
+    fragment, n, scale = held.readout.fragment, one.asked.extents[1], 32 // held.readout.fragment.bits
+    rows, seen = one.asked.extents[0] // one.asked.cta_group, set()
+    c = {"tile_m": 0, "tile_n": 0, "rank": 0, "kTileM": 0, "kTileN": 0, "columns": 1 << 20}
+    for address, before, at in lines:
+        lanes = re.search(r"lane < (\d+)", before)
+        code = compile("(" + at.replace("/", "//"), "<line>", "eval")
+        for warp, lane in product(range(4), range(int(lanes[1]) if lanes else 32)):
+            space = {**c, "warp": warp, "lane": lane}
+            space["row"], space["column"] = (
+                eval(term.replace("/", "//"), space.copy())  # noqa: S307 - our own text
+                for term in begin.groups()
+            )
+            for i in range(held.readout.values):
+                row, column = divmod(eval(code, {**space, "i": i}), 1 << 20)  # noqa: S307 - our own text
+                seen.add((row, column))
+                cell = ((int(address) >> 16) + 32 * warp + lane, (int(address) & 0xFFFF) + i)
+                block = held.firsts[column // n * one.asked.blocks[0] + row // rows]
+                wanted = fragment.layout(row % rows, column % n) // scale
+                assert (wanted >> 16, block + (wanted & 0xFFFF)) == cell
+    assert len(seen) == one.asked.tile[0] // one.asked.cta_group * one.asked.tile[1]
+
+
+def test_codes_are_those_of_the_types() -> None:
+    import numpy as np
+
+    for value in range(-3, 4):
+        assert code_of("f16", value) == int(np.float16(value).view(np.uint16))
+        assert code_of("tf32", value) == int(np.float32(value).view(np.uint32))
+        assert code_of("bf16", value) == code_of("tf32", value) >> 16
+        assert code_of("e5m2", value) == code_of("f16", value) >> 8
+    # OCP formats: sign, exponent, mantissa; 1 is the bias, 2 one more, 3 = 1.5 x 2.
+    assert [code_of("e4m3", value) for value in (1, 2, 3, -3)] == [
+        0b0_0111_000,
+        0b0_1000_000,
+        0b0_1000_100,
+        0b1_1000_100,
+    ]
+    assert [code_of("e2m3", value) for value in (1, 2, 3)] == [0b0_01_000, 0b0_10_000, 0b0_10_100]
+    assert [code_of("e3m2", value) for value in (1, 2, 3)] == [0b0_011_00, 0b0_100_00, 0b0_100_10]
+    assert [code_of("e2m1", value) for value in (0, 1, 2, 3)] == [0, 0b0_01_0, 0b0_10_0, 0b0_10_1]
+
+
+def test_a_name_that_is_no_identifier_is_refused() -> None:
+    with pytest.raises(DescriptorError, match=r"^emit: name must be an identifier"):
+        emit_plan(made(BLACKWELL["f16"]), "cuda", "2")

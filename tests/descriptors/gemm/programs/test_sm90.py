@@ -1,0 +1,108 @@
+"""An emitted program, read back: what its text does is what the plan proves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from descriptors import DescriptorError, plan
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs.sm90 import kernel, registers
+from descriptors.gemm.programs.sm90_wgmma import instruction
+from probes.main_loops import drawn
+
+PLANS = [plan(**one, verify=False) for one in drawn(24, 4)]
+LOADED = [one for one in PLANS if one.loads is not None]
+
+
+def name_of(made: Plan) -> str:
+    return made.headline
+
+
+def assembly(text: str) -> str:
+    """The one instruction of ``multiply``, its operands under the names of the plan's line."""
+    body = re.sub(r"\n\s+", " ", text[text.index('"wgmma') : text.index(': "+')])
+    line = "".join(re.findall(r'"(.*?)"', body)).removesuffix("\\n}\\n")
+    bound = re.findall(r'"\+?[frl]"\((\w+)(?:\[(\d+)\])?\)', text[text.index(': "+') : text.index("}\n\n")])
+    names = [f"%{name}{index}" if index else f"%{name}_desc" for name, index in bound]
+    line = re.sub(r"%(\d+)", lambda found: names[int(found[1])], line)
+    return re.sub(r"\bp([,;])", r"%p\1", line)
+
+
+@pytest.mark.parametrize("made", PLANS, ids=name_of)
+def test_the_instruction_is_the_line_of_the_plan(made: Plan) -> None:
+    assert assembly(instruction(made)) == made.line.ptx
+
+
+@pytest.mark.parametrize("made", PLANS, ids=name_of)
+def test_nothing_of_the_template_is_left_open(made: Plan) -> None:
+    text = kernel(made, "tile_product")
+    assert "$" not in text
+    assert len(re.findall(r"\btile_product\b<<<", text)) == 1
+    assert text.count("{") == text.count("}")
+    waits = re.findall(r"wait_group\.sync\.aligned (\d)", text)
+    assert waits == (["0", "0"] if made.loads or made.stages == 1 else ["1", "0"])
+
+
+def expression(text: str, name: str) -> Any:
+    """What a C expression makes of its variables; integers are not negative."""
+    return compile(re.sub(r"(\d)u\b", r"\1", text).replace("/", "//"), name, "eval")
+
+
+def value(code: Any, **names: int) -> int:
+    return int(eval(code, names))  # noqa: S307  # our own text
+
+
+@pytest.mark.parametrize("made", LOADED, ids=name_of)
+def test_a_thread_finds_every_element_of_a_stage(made: Plan) -> None:
+    found = re.search(r"const uint32_t at = (.*?);\n  return (.*?);", kernel(made))
+    assert found is not None
+    at, place = expression(found[1], "at"), expression(found[2], "place")
+    d = made.a.derivation
+    for m in range(0, d.tile[0], 3):
+        for k in range(d.tile[1]):
+            told = value(place, at=value(at, row=m, column=k))
+            assert told == d.smem_tile((m, k, 0)) * d.element.storage_bits // 8
+
+
+@pytest.mark.parametrize("made", LOADED, ids=name_of)
+def test_loads_are_those_of_the_plan(made: Plan) -> None:
+    loads, text = made.loads, kernel(made)
+    assert loads is not None
+    found = re.search(r"from = tile \+ a_at\(rows \+ (.*?),\s+columns \+ (.*?)\);", text)
+    assert found is not None
+    row, column = expression(found[1], "row"), expression(found[2], "column")
+    for thread in range(128):
+        if loads.move.startswith("ldmatrix"):
+            assert (value(row, thread=thread), value(column, thread=thread)) == loads.pointer(thread)
+            continue
+        for one in range(loads.fragment.values):
+            place = value(row, thread=thread, value=one), value(column, thread=thread, value=one)
+            assert place == loads.fragment.element(thread, one)
+
+
+def test_both_ways_of_loading_are_drawn() -> None:
+    assert {one.loads.move.split(".")[0] for one in LOADED if one.loads} == {"ldmatrix", "ld"}
+
+
+@pytest.mark.parametrize("warpgroups", range(1, 9))
+def test_registers_never_exceed_those_of_an_sm(warpgroups: int) -> None:
+    start, few, more = registers(warpgroups)
+    assert start * 128 * (warpgroups + 1) <= 65536
+    assert few + warpgroups * more <= start * (warpgroups + 1)
+    assert all(one == 255 or one % 8 == 0 for one in (start, few, more))
+
+
+def test_a_program_for_too_many_warpgroups_is_refused_with_the_way_out() -> None:
+    made = plan("m64n256k16", "bf16", tile=(192, 256, 64), arch="sm90", verify=False)
+    with pytest.raises(DescriptorError, match=r"must fit 128 registers a thread beside 26 others, need 128; 3 warpgr"):
+        kernel(made)
+
+
+def test_a_name_is_an_identifier_and_the_plan_of_sm90() -> None:
+    with pytest.raises(DescriptorError, match="identifier, found 'a b'"):
+        kernel(PLANS[0], "a b")
+    with pytest.raises(DescriptorError, match="must be for sm90 here, found sm100"):
+        kernel(plan("m128n64k16", "bf16", tile=(128, 64, 64), verify=False))

@@ -1,0 +1,43 @@
+"""Files of a site: Pyodide whole or refused, scripts of a room, and a folder that is written or refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from descriptors.errors import DescriptorError
+from descriptors.show.browser.folder import PYODIDE, runtime, source, write
+
+
+def test_the_runtime_is_the_files_that_a_page_loads(tmp_path: Path) -> None:
+    for name in PYODIDE:
+        (tmp_path / name).write_bytes(name.encode())
+    (tmp_path / "README.md").write_text("more")
+    assert runtime(tmp_path) == {name: name.encode() for name in PYODIDE}
+
+
+@pytest.mark.parametrize("missing", PYODIDE)
+def test_a_runtime_that_is_not_whole_is_refused(missing: str, tmp_path: Path) -> None:
+    for name in set(PYODIDE) - {missing}:
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(DescriptorError, match=f"found .* without {missing}; npm install"):
+        runtime(tmp_path)
+
+
+def test_folders_are_made_as_files_need_them(tmp_path: Path) -> None:
+    contents = {"index.html": b"1", "deep/er/one.js": b"22"}
+    assert write(tmp_path / "new", contents, "FOLDER") == [("index.html", 1), ("deep/er/one.js", 2)]
+    assert (tmp_path / "new" / "deep" / "er" / "one.js").read_bytes() == b"22"
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "site").write_text("a file")
+    with pytest.raises(DescriptorError, match="site: --site must be a folder that can be written, found") as told:
+        write(tmp_path / "site", {"a": b"1"}, "--site")
+    assert "\n" not in str(told.value)
+
+
+def test_scripts_of_rooms_are_read() -> None:
+    assert "engineIn" in source("descriptors.show.browser", "asking.js")
+    assert "engineIn" in source("descriptors.show.explorer", "page.js")

@@ -1,0 +1,47 @@
+"""Questions of a page in JSON: answered by the function that is named, or refused as a record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from records import JSON
+
+from descriptors.show.browser.reply import reply
+from descriptors.show.explorer.answer import answer
+from descriptors.show.explorer.page import ANSWERS
+
+
+def test_an_answer_is_that_of_the_function_that_is_named() -> None:
+    asked = {"tile": "128x64", "want": ["told"]}
+    assert json.loads(reply(ANSWERS, "answer", json.dumps(asked))) == answer(asked)
+    assert json.loads(reply(ANSWERS, "page", "{}"))["html"].startswith("<!doctype html>")
+
+
+@given(JSON)
+def test_what_is_asked_arrives_as_it_was_sent(asked: object) -> None:
+    sent = json.dumps({"asked": asked})
+    assert reply({"echo": lambda one: {"asked": one}}, "echo", json.dumps(asked)) == sent
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 20_000, "nul", '"\x00'])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    found = json.loads(reply(ANSWERS, "answer", text))
+    assert found["ok"] is False and found["error"]["message"].startswith("page: a question must be JSON")
+
+
+def test_an_error_that_nobody_foresaw_is_told_in_one_line() -> None:
+    def missing(asked: object) -> dict[str, object]:
+        raise ModuleNotFoundError("No module named 'numpy'\nSee elsewhere.")
+
+    found = json.loads(reply({"ask": missing}, "ask", "{}"))["error"]
+    message = "page: a question must have an answer, found ModuleNotFoundError: No module named 'numpy'"
+    assert found == {"type": "ModuleNotFoundError", "message": message}
+    assert json.loads(reply({"ask": lambda asked: {"set": {1}}}, "ask", "{}"))["error"]["type"] == "TypeError"
+
+
+@given(st.text().filter(lambda path: path not in ANSWERS))
+def test_a_path_that_leads_nowhere_is_refused(path: str) -> None:
+    assert "questions go to answer or page" in json.loads(reply(ANSWERS, path, "{}"))["error"]["message"]

@@ -1,0 +1,39 @@
+"""The command line that a page offers gives what the page shows."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+
+from descriptors.cli import main
+from descriptors.show.explorer.answer import answer
+from descriptors.show.explorer.page import PRESETS
+
+CASES = [preset["question"] for preset in PRESETS] + [
+    {"tile": "128x64", "cell": "70,21", "base": "2048"},
+    {"mma": "m64n128k16", "operand": "B", "tile": "128x64"},
+]
+
+
+@pytest.mark.parametrize("asked", CASES, ids=str)
+def test_the_command_derives_the_word_that_is_shown(
+    asked: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = answer({**asked, "want": ["told", "edited"]})
+    lines = {one["what"]: one["line"] for one in found["told"]["commands"]}
+    for what, line in lines.items():
+        program, *arguments = shlex.split(line)
+        assert program == "descriptors"
+        status = main(arguments)
+        printed = capsys.readouterr().out
+        if what == "the whole story":
+            assert (status, found["told"]["first"] in printed) == (0, True)
+        elif what == "the word of this subtile":
+            assert (status, found["told"]["word"] in printed) == (0, True)
+        elif what == "the picture":
+            assert (status, len(list(tmp_path.glob("*.svg")))) == (0, 1)
+        else:
+            assert status == 1 and found["edited"]["headline"] in printed

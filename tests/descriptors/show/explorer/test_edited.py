@@ -1,0 +1,74 @@
+"""A word whose fields were changed, against the tile."""
+
+from __future__ import annotations
+
+import pytest
+from derived import K_128
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descriptors import DescriptorError, derive, diff
+from descriptors.show.explorer.question import compared, edited_word, own_word, question, word_fields
+from descriptors.show.stages.view import View
+from descriptors.smem.words.descriptor import WORDS
+
+D = derive(**K_128)
+
+
+@given(st.integers(0, 2**14 - 1), st.sampled_from(["leading_byte_offset", "stride_byte_offset", "start_address"]))
+def test_an_edited_field_is_that_field_of_the_word(value: int, field: str) -> None:
+    view = View(D, (70, 21))
+    word = edited_word(view, question({"edit": {field: hex(16 * value)}}))
+    assert word is not None
+    found, own = WORDS["sm100"].decode(word), WORDS["sm100"].decode(own_word(view))
+    assert found == own | {field: 16 * value}
+
+
+def test_a_wrong_field_shows_the_wrong_cells_and_the_right_word() -> None:
+    view = View(D, (70, 21))
+    word = edited_word(view, question({"edit": {"stride_byte_offset": "512"}}))
+    found = compared(View(D, (70, 21), word=word))
+    assert found is not None
+    assert (found["ok"], found["right_word"]) == (False, f"0x{own_word(view):016x}")
+    assert "change stride_byte_offset 512 -> 1024" in found["text"]
+    known = diff(word or 0, D.smem_tile, dtype="bf16", major="K", shape=(64, 16), subtile=(1, 1), base=0)
+    assert found["differing"] == known.differing
+
+
+def test_a_field_that_nobody_reads_changes_nothing() -> None:
+    word = edited_word(View(D), question({"edit": {"leading_byte_offset": "4096"}}))
+    found = compared(View(D, word=word))
+    assert found is not None and found["ok"]
+
+
+def test_without_a_change_there_is_nothing_to_compare() -> None:
+    assert compared(View(D)) is None
+
+
+def test_a_whole_word_can_be_given() -> None:
+    assert edited_word(View(D), question({"word": "0x4000_4040_0001_0000"})) == 0x4000404000010000
+
+
+def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
+    swizzle = word_fields(View(D), own_word(View(D)))[-1]
+    assert swizzle["value"] == "128B" and "64B" in swizzle["choices"]
+    assert edited_word(View(D), question({"edit": {"swizzle": "64B"}})) == 4 << 61 | own_word(View(D)) & (1 << 61) - 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"edit": {"roof": "1"}}, "a field must be one of start_address"),
+        ({"edit": {"version": "9"}}, "version must lie in [0, 7], found 9"),
+        ({"edit": {"stride_byte_offset": "100"}}, "must be a multiple of 16, found 100"),
+        ({"edit": {"stride_byte_offset": "much"}}, "stride_byte_offset must be a number, found 'much'"),
+        ({"edit": {"swizzle": "96B"}}, "swizzle must be one of none"),
+        ({"word": "12"}, "a word must be hexadecimal"),
+        ({"word": "0x12345678901234567890"}, "must"),
+    ],
+)
+def test_what_a_field_cannot_hold_is_refused(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(DescriptorError) as caught:
+        word = edited_word(View(D), question(asked))
+        compared(View(D, word=word))
+    assert message in str(caught.value)

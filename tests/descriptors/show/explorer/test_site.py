@@ -1,0 +1,100 @@
+"""The static site: written whole, and run in a browser that finds no name but the loopback address."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import browsers
+import pytest
+from acts import click, put, settled, text
+
+from descriptors.cli import main
+from descriptors.show.browser.folder import PYODIDE
+from descriptors.show.explorer.answer import answer
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--site", "x"], "--site and --pyodide go together"),
+        (["--pyodide", "x"], "--site and --pyodide go together"),
+        (["--site", "x", "--pyodide", "nowhere"], "--pyodide must be the folder of the npm package pyodide"),
+        (["--html", "x/y/z.html"], "--html must be a file that can be written"),
+        (["--html", "x.html", "--site", "x"], "--html and --site are different answers"),
+        (["--html", "x.html", "--tile", "7x7"], "tile extent 0 must be a multiple"),
+        (["--html", "x.html", "--cell", "7"], "cell must be two numbers"),
+    ],
+)
+def test_what_cannot_be_written_is_said_in_one_line(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["explore", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "pyodide"
+    fake.mkdir()
+    for name in PYODIDE:
+        (fake / name).write_bytes(b"x")
+    (tmp_path / "site").write_text("a file")
+    assert main(["explore", "--site", str(tmp_path / "site"), "--pyodide", str(fake)]) == 2
+    assert "--site must be a folder that can be written" in capsys.readouterr().err
+
+
+@pytest.fixture
+def site(page: Any, tmp_path: Path) -> Any:
+    """The page of the static site, its engine running."""
+    package = browsers.node_package("pyodide")
+    assert main(["explore", "--site", str(tmp_path / "site"), "--pyodide", str(package)]) == 0
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    with browsers.served(tmp_path / "site") as url:
+        page.goto(url)
+        page.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+        yield page
+    assert all(re.match(r"http://127\.0\.0\.1|blob:|data:", one) for one in requests), requests
+
+
+def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_path: Path) -> None:
+    assert site.get_attribute("html", "data-ready") != "no", text(site, "#status")
+    grid = answer({"want": ["stage"]})["stage"]["grids"][0]
+    settled(site, lambda: click(site, grid, 11, 21))
+    assert text(site, "#picked").startswith("element (11,21): byte 1434 (0x59a)")
+    for asked in ({"swizzle": "64B"}, {"dtype": "e4m3"}, {"mma": "64x32"}, {"arch": "sm90"}):
+        for name, value in asked.items():
+            put(site, name, value) if name != "dtype" else site.select_option("#controls [name=dtype]", value)
+    known = answer(
+        {"swizzle": "64B", "dtype": "e4m3", "mma": "64x32", "arch": "sm90", "cell": "11,21", "want": ["told", "proof"]}
+    )
+    site.locator("#proof", has_text=known["proof"]["headline"]).wait_for()
+    assert text(site, "#headword") == known["told"]["word"]
+    settled(site, lambda: site.select_option("#preset", "0"))
+    field = site.locator("[data-field=stride_byte_offset]")
+    settled(site, lambda: field.fill("512") or field.press("Tab"))
+    assert "right word: 0x4000404000010000" in text(site, "#edited pre")
+    site.fill("#paste", "0x4000404000010000\n(64,16):(64,1)")
+    site.click("#tell")
+    site.locator("#pasted pre", has_text="different: 896").wait_for()
+    settled(site, lambda: site.click("#reset"))
+    for name in ("atom", "banks", "memory", "tensor", "registers"):
+        settled(site, lambda name=name: site.click(f"#tab-{name}"))  # type: ignore[misc]
+        assert site.locator("#svg svg").count() == 1, name
+    site.select_option("#controls [name=swizzle]", "128B_BASE32B")
+    site.locator("#problem", has_text="legality: swizzle must be none").wait_for()
+    with site.expect_download() as waiting:
+        put(site, "swizzle", "32B")
+        site.click("#savepage")
+    waiting.value.save_as(tmp_path / "saved.html")
+    assert (tmp_path / "saved.html").read_text().startswith("<!doctype html>")

@@ -1,0 +1,45 @@
+"""The steps of the start address: sums of the numbers drawn, and the fields of the words."""
+
+from __future__ import annotations
+
+import pytest
+from drawn import read
+from drawn_operands import OPERANDS
+
+from descriptors.show.pictures.advance import AdvancePicture, odd, steps
+from descriptors.show.pictures.panels import spaced
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_starts_and_fields_are_those_of_the_words(name: str) -> None:
+    d = OPERANDS[name]
+    staged = len(d.tile) > 2
+    found = AdvancePicture(d, 0, 4096).record()
+    starts = d.offsets_bytes(0 if staged else None)
+    assert found["starts"] == starts
+    assert found["fields"] == tuple(tuple((4096 + one) // 16 for one in row) for row in starts)
+    total = 0
+    for step, start in zip(found["steps_along_k"], starts[0][1:], strict=True):
+        total += step
+        assert total == start
+    assert (found["stage_step"] is None) == (not staged)
+
+
+def test_the_numbers_drawn_are_the_numbers_recorded() -> None:
+    picture = AdvancePicture(OPERANDS["K 128B"])
+    shown = [word for _, _, word, _ in read(picture.svg()).texts]
+    found = picture.record()
+    for row, fields in zip(found["starts"], found["fields"], strict=True):
+        for start, field in zip(row, fields, strict=True):
+            assert spaced(start) in shown
+            assert f"field 0x{field:x}" in shown
+    assert [word for word in shown if word.startswith("+")] == [
+        *("+32", "+32", "+32", f"+{spaced(16288)}", "+32", "+32", "+32"), f"+{spaced(8192)}",
+    ]  # fmt: skip
+    assert f"The word of subtile (0,0): {found['word']}" in shown
+
+
+def test_steps_and_the_unusual_ones_among_them() -> None:
+    assert steps([0, 32, 16384]) == (32, 16352)
+    assert odd([32, 32, 5]) == {5}
+    assert odd([32]) == odd([]) == set()

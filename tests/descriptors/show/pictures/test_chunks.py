@@ -1,0 +1,28 @@
+"""Chunks: the arrows say the two offsets, in the direction that their steps have."""
+
+from __future__ import annotations
+
+import pytest
+from drawn import read
+from drawn_operands import OPERANDS
+
+from descriptors import explain
+from descriptors.show.pictures.chunks import ChunksPicture
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_a_picture_of_chunks_says_what_the_explanation_says(name: str) -> None:
+    d = OPERANDS[name]
+    picture = ChunksPicture(d)
+    shown = [word for _, _, word, _ in read(picture.svg()).texts]
+    for short, value in (("LBO", d.descriptor.leading_byte_offset), ("SBO", d.descriptor.stride_byte_offset)):
+        assert f"{short} {value}" in shown
+        assert f", is {value} bytes: " in next(line for line in explain(d).splitlines() if line.startswith(short))
+    assert all(str(one) in shown for row in picture.record()["chunks"] for one in row)
+
+
+def test_the_text_has_both_tables() -> None:
+    text = ChunksPicture(OPERANDS["MN 64B"]).text()
+    assert "8192 8704" in text
+    assert "0x010 0x050 0x080 0x0c0" in text
+    assert "LBO 8192: step to the next atom along MN." in text

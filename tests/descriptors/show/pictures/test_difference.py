@@ -1,0 +1,73 @@
+"""A wrong word: both tables are those of the proof's two sides, and what is marked is what differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from drawn import read
+from drawn_operands import OPERANDS
+
+from descriptors import diff, read_addresses
+from descriptors.show.pictures.difference import DifferencePicture
+
+
+@pytest.mark.parametrize("change", [0, 16 << 32, 1 << 16, 4])
+@pytest.mark.parametrize("name", ["K 128B", "MN 64B", "K none", "sm90, stages", "32-byte pieces"])
+def test_the_tables_are_what_is_stored_and_what_is_read(name: str, change: int) -> None:
+    d = OPERANDS[name]
+    word = d.word(0, 0) ^ change
+    found = diff(word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma, base=0)
+    shown = DifferencePicture(found).record()
+    read_ = read_addresses(word, d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    unit = d.element.per_16_bytes
+    u, v = (1, unit) if d.major.contiguous_mode else (unit, 1)
+    assert shown["read"] == read_[::u, ::v].tolist()
+    size = d.element.storage_bits // 8
+    mn, k = d.mma
+    zeros = (0,) * (len(d.tile) - 2)
+    assert shown["stored"] == [[d.smem_tile((i, j, *zeros)) * size for j in range(0, k, v)] for i in range(0, mn, u)]
+    wrong = sum(map(sum, shown["wrong"]))
+    assert (wrong == 0) == found.ok
+    assert wrong * unit >= found.differing
+
+
+def test_the_words_and_the_fields_to_change_are_drawn() -> None:
+    d = OPERANDS["K 128B"]
+    found = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
+    picture = DifferencePicture(found)
+    shown = [word for _, _, word, _ in read(picture.svg()).texts]
+    assert f"The word: {found.word:#018x}" in shown
+    assert f"The right word: {found.right_word:#018x}" in shown
+    assert any("stride_byte_offset 1024, not 1280" in word for word in shown)
+
+
+def test_a_pattern_that_starts_elsewhere_is_drawn_so() -> None:
+    d = OPERANDS["K 128B"]
+    word = d.word(0, 0, 0, 0x80)
+    found = diff(word, d.smem_tile, dtype="bf16", major="K", shape=(64, 16), base=0x80, pattern_start=0x80)
+    assert found.ok
+    assert not any(map(any, DifferencePicture(found).record()["wrong"]))
+
+
+@pytest.mark.parametrize("name", ["K 128B", "MN 64B"])
+def test_rows_and_columns_of_the_text_are_named_by_their_elements(name: str) -> None:
+    d = OPERANDS[name]
+    found = diff(d.word(0, 0), d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    lines = [line.split() for line in DifferencePicture(found).text().splitlines()]
+    mn, k = d.mma
+    u, v = (1, 8) if d.major.contiguous_mode else (8, 1)
+    assert [str(j) for j in range(0, k, v)] in lines
+    rows = [line[0] for line in lines if len(line) == k // v + 1 and line[1].startswith("0x")]
+    assert len(rows) >= min(mn // u, 32)
+    assert rows == [str(i * u) for i in range(len(rows))]
+
+
+def test_without_what_would_be_right_the_picture_tells_only_what_is_wrong() -> None:
+    d = OPERANDS["K 128B"]
+    found = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
+    asked = DifferencePicture(replace(found, right_word=None, right_major=None, changes=()))
+    shown = " ".join(word for _, _, word, _ in read(asked.svg()).texts)
+    assert "read from elsewhere" in shown and f"The word: {found.word:#018x}" in shown
+    assert not [one for one in ("right word", "Right:", "a field to change") if one in shown]
+    assert asked.record()["wrong"] == DifferencePicture(found).record()["wrong"]

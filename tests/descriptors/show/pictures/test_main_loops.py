@@ -1,0 +1,75 @@
+"""The picture of a plan: the numbers that are drawn are the plan's, every text lies inside, two of them are equal."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from gemm_plans import BLACKWELL, HOPPER, made
+
+from descriptors import picture
+from descriptors.cli.command import main
+from descriptors.show.pictures.main_loops import MainLoopPicture, rows_of
+from descriptors.text import word_text
+
+PLANS = [*HOPPER.values(), *BLACKWELL.values()]
+
+
+@pytest.mark.parametrize("asked", PLANS)
+def test_what_is_drawn_is_what_the_plan_has(asked: dict[str, object]) -> None:
+    one = made(asked)
+    drawn = MainLoopPicture(one)
+    found = drawn.record()
+    for side in (one.a, one.b):
+        rows = [[word_text(side.word_at(i, k, 0)) for k in range(len(side.k_steps))] for i in range(len(side.mn_steps))]
+        assert found["words"][side.matrix] == ([] if side.matrix == "A" and one.loads else rows)
+    parts = sorted(found["memory"], key=lambda row: row[2])
+    assert all(a[2] + a[3] <= b[2] for a, b in pairwise(parts))
+    assert parts[-1][2] + parts[-1][3] <= one.budget.capacity
+    assert sum(row[3] for row in parts) == one.stages * one.budget.stage_bytes
+    svg = drawn.svg()
+    for side in (one.a, one.b):
+        if found["words"][side.matrix]:
+            assert found["words"][side.matrix][0][0] in svg and f">+ {side.k_steps[-1]}<" in svg
+    assert f"tile {min(one.stages + 1, 7)}" in svg
+    told = drawn.text()
+    assert all(str(row[2]) in told for row in parts)
+
+
+def test_labels_below_a_bar_cover_no_other_and_no_leader_runs_through_one() -> None:
+    rng = random.Random(11)
+    for _ in range(300):
+        lefts = sorted(rng.uniform(0, 300) for _ in range(rng.randint(1, 5)))
+        labels = [(x, x, x + rng.uniform(40, 90)) for x in lefts]
+        rows = rows_of(labels)
+        for (x, left, right), row in zip(labels, rows, strict=True):
+            for (down, begin, end), at in zip(labels, rows, strict=True):
+                if (x, row) != (down, at):
+                    assert row != at or right <= begin or end <= left
+                    assert at >= row or not begin < x < end
+
+
+def test_a_tile_of_many_blocks_is_no_wider_than_the_others() -> None:
+    for asked in (
+        {"instruction": "m64n8k16", "dtype": "bf16", "tile": (256, 128, 128), "arch": "sm90"},
+        {"instruction": "m128n64k64", "dtype": "e2m1", "tile": (128, 64, 1024), "kind": "mxf4"},
+    ):
+        assert MainLoopPicture(made(asked)).scene().width < 1200
+
+
+def test_every_text_lies_on_the_picture() -> None:
+    scene = MainLoopPicture(made(BLACKWELL["nvf4"])).scene()
+    inside = [shape.bounds() for shape in scene.shapes]
+    assert all(x >= 0 and y >= 0 and right <= scene.width and foot <= scene.height for x, y, right, foot in inside)
+
+
+def test_the_command_writes_it_and_the_public_door_gives_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN --draw"
+    assert main([*line.split(), str(tmp_path / "a.svg")]) == 0
+    told = capsys.readouterr()
+    assert "proved: " in told.out and f"wrote {tmp_path / 'a.svg'}" in told.out
+    assert (tmp_path / "a.svg").read_text() == picture(made(HOPPER["mn"])).svg() + "\n"
+    assert main("plan bf16 --arch sm90 --tile 128x128x64 --draw a.svg".split()) == 2
+    assert "--draw goes only with an INSTRUCTION" in capsys.readouterr().err

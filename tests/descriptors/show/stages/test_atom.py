@@ -1,0 +1,45 @@
+"""One atom, element by element."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from derived import K_128, MN_64
+
+from descriptors import derive
+from descriptors.show.stages.tile_stage import atom
+from descriptors.show.stages.view import View
+
+
+@pytest.mark.parametrize("arguments", [K_128, MN_64], ids=["K", "MN"])
+def test_every_number_is_the_offset_of_its_element(arguments: dict[str, object]) -> None:
+    d = derive(**arguments)  # type: ignore[arg-type]
+    made = atom(View(d, cell=(70, 21)))
+    grid = made.grids[0]
+    lines = made.text.splitlines()
+    for i in range(grid.rows):
+        numbers = list(map(int, lines[i].split()))
+        row = grid.origin[0] + i
+        assert numbers[0] == row
+        assert numbers[1 : 1 + grid.columns] == [d.smem_tile(row, grid.origin[1] + j) for j in range(grid.columns)]
+
+
+def test_without_the_swizzle_the_numbers_run_on() -> None:
+    made = atom(replace(View(derive(**K_128)), swizzled=False))
+    assert made.text.splitlines()[1].split()[1:5] == ["64", "65", "66", "67"]
+
+
+def test_a_layout_that_is_no_whole_atoms_shows_a_chunk() -> None:
+    d = derive(layout="S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", mma=(64, 16))
+    made = atom(View(d, cell=(9, 3)))
+    assert "chunk" in made.scene.title
+
+
+def test_it_says_what_the_colour_is() -> None:
+    view = View(derive(**K_128), banks=64)
+    said = [atom(replace(view, colour=colour)).said for colour in ("order", "bank", "column", "wrong")]
+    assert [one.partition("; colour: ")[2] for one in said] == [
+        "where in a line of 128 bytes they lie.", "where in a line of 256 bytes they lie.",
+        "the logical column of 16 bytes.", "",
+    ]  # fmt: skip

@@ -1,0 +1,234 @@
+"""A word against a layout: what differs is found, pictured, and mended with a word that is proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from derived import K_128, MN_64, derivations, leaves, unproved
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descriptors import DescriptorError, NotCanonicalError, derive, tell
+from descriptors.smem.debug.diff import Diff, diff
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import Major, SwizzleMode
+from descriptors.smem.proof.addresses import stored_addresses
+from descriptors.smem.words.bitfield import UnknownCode
+from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
+
+SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
+BF16_K: dict[str, Any] = {"arch": "sm90", "dtype": "bf16", "major": "K"}
+
+
+def compared(d: Derivation, word: int, subtile: tuple[int, ...], **more: Any) -> Diff:
+    named: dict[str, Any] = {"arch": d.arch, "dtype": d.element, "major": d.major, "shape": d.mma, "subtile": subtile}
+    return diff(word, d.smem_tile, **{**named, "base": 0, **more})
+
+
+def chosen(d: Derivation, data: st.DataObject) -> tuple[tuple[int, ...], int]:
+    """A subtile of a derivation, and its word."""
+    table: Any = d.words()
+    subtile: list[int] = []
+    while not isinstance(table, int):
+        subtile.append(data.draw(st.integers(0, len(table) - 1)))
+        table = table[subtile[-1]]
+    return tuple(subtile), table
+
+
+@given(d=derivations(), data=st.data())
+def test_the_word_of_every_subtile_is_the_same_as_the_tile_there(d: Derivation, data: st.DataObject) -> None:
+    subtile, word = chosen(d, data)
+    found = compared(d, word, subtile)
+    assert found.ok
+    assert not found.changes
+    assert not found.mismatches
+    assert set("".join(found.picture.rows)) == {"."}
+
+
+@given(d=derivations(), data=st.data())
+def test_a_damaged_word_is_mended_by_the_changes_and_by_nothing_else(d: Derivation, data: st.DataObject) -> None:
+    subtile, word = chosen(d, data)
+    layout = d.descriptor.word
+    field = layout[data.draw(st.sampled_from(["start_address", "leading_byte_offset", "stride_byte_offset"]))]
+    damaged = word ^ data.draw(st.integers(1, 255)) << field.low
+    found = compared(d, damaged, subtile)
+    assert found.right_word is not None
+    assert compared(d, found.right_word, subtile).ok
+    if found.right_major is d.major:
+        mended = {**layout.decode(damaged), **{change.field: change.right for change in found.changes}}
+        assert compared(d, layout.encode(mended), subtile).ok
+        assert [change.field for change in found.changes] in ([field.name], [])
+        assert bool(found.changes) is (field.name not in d.dont_care)
+
+
+def test_a_wrong_stride_is_found_and_the_field_named() -> None:
+    found = diff(1 << 62 | 32 << 32, SW128, **BF16_K)
+    assert not found.ok
+    assert found.differing == 896  # 7 of 8 groups of rows
+    assert [str(change) for change in found.changes] == ["stride_byte_offset 512 -> 1024"]
+    assert found.right_word == 1 << 62 | 64 << 32 | 1 << 16
+    first = found.mismatches[0]
+    assert (first.coordinate, first.expected, first.found, first.unit) == ((8, 0), 0x400, 0x240, "byte")
+
+
+def test_a_swizzle_code_of_another_architecture_is_named() -> None:
+    found = diff(2 << 62 | 64 << 32, SW128, **BF16_K)  # 2 is 128B on sm100, 64B here
+    assert [(one.field, one.found, one.right) for one in found.changes] == [
+        ("swizzle", SwizzleMode.B64, SwizzleMode.B128)
+    ]
+
+
+def test_bytes_stored_unshifted_are_named() -> None:
+    found = diff(1 << 62 | 1024 << 32, SW128, **BF16_K)
+    assert [str(change) for change in found.changes] == ["stride_byte_offset 16384 -> 1024"]
+
+
+def test_the_wrong_major_is_named_when_the_word_itself_is_right() -> None:
+    found = diff(1 << 62 | 64 << 32, "S<3,3,3> o 0 o (64,16):(1,64)", **BF16_K)
+    assert not found.ok
+    assert (found.right_major, found.changes) == (Major.MN, ())
+    assert "change major K -> MN" in tell(found)
+
+
+def test_a_layout_that_no_word_reads_says_which_mode_fails() -> None:
+    found = diff(1 << 62 | 64 << 32, "(64,16):(64,1)", **BF16_K)
+    assert found.right_word is None
+    assert "mode (0,0) must have stride 1, has stride 8" in found.reason
+    assert "forms that it has: K-major 128B" in found.reason
+    assert tell(found).splitlines()[1] == f"no word reads this layout: {found.reason}"
+
+
+def test_a_right_word_that_no_instruction_takes_says_so() -> None:
+    found = diff(1 << 46 | 1 << 62, "S<3,2,3> o 0 o (32,8):(1,32)", arch="sm100", dtype="tf32", major="MN")
+    assert found.right_word is not None
+    assert "legality" in found.illegal
+
+
+def test_a_swizzle_that_moves_nothing_here_is_no_difference() -> None:
+    one_line = "S<3,3,3> o 0 o (8,8):(8,1)"  # 128 bytes in one row of the pattern
+    found = diff(64 << 32, one_line, **BF16_K)
+    assert found.ok
+    assert not found.changes
+
+
+def test_without_a_base_the_layout_lies_where_the_word_starts() -> None:
+    part_of_a_row = "S<3,3,3> o 16 o (64,16):(64,1)"
+    for start in (32, 4096 + 32):
+        assert diff(1 << 62 | 64 << 32 | start >> 4, part_of_a_row, **BF16_K).base == start - 32
+        assert diff(1 << 62 | 64 << 32 | start >> 4, part_of_a_row, **BF16_K).ok
+    with pytest.raises(DescriptorError, match="must start at 32 or later"):
+        diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K)
+    found = diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K, base=0)
+    assert [str(change) for change in found.changes] == ["start_address 0 -> 32"]
+
+
+def test_a_start_inside_an_atom_is_right_by_the_absolute_address_and_wrong_by_the_relative_one() -> None:
+    word = 1 << 62 | 64 << 32 | 32 >> 4
+    assert diff(word, SW128, **BF16_K).ok  # the plain offsets move by 32, the swizzle takes their sums
+    moved = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 16), (64, 1)))
+    read = stored_addresses(moved, unproved(**K_128).element, base=32)
+    assert (read[0, 0], read[1, 0]) == (32, 128 + (32 ^ 16))
+
+
+def test_a_tile_whose_pattern_starts_with_it_takes_a_base_offset() -> None:
+    base_offset, plain_word = 1 << 49, 1 << 62 | 64 << 32 | 128 >> 4
+    assert diff(plain_word | base_offset, SW128, **BF16_K, pattern_start=128).ok
+    assert diff(plain_word, SW128, **BF16_K).ok
+    found = diff(plain_word, SW128, **BF16_K, pattern_start=128)
+    assert [str(change) for change in found.changes] == ["base_offset 0 -> 1"]
+    wrong = diff(plain_word | base_offset, SW128, **BF16_K)
+    assert [str(change) for change in wrong.changes] == ["base_offset 1 -> 0"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "unit"),
+    [
+        ("S<3,3,3> o 0 o (64,16):(64,1)", "elements"),
+        ("S<3,4,3> o 0 o (64,16):(64,1)", "cute"),
+        ("S<3,4,3> o 0 o (64,(2,16)):(128,(1,2))", "bytes"),
+    ],
+)
+def test_a_layout_may_count_elements_or_bytes(layout: str, unit: str) -> None:
+    assert diff(1 << 62 | 64 << 32, layout, **BF16_K, unit=unit, shape=(64, 16)).ok
+
+
+def test_two_elements_of_a_byte_are_told_apart() -> None:
+    named: dict[str, Any] = {"arch": "sm100", "dtype": "e2m1", "major": "K"}
+    word = 1 << 46 | 2 << 61 | 64 << 32
+    assert diff(word, "S<3,5,3> o 0 o (64,64):(256,1)", **named).ok
+    swapped = diff(word, "(64,(2,32)):(256,(1,2))", **named, shape=(8, 64))
+    assert swapped.mismatches[0].unit == "bit"
+
+
+def test_the_answer_is_told_in_lines() -> None:
+    lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
+    assert lines[0] == "different: 896 of 1024 elements are read from elsewhere"
+    assert lines[1] == "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024"
+    assert lines[2] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
+    same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
+    assert same == "same: the word reads all 1024 elements from where the layout stores them"
+
+
+def test_a_picture_that_is_mostly_wrong_is_cut_and_says_how_much_is_left_out() -> None:
+    lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("mn \\ k"))
+    assert [line.split()[0] for line in lines[start + 1 : start + 9]] == [str(2 * i) for i in range(8)]
+    assert lines[start + 9] == "   ... and 24 more rows (--json has them all)"
+    assert lines[start + 10].startswith("a character is 2x1 elements")
+    half = diff(0x0000400800010000, "(8,(8,2)):(8,(1,512))", "sm100", dtype="bf16", major="K")
+    assert 2 * half.differing == half.shape[0] * half.shape[1] and "more rows" not in tell(half)
+
+
+def test_a_comparison_of_an_mn_major_operand_names_the_transpose_bit() -> None:
+    note = "MN-major takes the instruction's transpose bit"
+    layout = "S<3,3,3> o 0 o (64,16):(1,64)"
+    right = diff(0x4000404000000000, layout, "sm100", dtype="bf16", major="MN")
+    assert right.ok and tell(right).splitlines()[1].startswith(note)
+    told_k = diff(0x4000404000000000, layout, "sm100", dtype="bf16", major="K")  # the right word needs the other major
+    assert "major K -> MN" in tell(told_k) and note in tell(told_k)
+    assert note not in tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
+
+
+def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> None:
+    d = derive(**MN_64)
+    for index, word in enumerate(leaves(d.words())):
+        subtile = divmod(index, 8)
+        assert compared(d, word, subtile).ok
+        assert compared(d, word, (1 - subtile[0], subtile[1])).differing == 64 * 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "complaint"),
+    [
+        ({"word": -1}, DescriptorError, "at least 0"),
+        ({"layout": "(64,16):(64"}, LayoutError, "."),
+        ({"layout": "64:1"}, DescriptorError, "modes"),
+        ({"layout": 5}, DescriptorError, "must be a layout"),
+        ({"layout": "S<3,4,3> o 0 o (64,16):(64,1)"}, NotCanonicalError, "swizzle must be"),
+        ({"layout": "(4096,4096):(4096,1)"}, DescriptorError, "at most|must lie"),
+        ({"layout": "(64,16):(0,4611686018427387904)"}, DescriptorError, "must lie"),
+        ({"arch": "sm80"}, DescriptorError, "arch"),
+        ({"dtype": "bf17"}, DescriptorError, "dtype"),
+        ({"major": "L"}, DescriptorError, "major"),
+        ({"shape": (64,)}, DescriptorError, "two extents"),
+        ({"shape": (48, 16)}, DescriptorError, "must be a multiple"),
+        ({"shape": (64, 16), "subtile": (1, 0)}, DescriptorError, "must lie in"),
+        ({"subtile": (0,)}, DescriptorError, "coordinate of 2 modes"),
+        ({"base": 8}, DescriptorError, "multiple of 16"),
+        ({"base": 2**18}, DescriptorError, "at most"),
+        ({"pattern_start": 8}, DescriptorError, "multiple of 16"),
+        ({"unit": "words"}, DescriptorError, "unit"),
+        ({"arch": "sm100"}, DescriptorError, "version"),
+    ],
+)
+def test_bad_input_is_a_typed_error(arguments: dict[str, Any], error: type[Exception], complaint: str) -> None:
+    given_: dict[str, Any] = {"word": 1 << 62 | 64 << 32, "layout": SW128, **BF16_K, **arguments}
+    with pytest.raises(error, match=complaint):
+        diff(given_.pop("word"), given_.pop("layout"), **given_)
+
+
+def test_a_word_without_meaning_is_an_error_and_not_a_difference() -> None:
+    assert isinstance(unproved(**K_128).descriptor.word.decode(3 << 61)["swizzle"], UnknownCode)
+    with pytest.raises(DescriptorError, match="swizzle code"):
+        diff(3 << 61 | 1 << 46, SW128, arch="sm100", dtype="bf16", major="K")

@@ -1,0 +1,26 @@
+"""What a word makes the tensor core read is where the tile of that word has its elements."""
+
+from __future__ import annotations
+
+import pytest
+from derived import derivations
+from hypothesis import given
+
+from descriptors import DescriptorError
+from descriptors.smem.debug.read import read
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.proof.addresses import stored_addresses
+
+
+@given(derivations())
+def test_the_word_of_a_tile_is_read_where_the_tile_stores_its_first_operand(d: Derivation) -> None:
+    found = read(d.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    mn, k = d.mma
+    stored = stored_addresses(d.smem_tile, d.element).reshape(d.tile[0], d.tile[1], -1)  # of all stages, the first
+    assert [list(row) for row in found.addresses] == stored[:mn, :k, 0].tolist()
+
+
+@pytest.mark.parametrize("shape", [(0, 16), (64,), (64, 16, 1), "64x16", (1 << 16, 1 << 16)])
+def test_a_shape_that_is_no_operand_is_refused(shape: object) -> None:
+    with pytest.raises(DescriptorError, match="read: "):
+        read(0x4000404000010000, dtype="bf16", major="K", shape=shape)  # type: ignore[arg-type]

@@ -1,0 +1,107 @@
+"""The proof as it is asked for: what it claims, what it refuses, and what it leaves to the comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from derived import K_128, MN_64, unproved
+from places import ROOT
+
+from descriptors import DescriptorError, ProofError, derive, proved, verify
+from descriptors.smem.derivation.verify import Report
+from layoutalg import ComposedLayout, Layout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "base", "claim"),
+    [
+        (K_128, 0, "for every tile 64*m x 64*k, any base that is a multiple of 1024"),
+        (K_128, 0x1080, "for every tile 64*m x 64*k, any base that is a multiple of 128 with its base offset"),
+        (MN_64, 512, "for every tile 64*m x 16*k, any base that is a multiple of 512"),
+        ({**K_128, "swizzle": "none"}, 16, "for every tile 64*m x 16*k, any base that is a multiple of 16"),
+    ],
+)
+def test_the_claim_names_the_tiles_and_the_bases(arguments: dict[str, Any], base: int, claim: str) -> None:
+    proof = proved(unproved(**arguments), base=base)
+    assert proof.claim == claim and proof.ok
+    assert str(proof) == f"proved: 16384 elements in {proof.subtiles} subtiles, {claim}"
+
+
+def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
+    rows = unproved(**K_128).smem_tile
+    given = proved(derive(layout=rows, dtype="bf16", mma=(64, 16), verify=False))
+    assert given.claim == (
+        "for this tile alone, any base that is a multiple of 1024: an explicit layout does not say how it grows"
+    )
+    other = proved(unproved(**{**K_128, "dtype": "tf32", "major": "MN", "swizzle": "128B_BASE32B", "mma": (64, 8)},
+                            atom="MN_SW128_32B_4ROWS"))  # fmt: skip
+    assert other.claim.endswith(": closed forms are of the canonical atom of a mode, and this is another")
+    d = unproved(**K_128)
+    idle = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, leading_byte_offset=32))
+    assert not proved(idle).alone and not proved(d).alone
+
+
+def test_a_wrong_word_is_an_error_with_every_element_that_is_wrong() -> None:
+    d = unproved(**K_128)
+    wrong = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, stride_byte_offset=512))
+    with pytest.raises(ProofError, match="the words must read the tile, disproved: 14336 of 16384") as caught:
+        proved(wrong)
+    assert isinstance(caught.value.proof, Report) and caught.value.proof == verify(wrong)
+
+
+def test_what_the_theorem_leaves_open_is_compared_and_said_to_be() -> None:
+    """Three lines of 128 bytes on the diagonal: the swizzle has become strides, over no power of two."""
+    d = derive(layout="S<3,3,3> o 0 o (3,8):(64,1)", dtype="bf16", mma=(3, 8), legality="off", verify=False)
+    proof = proved(dataclasses.replace(d, smem_tile=Layout((3, 8), (72, 1))))
+    assert proof.report is not None and not proof.family
+    assert str(proof) == "proved: 24 elements in 1 subtile, compared one by one, as no theorem covers it"
+
+
+def test_a_tile_beyond_the_window_is_proved_where_words_can_name_it() -> None:
+    d = derive(tile=(128, 64, 30), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), capacity=None)
+    proof, report = proved(d), verify(d)
+    assert (proof.elements, proof.subtiles, proof.beyond) == (report.elements, report.subtiles, report.beyond)
+    assert f"; {report.beyond} subtiles lie beyond every word, for every tile" in str(proof) and proof.beyond > 0
+    with pytest.raises(DescriptorError, match="must lie in"):
+        proved(derive(**K_128), base=2**18 - 1024)
+
+
+@pytest.mark.parametrize(
+    ("given", "base", "complaint"),
+    [(None, 0, "proved: the operand must be a derivation"), (K_128, 64, "multiple of 128"), (K_128, -16, "at least 0")],
+)
+def test_only_a_derivation_at_an_address_can_be_proved(given: Any, base: int, complaint: str) -> None:
+    with pytest.raises(DescriptorError, match=complaint):
+        proved(unproved(**given) if given else given, base=base)
+
+
+def test_an_offset_that_no_elements_have_is_refuted() -> None:
+    d = unproved(**K_128)
+    assert isinstance(d.smem_tile, ComposedLayout)
+    moved = dataclasses.replace(d, smem_tile=ComposedLayout(d.smem_tile.outer, 8, d.smem_tile.inner))
+    with pytest.raises(ProofError):
+        proved(moved)
+
+
+def test_derive_with_its_proof_does_not_load_numpy() -> None:
+    code = "import sys; from descriptors import derive; derive((128, 128), 'bf16', 'K', '128B', (64, 16)); "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print('numpy' in sys.modules, 'sympy' in sys.modules)"],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("major", "evidence"),
+    [("K", "measured on a Hopper GPU"), ("MN", "no wgmma instruction reads such an operand")],
+)
+def test_the_proof_says_how_the_model_of_its_own_operand_is_known(major: str, evidence: str) -> None:
+    d = unproved(tile=(128, 128), dtype="e4m3", major=major, swizzle="128B", mma=(64, 32), arch="sm90")
+    assert proved(d).evidence == evidence == verify(d).evidence
+    crossing = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96))
+    assert "sm_103a" in proved(crossing).evidence and proved(crossing).evidence == verify(crossing).evidence

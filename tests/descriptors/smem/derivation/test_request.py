@@ -1,0 +1,52 @@
+"""Requests: names and typed values ask for the same, and what is behind the door is typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from derived import ALGEBRA, tiles
+from hypothesis import given
+
+from descriptors import DescriptorError, derive
+from descriptors.smem.derivation.derive import derived
+from descriptors.smem.derivation.request import reader, request
+from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode
+from descriptors.smem.words.bitfield import SMEM_BYTES
+
+
+@given(tiles())
+def test_names_in_any_case_and_typed_values_are_one_request(arguments: dict[str, Any]) -> None:
+    d = arguments
+    named = reader(d["arch"].upper(), d["dtype"].upper(), list(d["mma"]), legality="off")
+    typed = reader(d["arch"], as_element_type(d["dtype"]), d["mma"], legality="off")
+    assert named == typed
+    asked = [
+        request(named, list(d["tile"]), major=d["major"].lower(), swizzle=d["swizzle"].lower(), order=list(d["order"])),
+        request(typed, d["tile"], major=as_major(d["major"]), swizzle=as_swizzle_mode(d["swizzle"]), order=d["order"]),
+    ]
+    assert asked[0] == asked[1]
+
+
+def test_deriving_a_request_is_deriving_its_arguments() -> None:
+    by = reader("sm100", "bf16", (64, 16), legality="off")
+    asked = request(by, (128, 64), major="K", swizzle="64B", capacity=SMEM_BYTES)
+    assert derived(asked) == derive((128, 64), "bf16", "K", "64B", (64, 16), **ALGEBRA)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"tile": (64, 16), "layout": "(64,16):(16,1)"}, "derive: "),
+        ({}, "derive: "),
+    ],
+)
+def test_a_tile_is_given_in_one_way(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
+        request(reader("sm100", "bf16", (64, 16)), wrong.get("tile"), wrong.get("layout"), major="K", swizzle="32B")
+
+
+@pytest.mark.parametrize("kind", [3, True, ("f16",)])
+def test_a_kind_is_a_name(kind: object) -> None:
+    with pytest.raises(DescriptorError, match=r"derive: kind must be a name, found "):
+        reader("sm100", "bf16", (64, 16), kind=kind)  # type: ignore[arg-type]

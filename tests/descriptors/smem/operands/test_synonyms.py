@@ -1,0 +1,149 @@
+"""Other names for a choice mean the one that they can only mean; where they may mean several, all are named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descriptors import DescriptorError, derive
+from descriptors.cli.command import main
+from descriptors.errors import ChoiceError
+from descriptors.smem.instructions.idesc import idesc
+from descriptors.smem.operands.operand import (
+    ELEMENT_TYPES,
+    SYNONYMS,
+    Major,
+    SwizzleMode,
+    as_element_type,
+    as_major,
+    as_swizzle_mode,
+    major_of,
+)
+from descriptors.smem.words.descriptor import WORDS, architecture
+
+NAMES = {*ELEMENT_TYPES, *WORDS, *map(str, Major), *map(str, SwizzleMode)}
+
+
+def test_no_synonym_is_the_name_of_another_choice() -> None:
+    assert not {name.casefold() for name in NAMES} & set(SYNONYMS)
+    assert all(meant in NAMES | {"32x128b"} for meanings in SYNONYMS.values() for meant in meanings)
+
+
+@pytest.mark.parametrize(
+    ("read", "names", "meant"),
+    [
+        (as_swizzle_mode, ("SW128", "128", "K_SW128", "MN_SW128", "Swizzle_128B"), "128B"),
+        (as_swizzle_mode, ("INTER", "K_INTER"), "none"),
+        (as_swizzle_mode, ("MN_SW128_32B",), "128B_BASE32B"),
+        (as_major, ("N", "m", "MN-major"), "MN"),
+        (as_element_type, ("half", "float16", "fp16"), "f16"),
+        (as_element_type, ("bfloat16",), "bf16"),
+        (as_element_type, ("fp8_e4m3", "float_e4m3_t", "float8_e4m3fn", "f8E4M3FN"), "e4m3"),
+        (architecture, ("sm_90a", "90", "Hopper"), "sm90"),
+        (architecture, ("sm_100a", "sm_100", "100", "blackwell"), "sm100"),
+    ],
+)
+def test_another_name_means_the_choice(read: Any, names: tuple[str, ...], meant: str) -> None:
+    assert {str(read(name)) for name in names} == {meant}
+
+
+def test_a_name_of_several_types_is_refused_with_all_of_them() -> None:
+    with pytest.raises(ChoiceError, match="must be one of e4m3, e5m2, found 'fp8'"):
+        as_element_type("fp8")
+    with pytest.raises(ChoiceError, match="must be one of e4m3, e5m2, found 'fp8'"):
+        idesc("fp8", m=128, n=128)
+    assert idesc("half", m=128, n=128) == idesc("f16", m=128, n=128)
+
+
+def test_a_near_miss_is_named() -> None:
+    with pytest.raises(ChoiceError, match=r"found 'bf17' \(did you mean bf16\?\)$"):
+        as_element_type("bf17")
+    with pytest.raises(ChoiceError, match=r"found 'zzz'$"):
+        as_element_type("zzz")
+
+
+def test_the_name_of_an_atom_says_the_major_and_must_not_contradict_it() -> None:
+    made = derive(tile=(128, 64), dtype="bf16", swizzle="MN_SW128", mma=(64, 16))  # type: ignore[arg-type]
+    assert made.major is Major.MN
+    for swizzle, major, matrix in (("K_SW128", "MN", None), ("128B", "N", "A"), ("128B", "M", "B")):
+        with pytest.raises(DescriptorError, match="operand: major of"):
+            major_of(swizzle, major, matrix)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("operand", "cta_group", "extents"), [("A", None, (64, 16)), ("B", None, (128, 16)), ("B", 2, (64, 16))]
+)
+def test_an_instruction_by_its_name_reads_what_its_operand_is(
+    operand: Any, cta_group: int | None, extents: tuple[int, int]
+) -> None:
+    asked: dict[str, Any] = {"tile": (128, 64), "dtype": "bf16", "major": "K", "swizzle": "128B", "operand": operand}
+    made = derive(**asked, cta_group=cta_group, mma="m64n128k16", legality="off")
+    assert made.mma == extents
+    with pytest.raises(DescriptorError, match="found m64n128k16 alone; A reads 64x16, B 128x16"):
+        derive(**{**asked, "operand": None}, mma="m64n128k16")
+    with pytest.raises(DescriptorError, match="or named like m64n128k16, found '64by16'"):
+        derive(**asked, mma="64by16")
+
+
+WORD = "0x4000404000010000"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["0x4000404000010000ULL", "0x4000_4040_0001_0000", "0x40004040 0x00010000", "4611756662049538048", " " + WORD],
+)
+def test_a_word_is_read_as_programs_write_it(written: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decode", written, "--json"]) == 0
+    assert f'"word": "{WORD}"' in capsys.readouterr().out
+
+
+def test_digits_that_may_be_hexadecimal_are_refused_with_both_readings(capsys: pytest.CaptureFixture[str]) -> None:
+    for bare in ("4000404000010000", "c000404000010000"):
+        assert main(["decode", bare]) == 2
+        said = capsys.readouterr().err
+        assert f"0x{bare}" in said
+        assert ("or 4000404000010000u for the decimal number, 0x000e3658a360ef10" in said) == bare.isdigit()
+    assert main(["decode", "4000404000010000u"]) == 0
+    assert "0x000e3658a360ef10" in capsys.readouterr().out
+
+
+def test_what_was_assumed_is_said_in_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["derive", "--tile", "128,64", "--dtype", "bf16", "--swizzle", "K_SW128"]
+    for command, note in (
+        (["decode", WORD], "sm100 is assumed, by the version bits [46,49) of the word, 1"),
+        (["decode", "0x4000004000010000"], "sm90 is assumed, by the version bits [46,49) of the word, 0"),
+        (["decode", "0x40004040 0x00010000"], "two halves are read with the high one first: 0x4000404000010000"),
+        ([*tile, "--mma", "64x16"], "sm100 is assumed, as --arch is not given; sm90 is Hopper"),
+        ([*tile, "--mma", "m64n128k16", "--operand", "B"], "sm90 is assumed, by the instruction m64n128k16"),
+    ):
+        assert main(command) == 0
+        assert f"note: {note}\n" in capsys.readouterr().out
+    assert main([*tile, "--mma", "64x16", "--arch", "sm_90a"]) == 0
+    assert "note:" not in capsys.readouterr().out
+
+
+def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["derive", "--tile", "128x64", "--dtype", "bf16", "--swizzle", "K_SW128", "--mma", "128x16"]
+    tile += ["--arch", "sm100"]
+    pair = ["--cta-group", "2"]
+    shifted = "warning: 128 is not a multiple of 1024, so that base_offset is 1: the swizzle pattern starts"
+    for command, said in (
+        ([*tile, "--base", "0x80"], shifted),
+        ([*tile, *pair], "note: with cta_group 2 each CTA holds 128 of M (of A) or N (of B) 256; idesc counts both"),
+        ([*tile, *pair, "--operand", "B"], "note: with cta_group 2 each CTA holds 128 of N 256; idesc counts both"),
+        (
+            ["idesc", "--a", "bf16", "--m", "256", "--n", "128", *pair],
+            "note: M 256 and N 128 are over both CTAs",
+        ),
+        (["idesc", "--a", "e2m1", "--m", "128", "--n", "128"], "note: kind mxf4 is assumed, as --scale-dtype is not"),
+    ):
+        assert main(command) == 0
+        assert said in capsys.readouterr().out
+    for command in (
+        [*tile, "--base", "0x400"],
+        ["idesc", "--a", "e2m1", "--m", "128", "--n", "128", "--scale-dtype", "ue4m3"],
+        ["idesc", "--a", "e2m1", "--m", "128", "--n", "128", "--kind", "mxf4"],
+    ):
+        assert main(command) == 0
+        assert not {"note:", "warning:"} & set(capsys.readouterr().out.split())

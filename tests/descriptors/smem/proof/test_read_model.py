@@ -1,0 +1,264 @@
+"""The read model: against what Hopper GPUs read (recorded, no GPU needed), against a slow twin, and its errors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from places import VECTORS
+
+from descriptors.errors import DescriptorError
+from descriptors.smem.proof.read_model import WINDOW, evidence, read_addresses, read_bit_addresses
+from descriptors.smem.words.bitfield import WINDOW_BYTES
+
+HOPPER = VECTORS / "hopper"
+SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
+SPANS = {0: 16, 1: 32, 2: 64, 3: 128}
+SM90_CODES = {0: 0, 1: 3, 2: 2, 3: 1}
+SM100_CODES = {0: 0, 1: 6, 2: 4, 3: 2}
+
+
+def digest(addresses: np.ndarray) -> int:
+    data = np.ascontiguousarray(addresses, dtype="<u4").tobytes()
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+
+
+def load(path: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((HOPPER / path).read_text())
+    return loaded
+
+
+def operand(row: dict[str, Any]) -> dict[str, Any]:
+    """What `read_addresses` has to know of an operand as the evidence names it."""
+    rows, mn = (64, row["a_mn"]) if row["operand"] == "A" else (row["n"], row["b_mn"])
+    shape = (rows, 32 // SIZES[row["dtype"]])
+    return {"arch": "sm90", "dtype": row["dtype"], "major": "MN" if mn else "K", "shape": shape}
+
+
+def word(start: int, leading: int, stride: int, *, base: int = 0, sm90: int = 0, sm100: int | None = None) -> int:
+    fields = start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | base << 49
+    return fields | (sm90 << 62 if sm100 is None else sm100 << 61 | 1 << 46)
+
+
+def slow(start: int, leading: int, stride: int, base: int, bits: int, major: str, size: int, i: int, k: int) -> int:
+    """One element, by the formulas as the documents state them."""
+    span = SPANS[bits]
+    if major == "K":
+        b = k * size
+        chunk = leading if bits == 0 else 16
+        offset = i // 8 * stride + i % 8 * span + b // 16 * chunk + b % 16
+    elif bits == 0:
+        offset = i * size // 16 * stride + i * size % 16 + k % 8 * 16 + k // 8 * leading
+    else:
+        offset = i * size // span * leading + i * size % span + k % 8 * span + k // 8 * stride
+    address = start + offset
+    return address ^ (((address >> 7) - base) & ((1 << bits) - 1)) << 4
+
+
+class TestAgainstHopper:
+    def test_every_element_of_every_recorded_word_is_read_where_the_gpu_read_it(self) -> None:
+        with np.load(HOPPER / "h200" / "wgmma_reads.npz") as recorded:
+            operands = [operand(row) for row in json.loads(str(recorded["operands"]))]
+            words, digests, series = (recorded[name].tolist() for name in ("word", "digest", "series"))
+        wrong = [
+            hex(one)
+            for one, want, number in zip(words, digests, series, strict=True)
+            if digest(read_addresses(one, **operands[number])) != want
+        ]
+        assert wrong == []
+        assert len(words) > 20_000
+
+    def test_the_recorded_words_cover_every_type_major_and_n(self) -> None:
+        with np.load(HOPPER / "h200" / "wgmma_reads.npz") as recorded:
+            rows = json.loads(str(recorded["operands"]))
+        probed = {(row["operand"], row["dtype"], row["a_mn"] if row["operand"] == "A" else row["b_mn"]) for row in rows}
+        majors = [(dtype, mn) for dtype in SIZES for mn in ((False, True) if dtype in ("f16", "bf16") else (False,))]
+        assert probed == {(which, *one) for which in "AB" for one in majors}
+        tabulated = {row["question"]: row for row in load("refused_by_ptxas.json")["rows"]}
+        for dtype in SIZES:
+            found = {row["n"] for row in rows if row["dtype"] == dtype and row["operand"] == "B"}
+            assert found == set(tabulated[f"{dtype}: N"]["accepted"])
+
+    def test_a_second_gpu_read_every_word_alike(self) -> None:
+        report = load("h100/wgmma_repeat.json")
+        assert "H100" in report["gpu"]
+        assert report["words"] == load("h200/wgmma_reads.json")["words"]
+        assert report["words_read_otherwise_than_recorded"] == 0
+
+    def test_whole_maps_are_the_measured_ones(self) -> None:
+        with np.load(HOPPER / "h200" / "wgmma_maps.npz") as maps:
+            names = [name for name in maps if name != "provenance"]
+            assert len(names) == 8
+            for name in names:
+                major, text = name.split()
+                read = read_addresses(int(text, 0), arch="sm90", dtype="f16", major=major, shape=(64, 16))
+                assert (read == maps[name]).all()
+
+    @pytest.mark.parametrize("question", load("h200/wgmma_questions.json")["questions"], ids=lambda row: row["name"])
+    def test_words_that_settle_a_question_are_read_as_measured(self, question: dict[str, Any]) -> None:
+        assert question["every_group_is_read_alike"]
+        for group in question["groups"]:
+            for text, want in zip(group["words"], group["digests"], strict=True):
+                assert digest(read_addresses(int(text, 0), **operand(question))) == int(want, 0)
+
+    def test_the_base_offset_acts_for_every_swizzle_modulo_its_rows(self) -> None:
+        (question,) = [one for one in load("h200/wgmma_questions.json")["questions"] if one["name"] == "base_offset"]
+        maps: dict[tuple[int, int], set[str]] = {}
+        for group in question["groups"]:
+            one = int(group["words"][0], 0)
+            maps.setdefault((one >> 62, one & 0x3FFF), set()).update(group["digests"])
+        assert sorted((code, len(seen)) for (code, _), seen in maps.items()) == [
+            (1, 8), (1, 8), (2, 4), (2, 4), (3, 2), (3, 2)
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("gpu", ["h100", "h200"])
+    def test_a_walk_beyond_the_window_faults_on_the_gpu(self, gpu: str) -> None:
+        rows = load(f"{gpu}/wgmma_window.json")["rows"]
+        beyond = [row for row in rows if "2**18" in row["question"]]
+        assert len(beyond) == 39
+        for row in beyond:
+            assert read_addresses(int(row["word"], 0), **operand(row)).max() >= WINDOW
+            assert row["outcome"] == "CUDA_ERROR_ILLEGAL_ADDRESS"
+
+
+@pytest.mark.parametrize("arch", ["sm90", "sm100"])
+@given(
+    fields=st.tuples(*[st.integers(0, 0x3FFF)] * 3),
+    base=st.integers(0, 7),
+    bits=st.integers(0, 3),
+    major=st.sampled_from(["K", "MN"]),
+    dtype=st.sampled_from(sorted(SIZES)),
+    data=st.data(),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_array_holds_what_the_formula_says_of_each_element(
+    arch: str,
+    fields: tuple[int, int, int],
+    base: int,
+    bits: int,
+    major: str,
+    dtype: str,
+    data: st.DataObject,
+) -> None:
+    start, leading, stride = (16 * field for field in fields)
+    codes = {"sm90": {"sm90": SM90_CODES[bits]}, "sm100": {"sm100": SM100_CODES[bits]}}[arch]
+    shape = (data.draw(st.integers(1, 80)), data.draw(st.integers(1, 80)))
+    found = read_addresses(
+        word(start, leading, stride, base=base, **codes), arch=arch, dtype=dtype, major=major, shape=shape
+    )
+    assert found.shape == shape
+    assert found.dtype == np.uint32
+    for _ in range(8):
+        i, k = data.draw(st.integers(0, shape[0] - 1)), data.draw(st.integers(0, shape[1] - 1))
+        assert found[i, k] == slow(start, leading, stride, base, bits, major, SIZES[dtype], i, k)
+
+
+def test_reserved_bits_of_an_sm90_word_change_nothing() -> None:
+    plain = word(0x400, 128, 1024, sm90=1)
+    reserved = 0b11 << 14 | 0b11 << 30 | 0b111 << 46 | 0x3FF << 52
+    read = [
+        read_addresses(one, arch="sm90", dtype="bf16", major="MN", shape=(64, 16)) for one in (plain, plain | reserved)
+    ]
+    assert (read[0] == read[1]).all()
+
+
+def test_the_32_byte_atoms_of_sm100_are_permuted_by_rows_of_four() -> None:
+    read = read_addresses(word(0, 4096, 512, sm100=1), arch="sm100", dtype="tf32", major="MN", shape=(64, 8))
+    for i in range(64):
+        for k in range(8):
+            linear = i // 32 * 4096 + i % 32 * 4 + k % 4 * 128 + k // 4 * 512
+            assert read[i, k] == linear ^ (linear >> 7 & 3) << 5
+
+
+def test_two_packed_elements_share_a_byte_and_differ_in_bits() -> None:
+    arguments: dict[str, Any] = {"arch": "sm100", "dtype": "e2m1", "major": "K", "shape": (8, 64)}
+    bytes_, bits = (read(word(0, 16, 256, sm100=6), **arguments) for read in (read_addresses, read_bit_addresses))
+    assert (bytes_[:, ::2] == bytes_[:, 1::2]).all()
+    assert (bits // 8 == bytes_).all()
+    assert (bits[:, 1::2] == bits[:, ::2] + 4).all()
+    assert len(np.unique(bits)) == bits.size
+
+
+@pytest.mark.parametrize(("dtype", "width"), [("e2m3", 6), ("e3m2", 6), ("e2m1_unpacksmem", 4)])
+def test_a_container_holds_16_elements_at_its_front(dtype: str, width: int) -> None:
+    arguments: dict[str, Any] = {"arch": "sm100", "dtype": dtype, "major": "K", "shape": (16, 64)}
+    one = word(0x400, 16, 512, sm100=4)
+    places, bits = read_addresses(one, **arguments), read_bit_addresses(one, **arguments)
+    as_bytes = read_addresses(one, **{**arguments, "dtype": "e4m3"})
+    assert (places == as_bytes).all()
+    assert (bits == places // 16 * 128 + places % 16 * width).all()
+
+
+def test_whole_byte_types_have_bit_addresses_eight_times_their_byte_addresses() -> None:
+    arguments: dict[str, Any] = {"arch": "sm90", "dtype": "bf16", "major": "MN", "shape": (64, 16)}
+    one = word(0x800, 2048, 1024, sm90=2)
+    assert (read_bit_addresses(one, **arguments) == 8 * read_addresses(one, **arguments)).all()
+
+
+def test_the_evidence_is_named_for_what_it_is() -> None:
+    assert evidence(arch="sm90", dtype="tf32", major="K") == "measured on a Hopper GPU"
+    assert evidence(arch="sm90", dtype="tf32", major="MN") == "no wgmma instruction reads such an operand"
+    assert evidence(arch="sm100", dtype="tf32", major="MN") == "documented, not measured on a Blackwell GPU"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"arch": "sm80"}, "arch must be one of sm90, sm100"),
+        ({"dtype": "f32"}, "dtype must be one of f16"),
+        ({"major": "L"}, "major must be one of K, MN"),
+        ({"shape": (64, 0)}, "an extent must be at least 1"),
+        ({"shape": (64,)}, "shape must be two extents"),
+        ({"shape": (1 << 17, 1)}, "an extent must be at most 65536"),
+        ({"shape": (1 << 16, 1 << 16)}, "at most 268435456 elements"),
+        ({"shape": (1 << 16, 16), "word": word(0, 16, 0x3FFF0, sm90=1)}, "a walk must end below 0x10000000"),
+        ({"word": -1}, "word must be at least 0"),
+        ({"word": 1 << 64}, "word must be at most"),
+        ({"word": 1.5}, "word must be an integer"),
+        ({"arch": "sm100"}, "the version of an sm100 word must be 1, found 0"),
+        (
+            {"arch": "sm100", "word": word(0, 0, 0, sm100=0) | 1 << 52},
+            "must have swizzle 128B, found another: rows of 16",
+        ),
+        (
+            {"arch": "sm100", "word": word(0, 0, 0, sm100=1) | 1 << 52},
+            "must have swizzle 128B, found another: rows of 12",
+        ),
+        ({"arch": "sm100", "word": word(0, 0, 0, sm100=2) | 1 << 52, "major": "MN"}, "a K-major operand, found an MN-"),
+        ({"arch": "sm100", "word": word(0, 0, 0, sm100=2, base=1) | 1 << 52}, "must have base offset 0, found 1"),
+        (
+            {"arch": "sm100", "word": word(0, 16, 0, sm100=2) | 1 << 52},
+            "must have a line: a multiple of 128, found LBO 16",
+        ),
+        (
+            {"arch": "sm100", "word": word(0, 0, 0, sm100=2) | 1 << 52, "shape": (64, 25)},
+            "must have an operand of at most 48 bytes of K, found 50 bytes",
+        ),
+        (
+            {"arch": "sm100", "word": [word(0, 0, 0, sm100=2) | mode << 52 for mode in (0, 1)]},
+            "several words must differ in the start address alone, found 2 kinds",
+        ),
+        ({"arch": "sm100", "word": word(0, 0, 0, sm100=3)}, "swizzle code must be 0, 1, 2, 4 or 6, found 3"),
+    ],
+)
+def test_bad_input_is_refused_with_the_reason(change: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {"arch": "sm90", "dtype": "bf16", "major": "K", "shape": (64, 16)}
+    arguments = {"word": word(0, 16, 1024, sm90=1), **arguments, **change}
+    with pytest.raises(DescriptorError) as caught:
+        read_addresses(arguments.pop("word"), **arguments)
+    assert message in str(caught.value)
+
+
+def test_the_judge_and_what_it_judges_agree_on_the_window() -> None:
+    assert WINDOW == WINDOW_BYTES
+
+
+def test_a_word_is_read_as_one_of_sm100_unless_another_architecture_is_named() -> None:
+    word, operand = 0x4000404000010000, {"dtype": "bf16", "major": "K", "shape": (64, 16)}
+    for read in (read_addresses, read_bit_addresses):
+        assert (read(word, **operand) == read(word, "sm100", **operand)).all()  # type: ignore[operator]

@@ -1,0 +1,89 @@
+"""`tcgen05.ld` and `st` load the registers that CUTLASS's own traits say, every atom of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from places import VECTORS
+from tmem_maps import digest, rows
+
+from descriptors import ChoiceError, DescriptorError
+from descriptors.tmem.moves import MOST, columns_of, tmem_move
+
+ATOMS = rows("LDST")
+PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
+
+
+def asked(name: str) -> tuple[str, str]:
+    """What PTX calls an atom of CUTLASS: shape with repetitions, and direction."""
+    found = re.fullmatch(r"(LOAD|STORE)_(\d+)dp(\d+)b(\d+)x(_16b)?", name)
+    assert found is not None
+    direction, lanes, bits, num, packed = found.groups()
+    shape = f"{lanes}x{bits}b" + ("x2" if (lanes, bits) == ("16", "32") else "")
+    qualifier = {"LOAD": ".pack::16b", "STORE": ".unpack::16b"}[direction] if packed else ""
+    return f"{shape}.x{num}{qualifier}", {"LOAD": "ld", "STORE": "st"}[direction]
+
+
+@pytest.mark.parametrize("row", ATOMS, ids=lambda row: row["name"])
+def test_a_move_is_that_of_cutlass(row: dict[str, Any]) -> None:
+    made = tmem_move(*asked(row["name"]))
+    cells = made.cells.cells()[:, :, ::16]  # (thread, register, half): the first bit of each half
+    entries = np.moveaxis(cells, 0, 2).reshape(-1, 3)  # register, half, thread: the thread fastest
+    assert digest(entries) == row["sha256"]
+
+
+def test_all_atoms_of_cutlass_are_there() -> None:
+    made = {asked(row["name"]) for row in ATOMS}
+    assert len(made) == len(ATOMS) == 2 * 2 * sum(most.bit_length() for most in MOST.values())
+
+
+def test_a_packed_register_has_the_low_halves_of_two_columns() -> None:
+    for shape in MOST:
+        plain, packed = tmem_move(f"{shape}.x1"), tmem_move(f"{shape}.x1.pack::16b")
+        for thread, register in np.ndindex(32, plain.registers):
+            lane, column, _ = plain.cells.cell(thread, register, 0)
+            if shape == "16x32bx2":
+                continue  # its offset counts columns in both
+            assert packed.cells.cell(thread, register, 0) == (lane, 2 * column, 0)
+            assert packed.cells.cell(thread, register, 16) == (lane, 2 * column + 1, 0)
+        assert columns_of(shape, packed=True) == 2 * columns_of(shape)
+
+
+@pytest.mark.parametrize("case", PTXAS["moves"], ids=lambda case: case["asked"])
+def test_a_move_exists_where_the_assembler_takes_it_with_as_many_registers(case: dict[str, Any]) -> None:
+    direction, name = case["asked"].split()
+    try:
+        made = tmem_move(name, direction)
+    except DescriptorError:
+        assert case["registers"] == []
+    else:
+        assert case["registers"] == [made.registers]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("16x256b",), "a shape must read like 16x256b.x8, found '16x256b'"),
+        (("16x256b.x64",), "x must be one of 1, 2, 4, 8, 16, 32, found 64; .16x256b"),
+        (("32x32b.x3",), "x must be one of 1, 2, 4"),
+        (("8x32b.x1",), "the shape must be one of 32x32b"),
+        (("16x128b.x1.pack::16b", "st"), "the qualifier must be .unpack::16b, found .pack::16b"),
+        (("16x128b.x1", "cp"), "the direction must be one of ld, st"),
+        ((7,), "a shape must read like"),
+    ],
+)
+def test_what_is_no_move_is_refused(arguments: Any, told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        tmem_move(*arguments)
+
+
+def test_an_offset_goes_with_one_shape_only() -> None:
+    with pytest.raises(DescriptorError, match=r"an offset must come with .16x32bx2, found 8"):
+        tmem_move("32x32b.x8", offset=8)
+    with pytest.raises(ChoiceError):
+        tmem_move("32x32b.x8", "load")
+    assert tmem_move("16x32bx2.x2", offset=100).columns == 102

@@ -1,0 +1,75 @@
+"""Convolutions that can be shifted, and the reasons why others cannot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descriptors import DescriptorError
+from descriptors.tmem.shift_steps import shift_problem
+
+EXAMPLE: dict[str, Any] = {"images": 2, "height": 9, "width": 9, "channels": 16, "filters": 16, "taps": (3, 3)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "rows", "columns"),
+    [
+        ({"padding": (1, 1)}, 9, 9),
+        ({"padding": (0, 1)}, 7, 9),
+        ({"padding": (0, 0)}, 7, 7),
+        ({"padding": (1, 0), "stride": (2, 1)}, 5, 7),
+        ({"dilation": (4, 1)}, 1, 7),
+        ({"taps": (1, 9)}, 9, 1),
+    ],
+)
+def test_outputs_are_counted_as_they_can_be_listed(changed: dict[str, Any], rows: int, columns: int) -> None:
+    one = shift_problem(**{**EXAMPLE, **changed})
+    assert (one.rows, one.columns, one.outputs) == (rows, columns, 2 * rows * columns * 16)
+    (r, s), (pad_h, pad_w), height, width = one.taps, one.padding, one.height, one.width
+    reach = (r - 1) * one.dilation_h
+    fits_h = [top for top in range(-pad_h, height, one.stride_h) if top + reach < height + pad_h]
+    fits_w = [left for left in range(-pad_w, width) if left + s <= width + pad_w]
+    assert (len(fits_h), len(fits_w)) == (rows, columns)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (
+            {"stride": (1, 2)},
+            "the stride along W must be 1, so that the next output reads the next activation, found 2",
+        ),
+        (
+            {"dilation": (1, 2)},
+            "the dilation along W must be 1, so that the next tap reads the next activation, found 2",
+        ),
+        ({"taps": (10, 3)}, "the taps along H must reach over at most 9 rows, H and its padding, found 10; P = 0"),
+        ({"dilation": (5, 1)}, "must reach over at most 9 rows, H and its padding, found 11; P = 0"),
+        ({"taps": (3, 12), "padding": (0, 1)}, "S must be at most 11, W and its padding, found 12; Q = 0"),
+        ({"padding": (0, 2)}, "the padding along W must be at most 1, .* found 2; Q = 11, W = 9, S = 3"),
+        ({"taps": (3,)}, r"taps must be two numbers, along H and W, found \(3,\)"),
+        ({"taps": "33"}, "taps must be two numbers"),
+        ({"taps": (3, 0)}, "taps along W must be at least 1, found 0"),
+        ({"padding": (-1, 0)}, "padding along H must be at least 0, found -1"),
+        ({"images": 0}, "images must be at least 1, found 0"),
+        ({"width": 1 << 40}, "W must be at most 65536"),
+    ],
+)
+def test_what_cannot_be_shifted_is_refused(changed: dict[str, Any], told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        shift_problem(**{**EXAMPLE, **changed})
+
+
+def test_a_masked_output_would_read_another_image() -> None:
+    one = shift_problem(**EXAMPLE, padding=(1, 1))
+    for place in range(18):
+        for s in range(3):
+            read = place + s - 1
+            assert one.masked(place, s) == (read // 9 != place // 9)
+
+
+def test_places_that_are_no_output_are_not_masked() -> None:
+    one = shift_problem(**EXAMPLE)
+    assert [one.output(place) for place in (6, 7, 8, 9, 18)] == [(0, 6), None, None, (1, 0), None]
+    assert not any(one.masked(place, s) for place in range(30) for s in range(3))

@@ -1,0 +1,72 @@
+"""`tcgen05.ld.red`: every form that the assembler takes, no other; the registers of the plain load and one more."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from places import VECTORS
+
+from descriptors import DescriptorError
+from descriptors.tmem.geometry import BELIEVED, DOCUMENTED
+from descriptors.tmem.moves import tmem_move, tmem_reduction
+
+PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["reductions"]
+
+
+@pytest.mark.parametrize("case", PTXAS, ids=lambda case: f"{case['asked']} {case['target']}")
+def test_a_reduction_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
+    try:
+        made = tmem_reduction(case["asked"], target=case["target"])
+    except DescriptorError:
+        assert not case["accepted"]
+    else:
+        assert case["accepted"] and made.ptx == f"tcgen05.ld.red.sync.aligned.{case['asked']}"
+
+
+def test_the_record_has_forms_of_both_verdicts() -> None:
+    assert {case["accepted"] for case in PTXAS} == {True, False} and len(PTXAS) > 80
+
+
+def test_a_result_is_of_the_columns_that_the_thread_loads() -> None:
+    for name, offset in (("32x32b.x8", None), ("16x32bx2.x4", 100)):
+        made, plain = tmem_reduction(f"{name}.min.s32", offset=offset), tmem_move(name, offset=offset)
+        assert made.move == plain and made.registers == plain.registers + 1
+        for thread in range(32):
+            held = [plain.cells.cell(thread, register, 0) for register in range(plain.registers)]
+            assert held == [made.over.cell(thread, column) for column in range(plain.num)]
+    assert (made.over.cell(0, 3), made.over.cell(16, 0)) == ((0, 3, 0), (0, 100, 0))
+
+
+def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
+    assert tmem_reduction("32x32b.x2.max.f32").over.evidence == DOCUMENTED
+    assert tmem_reduction("16x32bx2.x2.max.f32").over.evidence == BELIEVED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("32x32b.x8",), "a name must read like 32x32b.x8.max.f32, found '32x32b.x8'"),
+        ((None,), "a name must read like"),
+        (("32x32b.x8.max",), "the type must be one of f32, u32, s32, found 'max'"),
+        (("32x32b.x8.add.f32",), "the operation must be one of min, max, found 'add'"),
+        (("32x32b.x8.max.abs.u32",), "the qualifiers of u32 must be none, each once, found abs"),
+        (("32x32b.x8.max.abs.abs.f32",), "the qualifiers of f32 must be abs and NaN, each once, found abs.abs"),
+        (("16x256b.x8.max.f32",), "the shape must be one of 32x32b, 16x32bx2, found '16x256b'"),
+        (("32x32b.x1.max.f32",), "a load must have no .pack::16b and x2 or more, found x1; 32x32b.x1"),
+        (("32x32b.x2.pack::16b.max.f32",), "found x2.pack::16b"),
+        (("32x32b.x256.max.f32",), "x must be one of 1, 2, 4"),
+        (
+            ("32x32b.x2.max.f32", "sm_100a"),
+            "the target must be one of sm_103a, sm_103f, sm_110a, sm_110f, found 'sm_100a'",
+        ),
+    ],
+)
+def test_what_is_no_reduction_is_refused(arguments: Any, told: str) -> None:
+    with pytest.raises(DescriptorError, match=told):
+        tmem_reduction(arguments[0], target=arguments[1] if len(arguments) > 1 else None)
+
+
+def test_a_target_that_has_it_is_no_matter() -> None:
+    assert tmem_reduction("32x32b.x2.max.f32", target="sm_103a") == tmem_reduction("32x32b.x2.max.f32")
