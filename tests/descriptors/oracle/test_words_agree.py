@@ -23,7 +23,7 @@ from descriptors import DescriptorError, derive, oracle, plain
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.words.bitfield import Word
-from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_SWIZZLE_CODES
+from descriptors.smem.words.descriptor import SM90_DESCRIPTOR, SM90_SWIZZLE_CODES, SM100_DESCRIPTOR, SM100_SWIZZLE_CODES
 from descriptors.sweep.lattice import lattice
 from layoutalg import ComposedLayout, Layout
 
@@ -104,7 +104,7 @@ def typed() -> dict[str, dict[str, list[tuple[int, int]]]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "word"), [("WgmmaSmemDesc", SM90_SWIZZLE_CODES), ("Tcgen05SmemDesc", SM100_SWIZZLE_CODES)])
+@pytest.mark.parametrize(("name", "word"), [("WgmmaSmemDesc", SM90_DESCRIPTOR), ("Tcgen05SmemDesc", SM100_DESCRIPTOR)])
 def test_the_typed_words_have_every_field_where_ours_has_it(
     typed: dict[str, dict[str, list[tuple[int, int]]]], name: str, word: Word
 ) -> None:
