@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import Word, canonical_atom, decode_idesc, derive, emit, idesc, tma_plan
 from descriptors.cli.command import main
@@ -49,7 +50,7 @@ def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: py
     assert out == "" and told in err and err.count("\n") == 1 and err[:-1].isprintable()
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "told"),
     [
         (lambda: tma_plan(64), "tma: the operand must be a derivation, found 64"),  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,7 +109,7 @@ def test_equal_functions_of_other_forms_with_symbols_are_not_decided(layout: str
 # Refusals that another check would make too, with words that mislead
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "told"),
     [
         (lambda: la.tile_to_shape(Layout(8), (16, 16), (0, 1, 2)), "tile_to_shape: the order must have 2 modes, found"),

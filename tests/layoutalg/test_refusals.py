@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
+from each import each
 
 import layoutalg
 from layoutalg import (
@@ -294,14 +294,12 @@ def call(operation: str, index: int | None = None, operand: Any = None) -> Any:
     return getattr(layoutalg, operation)(*operands)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@each("operation", OPERATIONS)
 def test_the_operands_of_the_table_are_taken(operation: str) -> None:
     call(operation)
 
 
-@pytest.mark.parametrize(
-    ("operation", "index"), [(name, index) for name, places in OPERATIONS.items() for index in range(len(places))]
-)
+@each(("operation", "index"), [(name, index) for name, places in OPERATIONS.items() for index in range(len(places))])
 def test_an_operand_without_a_meaning_is_refused_in_the_operations_words(operation: str, index: int) -> None:
     place = OPERATIONS[operation][index]
     told = {name: answer(operation, index, ODD[name]) for name in ODD.keys() - set(place.takes.split())}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from each import each
 from places import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -23,12 +24,12 @@ def test_the_pages_show_commands() -> None:
     assert len(SHOWN) >= 40
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
+@each(("command", "output"), SHOWN)
 def test_a_page_shows_what_the_command_prints(command: str, output: str) -> None:
     assert run(command).rstrip("\n") == output.rstrip("\n")
 
 
-@pytest.mark.parametrize("path", pages(), ids=lambda path: path.stem)
+@each("path", pages(), ids=lambda path: path.stem)
 def test_a_command_can_be_copied_with_its_whole_line(path: Path) -> None:
     """What is said beside a command is a comment of the shell: else it would be taken for arguments."""
     typed = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors.article.article import SW64_MNMAJOR, SW128_KMAJOR
 from descriptors.article.claims import Claim, Example
@@ -69,7 +70,7 @@ def test_the_claims_are_all_that_the_article_says_each_once() -> None:
     assert sorted(made) == sorted(listed)
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
+@each("claim", CLAIMS)
 def test_the_algebra_gives_the_articles_number(claim: Claim) -> None:
     assert claim.holds, claim
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import CHAINED, INJECTIVE, chained_layouts, drawn, injective_layouts, layouts
 
@@ -204,8 +205,8 @@ def test_what_has_no_chain_of_strides_has_no_left_inverse_of_cutes_form(shape, s
         left_inverse(Layout(shape, stride))
 
 
-@pytest.mark.parametrize("operation", [left_inverse, right_inverse, nullspace])
-@pytest.mark.parametrize("value", [8, (4, 8), None, "8:1", Swizzle(3, 4, 3)])
+@each("operation", [left_inverse, right_inverse, nullspace])
+@each("value", [8, (4, 8), None, "8:1", Swizzle(3, 4, 3)])
 def test_what_is_no_layout_is_refused(operation, value):
     with pytest.raises(LayoutError):
         operation(value)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from each import each
 from places import ROOT
 from programs import ANSWERED, COMMANDS, closed_pipe
 
@@ -40,7 +41,7 @@ def arguments(name: str, command: str, folder: Path) -> list[str]:
     return [command, *([str(folder / "rows.jsonl")] if command == "atlas" else []), *ANSWERED[name][command]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcome", "status", "told"),
     [
         (None, 0, ""),

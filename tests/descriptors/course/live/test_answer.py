@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from lesson_pages import counted, exercise, printed, said
@@ -77,7 +78,7 @@ def test_a_cell_runs_after_those_above_it() -> None:
     assert ANSWERS["run"]({"cells": ["a = 1", "a + 1"]}) == {"ok": True, "printed": "2\n", "error": None}
 
 
-@pytest.mark.parametrize("lesson_", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson_", lessons(), ids=lambda lesson: str(lesson.number))
 def test_figures_are_those_of_the_lesson(lesson_: Lesson) -> None:
     for part in lesson_.parts:
         if part.kind in FIGURES:

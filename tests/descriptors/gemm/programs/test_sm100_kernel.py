@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers
 
 from descriptors import DescriptorError, check_ptx
@@ -34,13 +35,13 @@ def test_the_host_program_compiles_and_our_checker_finds_nothing(name: str, tmp_
     assert (found.findings, found.unresolved) == ((), ())
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_the_head_says_that_nobody_ran_it(asked: dict[str, Any]) -> None:
     one = made(asked)
     assert emit_plan(one, "cuda").splitlines()[0] == f"// {one.headline}; assembled, never run."
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str, Any]) -> None:
     one = made(asked)
     held, text = one.accumulators, emit_plan(one, "cuda")
@@ -60,7 +61,7 @@ def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str
         assert tuple(int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)) == pointers(one, i, j, q)
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multiplies_it(asked: dict[str, Any]) -> None:
     """Each box of the text begins at a row of the tile; the CTA's own rows there are its half of an N block."""
     one = made(asked)
@@ -82,7 +83,7 @@ def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multipli
     }
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(asked: dict[str, Any]) -> None:
     """The lines are read as C reads them, for every lane and register; a load's cells come from the plan's layout."""
     one = made(asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import DescriptorError, plain
 from descriptors.show.pictures.accesses import Lanes, views
@@ -13,7 +14,7 @@ from descriptors.show.pictures.banks import BanksPicture
 from layoutalg import Layout, accesses, wavefronts
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> None:
     d = OPERANDS[name]
     found = views(d)
@@ -26,7 +27,7 @@ def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> Non
     assert list(found[-1].addresses) == expected
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_a_unit_is_where_the_layout_stores_its_piece(name: str) -> None:
     d = OPERANDS[name]
     for view in views(d):

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import VECTORS
@@ -124,8 +125,8 @@ def test_one_word_is_its_cell_of_the_table(made: tuple[Derivation, int]) -> None
             assert d.line_of(mn, k, stage) == (lines[stage] if len(d.tile) == 3 else lines)
 
 
-@pytest.mark.parametrize("wrong", [0, 1024, 16384, 2 * 16384, 16384 + 128])
-@pytest.mark.parametrize("k", [2, 5])
+@each("wrong", [0, 1024, 16384, 2 * 16384, 16384 + 128])
+@each("k", [2, 5])
 def test_a_wrong_line_is_caught_by_the_walk_of_the_model(wrong: int, k: int) -> None:
     d = derive(**TILE, **PAIR)
     word, right = d.words()[0][k], d.line_of(0, k)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from derived import derive_or_none, tiles
+from each import each
 from hypothesis import given
 from places import ROOT
 
@@ -69,7 +70,7 @@ STAGES = [
 ]
 
 
-@pytest.mark.parametrize(("stages", "stage"), STAGES)
+@each(("stages", "stage"), STAGES)
 def test_a_stage_that_a_tile_does_not_have_is_refused(stages: tuple[int, ...], stage: Any) -> None:
     rows = Layout((64, 64, *stages), (64, 1, 4096, 8192)[: 2 + len(stages)])
     d = derive(layout=rows, dtype="bf16", swizzle="128B", mma=(64, 16))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sympy
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,7 +147,7 @@ def test_a_tile_without_symbols_is_derived_as_by_numbers() -> None:
     agree(closed, derive(tile=(128, 128), **ONE))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "kind", "message"),
     [
         ({"tile": ("8*m", "64*k")}, UndecidedError, "cannot decide whether 64 divides 8*m; give it as 64*m if it does"),
