@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 from each import each
 
-from layoutalg import ComposedLayout, Layout, LayoutError, MmaAtom, Swizzle, TiledMma, make_tiled_mma, mma_atom, size
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    MmaAtom,
+    Swizzle,
+    TiledMma,
+    make_tiled_mma,
+    mma_atom,
+    offsets,
+    size,
+)
 
 MMAS = [
     make_tiled_mma("mma.m16n8k16.f16"),
@@ -33,12 +44,12 @@ def test_every_element_is_held_as_often_as_there_are_atoms_beside_it(mma: TiledM
     layout, found = layout_of(mma, operand), Counter()
     for thread in range(int(size(mma.thr_layout_vmnk))):
         mine, offset = getattr(mma, f"partition_{operand}")(layout, thread)
-        found.update(offset + mine(i) for i in range(int(size(mine))))
+        found.update((offset + offsets(mine)).ravel().tolist())
     held = {"A": mma.atom.a, "B": mma.atom.b, "C": mma.atom.c}[operand]
-    in_the_atom = Counter(held(i) for i in range(int(size(held))))
+    in_the_atom = Counter(offsets(held).ravel().tolist())
     others = {"A": 1, "B": 0, "C": 2}[operand]
     times = next(iter(in_the_atom.values())) * int(size(mma.atom_layout[others]))
-    assert found == Counter({layout(i): times for i in range(int(size(layout)))})
+    assert found == Counter(dict.fromkeys(offsets(layout).ravel().tolist(), times))
 
 
 @each("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
