@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
+PARAM = type(pytest.param())
+
 #: What ends a case that is not right: a row of many cannot be left out without a word, so a skip is a failure too.
 FAILURES = (Exception, pytest.fail.Exception, pytest.skip.Exception)
 
 
 def _values(row: Any, count: int) -> Sequence[Any]:
     """The arguments of a row, which may be one of ``pytest.param``."""
-    if isinstance(row, type(pytest.param())):
+    if isinstance(row, PARAM):
         return row.values
     return [row] if count == 1 else list(row)
 
@@ -55,10 +57,12 @@ def each(
     ValueError: each: there must be rows to try, found none
     """
     arguments = [one.strip() for one in names.split(",")] if isinstance(names, str) else list(names)
+    rows = list(rows)
     table = [_values(row, len(arguments)) for row in rows]
     if not table:
         raise ValueError("each: there must be rows to try, found none")
-    titles = [ids] * len(table) if ids is None or callable(ids) else list(ids)
+    titles = [getattr(row, "id", ids) if isinstance(row, PARAM) else ids for row in rows]
+    titles = titles if ids is None or callable(ids) else list(ids)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
