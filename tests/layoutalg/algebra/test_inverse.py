@@ -16,6 +16,7 @@ from layoutalg import (
     NotInjectiveError,
     ScaledBasis,
     Swizzle,
+    UndecidedError,
     left_inverse,
     make_identity_layout,
     make_layout,
@@ -233,3 +234,16 @@ def test_the_null_space_has_the_modes_that_take_no_step_of_a_unit_vector():
 
 def test_of_two_modes_with_one_stride_the_right_inverse_takes_the_first():
     assert str(right_inverse(Layout((4, 6), (1, 1)))) == "4:1"
+
+
+@pytest.mark.parametrize("operation", [right_inverse, left_inverse])
+def test_an_inverse_that_the_symbols_leave_open_is_not_decided(operation):
+    with pytest.raises(UndecidedError, match="cannot decide whether"):
+        operation(parse_layout("(2,m):(m,1)"))
+
+
+def test_a_common_layout_stops_before_the_first_carry():
+    # the offsets 0..11 lie at the indices 0..5, 12..17; there a carries, so that only whole steps below it are common
+    layout = Layout((3, 2, 2), (1, 3, 6))
+    assert max_common_layout(layout, layout) == Layout(12, 1)
+    assert max_common_layout(Layout((6, 2), (1, 7)), Layout((6, 2), (1, 6))) == Layout(6, 1)

@@ -125,3 +125,9 @@ def test_int_tuples_are_read_with_their_nesting():
     assert parse_int_tuple("(8,)") == parse_int_tuple("(8)") == (8,)
     with pytest.raises(NotationError):
         parse_int_tuple("8:1")
+
+
+@pytest.mark.parametrize("text", ["S<3,4,3 o 0 o (8,8):(8,1)", "S<3,4,3", "S<3,4,-3,", "S<3,4,3:1"])
+def test_a_swizzle_of_positive_shift_needs_its_closing_bracket(text: str) -> None:
+    with pytest.raises(NotationError, match="expected '>'"):
+        parse_layout(text)
