@@ -323,9 +323,7 @@ def answer(operation: str, index: int, operand: Any) -> str:
 
 def test_every_public_operation_is_in_the_table() -> None:
     errors = {
-        name
-        for name in la.__all__
-        if isinstance(value := getattr(la, name), type) and issubclass(value, Exception)
+        name for name in la.__all__ if isinstance(value := getattr(la, name), type) and issubclass(value, Exception)
     }
     assert {*la.__all__, "filter"} == {*OPERATIONS} | errors | NOT_OPERATIONS
 
