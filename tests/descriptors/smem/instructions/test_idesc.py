@@ -279,3 +279,8 @@ def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) ->
         options |= scaled if one.kind.startswith("mx") else {"saturate": one.kind == "i8"}  # the DSL's i8 always does
         ours = idesc(one.a, one.b, one.d, m=one.m, n=one.n, k=one.k, **options)
         assert (found.status, found.word) == ("ok", ours), (one, found)
+
+
+def test_a_field_that_a_decoded_word_does_not_have_is_a_choice_error() -> None:
+    with pytest.raises(ChoiceError, match="decode_idesc: a field must be one of "):
+        decode_idesc(0x08200490, "f16")["nothing"]
