@@ -73,11 +73,12 @@ def test_the_words_of_a_tile_are_those_of_the_cute_dsl(row: dict[str, Any]) -> N
 
 
 @pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
-@pytest.mark.parametrize("row", recorded(), ids=lambda row: str(row["tile"]))
-def test_the_cute_dsl_still_makes_the_words_that_were_recorded(row: dict[str, Any]) -> None:
-    requests = [request(row["layout"], row["mma"][0], piece, line) for piece, line in row["columns"]]
+def test_the_cute_dsl_still_makes_the_words_that_were_recorded() -> None:
+    rows = recorded()
+    requests = [request(row["layout"], row["mma"][0], piece, line) for row in rows for piece, line in row["columns"]]
     answers = descriptor_words(requests)
-    assert [answer.word and f"{answer.word:#018x}" for answer in answers] == row["words"]
+    words = [word for row in rows for word in row["words"]]
+    assert [answer.word and f"{answer.word:#018x}" for answer in answers] == words
 
 
 def test_instructions_begin_and_go_on_where_those_of_nvidias_example_do() -> None:
