@@ -15,9 +15,6 @@ import pytest
 
 PARAM = type(pytest.param())
 
-#: What ends a case that is not right: a row of many cannot be left out without a word, so a skip is a failure too.
-FAILURES = (Exception, pytest.fail.Exception, pytest.skip.Exception)
-
 
 def _values(row: Any, count: int) -> Sequence[Any]:
     """The arguments of a row, which may be one of ``pytest.param``."""
@@ -38,7 +35,8 @@ def each(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator like ``pytest.mark.parametrize`` with the same arguments, by which the test stays one test.
 
-    Fixtures are made once and serve every row.
+    Fixtures are made once and serve every row. A row that is skipped where the first was not is a failure: of many rows
+    none is left out without a word.
 
     >>> @each(("a", "b"), [(1, 1), (1, 2), (2, 3)], ids=str)
     ... def test_equal(a: int, b: int) -> None:
@@ -72,7 +70,11 @@ def each(
             for title, values in zip(titles, table, strict=True):
                 try:
                     test(**dict(zip(arguments, values, strict=True)), **fixtures)
-                except FAILURES as error:
+                except pytest.skip.Exception as skipped:
+                    if values is table[0]:
+                        raise
+                    failed.append((_named(title, values), AssertionError(f"only some rows are tried: {skipped}")))
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  all rows are tried
                     failed.append((_named(title, values), error))
             if failed:
                 told = " ".join(title[:100] for title, _ in failed[:20])
