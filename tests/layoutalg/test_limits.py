@@ -125,7 +125,7 @@ def test_a_wrong_value_is_shown_whole_up_to_the_limit(length: int, refuse: Any, 
 
 def test_a_value_too_deep_to_print_is_said_to_be(request: pytest.FixtureRequest) -> None:
     request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
-    sys.setrecursionlimit(1000)  # mypy, which another test calls, raises it for its whole process
+    sys.setrecursionlimit(1000)  # whatever another test has made of it
     bottomless: Any = 4
     for _ in range(5000):
         bottomless = (bottomless,)

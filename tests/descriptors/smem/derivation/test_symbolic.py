@@ -69,7 +69,7 @@ def agree(closed: SymbolicDerivation, numeric: Derivation) -> None:
 
 
 @given(families(), NUMBERS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_putting_numbers_in_commutes_with_the_derivation(arguments: dict[str, Any], numbers: dict[str, int]) -> None:
     try:
         closed = derive_symbolic(**arguments, legality="off")
@@ -87,7 +87,7 @@ def test_putting_numbers_in_commutes_with_the_derivation(arguments: dict[str, An
 
 
 @given(families())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_not_decided_names_the_missing_fact(arguments: dict[str, Any]) -> None:
     try:
         derive_symbolic(**arguments, legality="off")
