@@ -131,7 +131,7 @@ INNER: dict[str, list[Any]] = {
     "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
     "oracle.expressions.Case": [algebra.Case("complement", ("4:2", 24))],
     "oracle.expressions.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
-    "oracle.tree._Node": [tree._Node(":", (4, 1))],
+    "oracle.expressions._Node": [tree._Node(":", (4, 1))],
     "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
     "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
     "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
