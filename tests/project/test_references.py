@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from places import ROOT
-from rooms import is_folder, modules
+from rooms import ROOMS, is_folder, modules
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 SOURCES = {**modules()} | {
@@ -66,6 +66,19 @@ def missing_in(page: Path) -> list[str]:
     missing += [link for link in links if not (page.parent / link).exists()]
     missing += [name for name in re.findall(r"`((?:layoutalg|descriptors)(?:\.\w+)+)`", text) if not resolves(name)]
     return [f"{page.name}: {one}" for one in missing]
+
+
+def test_the_map_names_every_room_and_nothing_else() -> None:
+    page = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
+    assert re.findall(r"^((?:layoutalg|descriptors)/\S*)", page, re.MULTILINE) == [place(room) for room in ROOMS]
+
+
+def place(room: str) -> str:
+    """Where a room of the table is: a module, the face of a package, or a folder."""
+    path = room.replace(".", "/")
+    if room in ("layoutalg", "descriptors"):
+        return f"{path}/__init__.py"
+    return f"{path}/" if is_folder(room) else f"{path}.py"
 
 
 def test_every_reference_was_looked_at() -> None:
