@@ -12,9 +12,8 @@ from places import ROOT
 from rooms import ROOMS, is_folder, modules
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-SOURCES = {**modules()} | {
-    f"probes.{path.stem}": path.read_text(encoding="utf-8") for path in sorted((ROOT / "probes").glob("*.py"))
-}
+PROBES = sorted((ROOT / "tests" / "hardware" / "probes").glob("*.py"))
+SOURCES = {**modules()} | {f"probes.{path.stem}": path.read_text(encoding="utf-8") for path in PROBES}
 
 
 def resolves(name: str) -> bool:
@@ -59,7 +58,7 @@ def test_every_path_and_name_in_a_page_is_there() -> None:
 def missing_in(page: Path) -> list[str]:
     """What a page refers to that is not there."""
     text = page.read_text(encoding="utf-8")
-    paths = re.findall(r"(?<![\w/.-])((?:layoutalg|descriptors|tests|scripts|docs|probes)/[\w/.-]*\w)", text)
+    paths = re.findall(r"(?<![\w/.-])((?:layoutalg|descriptors|tests|scripts|docs)/[\w/.-]*\w)", text)
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)  # a tensor in code looks like a link
     links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose)
     missing = [path for path in paths if not (ROOT / path).exists() and not list(ROOT.glob(f"{path}*"))]
