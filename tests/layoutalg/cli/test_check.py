@@ -44,7 +44,7 @@ SHOWN = {
         (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
-    for page in ("algebra", "cookbook")
+    for page in ("learn", "cookbook")
 }
 
 
@@ -126,7 +126,7 @@ def test_a_value_that_the_dsl_alone_has_is_in_the_json_beside_the_refusal(
 @pytest.mark.parametrize("page", SHOWN)
 def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Apart from the other outputs of the pages, for those are there without the DSL."""
-    assert len(SHOWN[page]) == {"algebra": 3, "cookbook": 1}[page]
+    assert len(SHOWN[page]) == {"learn": 3, "cookbook": 1}[page]
     for expression, output in SHOWN[page]:
         assert told(capsys, expression)[1] == output.replace("4.8.1", str(oracle.version()))
 
