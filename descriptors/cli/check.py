@@ -16,7 +16,8 @@ from descriptors.check.inspect import check_ptx, chosen, rule_names
 from descriptors.check.protocol_rules import Level
 from descriptors.check.ptx_module import LIMIT
 from descriptors.check.story import explain_ptx
-from descriptors.cli.options import complete, json_option
+from descriptors.cli.options import json_option
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
 from descriptors.output import report, story
 from layoutalg.cli.console import NotThereError, Status, json_text, say, wants_color

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import complete, noted
+from descriptors.cli.values import complete, noted
 from layoutalg.cli.console import say
 
 #: Options that are keys of a question, and what each is; texts, which the question reads as a page's.
