@@ -180,15 +180,21 @@ def complete(context: click.Context, parameter: click.Parameter, begun: str) -> 
     return [before + comma + name for name in names if name.casefold().startswith(last.casefold())]
 
 
-def _choices(context: click.Context, option: str) -> Iterable[str]:
+def _choices(context: click.Context, name: str) -> Iterable[str]:
     """The names by the option's own; the tables are read only when the shell asks."""
-    found = _of_instructions(context)
-    return found[option] if option in found else _of_operands(context)[option]
+    from descriptors.smem.derivation.arguments import ARGUMENTS
+
+    of = _of_instructions(context)
+    if name in of:
+        return of[name]
+    same = {"a_major": "major", "b_major": "major"} | dict.fromkeys(("a_swizzle", "b_swizzle", "expected"), "swizzle")
+    argument = ARGUMENTS.get(same.get(name, name))
+    return argument.choices if argument else _of_answers(context)[name]
 
 
 def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
-    """The names that are in the tables of instructions."""
-    from descriptors.smem.instructions.rules import ARCHES, MODES, select_rows
+    """The names that the tables of instructions have for an architecture."""
+    from descriptors.smem.instructions.rules import ARCHES, select_rows
     from descriptors.smem.operands.operand import ELEMENT_TYPES
 
     arch = context.params.get("arch")
@@ -199,15 +205,12 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
         "b_dtype": ELEMENT_TYPES if context.command.name == "plan" else types,
         "d_dtype": dict.fromkeys(dtype for row in rows.types for dtype in row.d),
         "scale_dtype": dict.fromkeys(row.dtype for row in rows.scales),
-        "arch": ARCHES,
-        "cp": (row.shape for row in rows.copies),
         "kind": (row.kind for row in rows.kinds),
-        "legality": MODES,
     }
 
 
-def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
-    """The names of what an operand is, and of what is written of it."""
+def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
+    """The names of what is looked at, and of what is written of it."""
     from descriptors.check.finding import ALL_RULES
     from descriptors.gemm.plan_request import SOURCES
     from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
@@ -216,21 +219,12 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     from descriptors.show.explorer.question import TABS
     from descriptors.show.stages.view import COLOURS
     from descriptors.smem.emitters.emit import LANGUAGES
-    from descriptors.smem.operands.atoms import ATOMS, OTHER_ATOMS
-    from descriptors.smem.operands.explicit import UNITS
-    from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
     from descriptors.tmem.shift_steps import QUARTERS, STARTS
 
     return {
-        "dtype": ELEMENT_TYPES,
-        **dict.fromkeys(("major", "a_major", "b_major"), tuple(map(str, Major))),
-        **dict.fromkeys(("swizzle", "a_swizzle", "b_swizzle", "expected"), tuple(map(str, SwizzleMode))),
         "a_source": SOURCES,
-        "unit": UNITS,
-        "operand": ("A", "B"),
         "quarters": QUARTERS,
         "start": STARTS,
-        "atom": (atom.name for atom in ATOMS + OTHER_ATOMS),
         "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
         "language": LANGUAGES,
         **dict.fromkeys(("only", "without"), ALL_RULES),
