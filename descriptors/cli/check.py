@@ -117,7 +117,7 @@ def check(
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
     """What a project relies on; with ``init`` the tables that its file lacks."""
-    from descriptors.output import contract  # a kernel needs none of it
+    from descriptors.gemm import contract  # a kernel needs none of it
 
     text = text_of(file, what="TOML")
     if init:

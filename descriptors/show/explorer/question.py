@@ -128,7 +128,7 @@ class Question:
 
 #: What of a question is an argument of ``derive``, and so of these what is typed as ``128x64`` or ``1,0``.
 OPERAND = tuple(field.name for field in fields(Question) if field.name in (*names("reader"), *names("request")))
-_EXTENTS = (*(name for name in OPERAND if ARGUMENTS[name].kind in ("extents", "instruction", "positions")), "cell")
+_EXTENTS = (*(name for name in OPERAND if ARGUMENTS[name].is_list), "cell")
 _NUMBERS = ("base", "stage", "banks", "bank_bytes", "slot", "access_bytes", "across")
 
 

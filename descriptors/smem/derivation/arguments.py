@@ -62,6 +62,15 @@ class Argument:
     choices: tuple[str, ...] = ()
     bounds: tuple[int, ...] = ()
 
+    @property
+    def is_list(self) -> bool:
+        """Whether a value is numbers in their order, which people write as ``128x64`` or ``1,0``.
+
+        >>> [row.name for row in ARGUMENTS.values() if row.is_list]
+        ['tile', 'mma', 'order']
+        """
+        return self.kind in ("extents", "positions", "instruction")
+
 
 _ROWS = (
     Argument(
