@@ -14,7 +14,7 @@ Law: what is derived for a section without expectations, put into it, holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any
@@ -31,7 +31,7 @@ from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 
 #: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
-_DOORS = {"operand": derive, "plan": plan}
+_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan}
 _KEYS = {kind: tuple(name for name in signature(door).parameters if name != "verify") for kind, door in _DOORS.items()}
 _KEYS["operand"] += ("base",)
 

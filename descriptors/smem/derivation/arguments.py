@@ -46,7 +46,7 @@ class Argument:
         default: the value of one that is left out.
         required: whether none may be left out.
         choices: the names that a value may be; () where it is no name.
-        bounds: the least and the greatest value; () where only the tile sets them.
+        bounds: the least and the greatest value; None where only the tile sets them.
 
     >>> print(*(f"{one.name} {one.default}" for one in ARGUMENTS.values() if one.kind == "bytes"))
     base None capacity 232448
@@ -60,7 +60,7 @@ class Argument:
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
-    bounds: tuple[int, ...] = ()
+    bounds: tuple[int, int] | None = None
 
     @property
     def is_list(self) -> bool:
