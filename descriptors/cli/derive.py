@@ -61,8 +61,8 @@ from layoutalg.cli.console import NotThereError, Status, json_text, say
 )
 @click.pass_context
 def derive(
-    context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    context: click.Context, /, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, name: str | None,
     compared: bool, drawn: str | None,
     **given: Any,
 ) -> Status:  # fmt: skip
@@ -90,8 +90,8 @@ def derive(
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
-    made = tile_of(given | {"stages": stages})
-    base = (base_of(given["layout"]) or 0) if base is None else base
+    made = tile_of(given)
+    base = base_address(given)
     first = made.descriptor_at(base)
     report = None if unproved else proved(made, base=base)
     if drawn is not None:
@@ -130,6 +130,12 @@ def tile_of(given: dict[str, Any]) -> Derivation:
     need(given | {"tile": None if both else given["tile"]}, "major", "swizzle", "mma")
     asked = {name: given[name] for name in (*names("reader"), *names("request"))}
     return derive_tile(**asked | {"tile": staged(given["tile"], given["stages"])}, verify=False)
+
+
+def base_address(given: dict[str, Any]) -> int:
+    """The address that options give a tile: ``--base``, else that of the pointer that CuTe printed, else 0."""
+    base: int | None = given["base"]
+    return (base_of(given["layout"]) or 0) if base is None else base
 
 
 def _remark(made: Derivation, base: int, cta_group: int | None) -> None:

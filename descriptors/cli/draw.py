@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from descriptors.cli.derive import derive, tile_of
+from descriptors.cli.derive import base_address, derive, tile_of
 from descriptors.cli.options import dtype_option, json_option, need
 from descriptors.cli.tma import filled_tile
-from descriptors.cli.values import address, noted, numbers, word
+from descriptors.cli.values import address, noted, numbers
+from descriptors.cli.values import word as read_word
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
-from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.operand import as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
 from layoutalg import Picture, evaluate
@@ -35,15 +35,10 @@ _TAKEN = {
 }
 
 
-def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A word, if one is given."""
-    return None if text is None else word(context, parameter, text)
-
-
 #: Arguments and options of the command that are no decorators of it.
 _PARAMETERS: list[click.Parameter] = [
     click.Argument(["what"], type=click.Choice(NAMES), metavar="WHAT"),
-    click.Argument(["word"], required=False, callback=_word),
+    click.Argument(["word"], required=False, callback=read_word),
     *(one for one in derive.params if one.name in names() and one.name != "dtype"),
 ]
 
@@ -130,12 +125,7 @@ def _picture(what: str, word: int | None, given: dict[str, Any], options: dict[s
         return picture(decode(word, given["arch"], **known, shape=shape))
     if what == "boxes" and given["mma"] is None and given["cp"] is None:
         return _boxes(given, options)
-    return picture(tile_of(given), what, base=_base(given), **options)
-
-
-def _base(given: dict[str, Any]) -> int:
-    base: int | None = given["base"]
-    return (base_of(given["layout"]) or 0) if base is None else base
+    return picture(tile_of(given), what, base=base_address(given), **options)
 
 
 def _boxes(given: dict[str, Any], options: dict[str, Any]) -> Picture:
@@ -156,7 +146,7 @@ def _compared(word: int | None, given: dict[str, Any], subtile: tuple[int, int] 
 
 def _all(given: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     """Every picture of a tile into a folder: drawn first, then written, so that a refusal leaves nothing behind."""
-    base, made, left_out = _base(given), tile_of(given), ""
+    base, made, left_out = base_address(given), tile_of(given), ""
     drawn = {kind: picture(made, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
     drawn["tile_bank"] = picture(made, "tile", **{**options, "colour": "bank"})
     try:

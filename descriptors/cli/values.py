@@ -100,8 +100,10 @@ def address(_: click.Context, parameter: click.Parameter, text: str | None) -> i
     raise click.BadParameter(f"must be a number of bytes like 1024 or 0x400, found {_quoted(text)}", param=parameter)
 
 
-def word(_: click.Context, parameter: click.Parameter, text: str) -> int:
+def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """A callback that reads a 64-bit word: hexadecimal, decimal, as C writes either, or two halves of 32 bits."""
+    if text is None:
+        return None
     number = _two_halves(text) if len(text) <= 60 else None
     if number is None and (found := re.fullmatch(_WORD, text.strip(), re.ASCII | re.IGNORECASE)):
         digits = re.sub("[_']", "", found["digits"])

@@ -96,11 +96,6 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **give
     say(json_text(matched.record(found)) if as_json else matched.tell(found))
 
 
-def _word_or_none(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A callback that reads a 64-bit word, if there is one."""
-    return None if text is None else word(context, parameter, text)
-
-
 #: What ``--shape`` is of a word.
 READS = "MNxK that one instruction reads, in elements."
 
@@ -136,7 +131,7 @@ def decode(
 
 
 @click.command()
-@click.argument("word", callback=_word_or_none, required=False)
+@click.argument("word", callback=word, required=False)
 @word_options(known=True, shape=READS)
 @tile_options("WORD")
 @click.option("--all", "everything", is_flag=True, help="Show every row and column.")
