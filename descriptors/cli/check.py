@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -16,10 +15,11 @@ from descriptors.check.inspect import check_ptx, chosen, rule_names
 from descriptors.check.protocol_rules import Level
 from descriptors.check.ptx_module import LIMIT
 from descriptors.check.story import explain_ptx
-from descriptors.cli.options import complete, json_option
+from descriptors.cli.options import json_option
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
 from descriptors.output import report, story
-from layoutalg.cli.console import NotThereError, Status, json_text, say, wants_color
+from layoutalg.cli.console import NotThereError, Status, json_text, say, standard_input, wants_color
 
 #: How long a compiler may take, in seconds.
 COMPILE_S = 600
@@ -116,7 +116,7 @@ def check(
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
     """What a project relies on; with ``init`` the tables that its file lacks."""
-    from descriptors.output import contract  # a kernel needs none of it
+    from descriptors.gemm import contract  # a kernel needs none of it
 
     text = text_of(file, what="TOML")
     if init:
@@ -158,9 +158,7 @@ def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), 
     descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
     """
     if file == "-":
-        if sys.stdin is None:
-            raise OSError("standard input is closed")
-        return _decoded(sys.stdin.buffer.read(LIMIT + 1), "<stdin>")
+        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>")
     path = Path(file)
     if path.is_dir():
         raise DescriptorError(f"check: the file must be a file, found a folder; {file}")

@@ -11,15 +11,17 @@ from collections.abc import Sequence
 import click
 
 from descriptors.cli.derive import derive, tile_of
-from descriptors.cli.options import complete, dtype_option
+from descriptors.cli.options import dtype_option
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, LayoutError
+from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
 from descriptors.smem.emitters.emit import emit as write
 from layoutalg.cli.console import say, told
 
-#: The options of ``derive`` that ask for another answer, or for one address.
-_NO_OPERAND = ("as_json", "subtile", "words", "explained", "emit", "name", "symbolic", "form", "compared", "base")
+#: The options of ``derive`` that describe an operand, and whether it is proved; the others ask for another answer.
+_OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 
 
 @click.command(name="emit")
@@ -73,7 +75,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
         with derive.make_context("derive", [*shared, *words], parent=context) as own:
             for option in derive.params:
                 given = own.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-                if given and option.name in _NO_OPERAND:
+                if given and option.name not in _OPERAND:
                     raise click.UsageError(f"{option.opts[0]} describes no operand")
             made = tile_of(own.params)
             if not own.params["unproved"]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import arch_option, complete, json_option, note, noted
+from descriptors.cli.options import json_option, option
+from descriptors.cli.values import complete, note, noted
 from descriptors.errors import DescriptorError, brief
 from descriptors.output.words import idesc as decoded
 from descriptors.output.words import instructions
@@ -38,7 +39,7 @@ def as_word(text: str) -> int:
 
 
 @click.command()
-@arch_option
+@option("arch")
 @click.option(
     "--kind",
     shell_complete=complete,

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import complete, elsewhere, json_option, legality_option, note, noted, numbers
+from descriptors.cli.options import json_option, legality_option
+from descriptors.cli.values import complete, elsewhere, note, noted, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.output import proposals

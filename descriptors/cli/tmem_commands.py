@@ -1,9 +1,4 @@
-"""The commands ``descriptors tmem ld``, ``cp``, ``scale-factors`` and ``block-scaled``.
-
-The commands ``descriptors tmem accumulator``, ``operand``, ``metadata``, ``plan`` and ``check``.
-
-The command ``descriptors tmem shift``.
-"""
+"""The commands of ``descriptors tmem``: where things lie, how they get there and back, and whole multiplications."""
 
 from __future__ import annotations
 
@@ -12,17 +7,8 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import (
-    Option,
-    address,
-    complete,
-    json_option,
-    legality_option,
-    note,
-    noted,
-    numbers,
-    together,
-)
+from descriptors.cli.options import Option, json_option, legality_option, together
+from descriptors.cli.values import address, complete, note, noted, numbers
 from descriptors.errors import DescriptorError
 from descriptors.output.chains import block_scaled as told_block_scaled
 from descriptors.output.chains import copied as told_copied

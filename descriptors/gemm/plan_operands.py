@@ -69,10 +69,11 @@ from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MainLoop, cut, in_pieces
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.derivation.derive import derive
+from descriptors.smem.derivation.derive import derived
+from descriptors.smem.derivation.request import Reader, TileSpec, request_of, stacking
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.transpose import transpose_bit
-from descriptors.smem.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
+from descriptors.smem.operands.operand import Major, Matrix, SwizzleMode, SwizzleName, as_swizzle_mode, major_of
 from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.text import Told, counted
@@ -228,14 +229,18 @@ def operand(
     >>> operand(asked("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
-    made = _chosen(one, matrix, stages, swizzle, base)
+    made = _chosen(one, matrix, stages, None if swizzle is None else _mode(one, matrix, swizzle), base)
     ctas = one.cluster["BA".index(matrix)]
     return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
 
 
-def _chosen(
-    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName | None, base: int
-) -> StagedOperand:
+def _mode(one: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:
+    """The swizzle mode that was asked for; the name of an atom must be of the operand's own major."""
+    major_of(swizzle, one.a_major if matrix == "A" else one.b_major, matrix)
+    return as_swizzle_mode(swizzle)
+
+
+def _chosen(one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | None, base: int) -> StagedOperand:
     if swizzle is not None:
         return _laid_out(one, matrix, stages, swizzle, base)
     refused: list[DescriptorError] = []
@@ -247,30 +252,28 @@ def _chosen(
     raise refused[-1]
 
 
-def _laid_out(
-    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName, base: int
-) -> StagedOperand:
+def _laid_out(one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, base: int) -> StagedOperand:
     index = "AB".index(matrix)
     element, major = ((one.a, one.a_major), (one.b, one.b_major))[index]
     pair = one.cta_group
     # What threads load, and no instruction reads by a word, may have any major.
     legality = "off" if matrix == "A" and one.a_source == "rmem" else one.legality
     check_operand(one.arch, one.kind, element, major, swizzle, legality=legality)
-    made = derive(
-        (one.tile[index] // pair, one.tile[2], stages), element, major, swizzle,
-        (one.extents[index] // pair, one.extents[2]), arch=one.arch, operand=matrix, kind=one.kind, cta_group=pair,
-        legality=legality, capacity=None, verify=False,
-    )  # fmt: skip
-    blocks, run = one.blocks[index], run_of(one, matrix)
+    reads = (one.extents[index] // pair, one.extents[2])
+    by = Reader(one.arch, element, reads, matrix, kind=one.kind, cta_group=pair, legality=legality)
+    tile = (one.tile[index] // pair, one.tile[2], stages)
+    made = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
+    along_mn, along_k, along_stages = made.advance
+    run = run_of(one, matrix)
     return StagedOperand(
         matrix=matrix,
         derivation=made,
         tma=within(tma_plan(made), run, matrix),
         base=base,
         word=made.word(0, 0, 0, base),
-        mn_steps=tuple(made.offset_of(i, 0) // 16 for i in range(blocks)),
-        k_steps=tuple(made.offset_of(0, k) // 16 for k in range(one.blocks[2])),
-        stage_steps=tuple(made.offset_of(0, 0, stage) // 16 for stage in range(stages)),
+        mn_steps=tuple(map(along_mn, range(one.blocks[index]))),
+        k_steps=tuple(map(along_k, range(one.blocks[2]))),
+        stage_steps=tuple(map(along_stages, range(stages))),
         transposed=int(major is Major.MN),
         run=run,
     )

@@ -55,7 +55,7 @@ from descriptors.errors import as_flag, as_integer
 from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
-from descriptors.smem.derivation.request import MMA_MISSING, Reader, Request, TileSpec, reader
+from descriptors.smem.derivation.request import MMA_MISSING, Reader, TileSpec, reader, request_of
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
@@ -373,9 +373,7 @@ class _Made(NamedTuple):
 def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
     """A candidate, not proved yet."""
     tile = _padded(question, major, swizzle)
-    spec = TileSpec(major, swizzle, question.reads, tile, order, None)
-    question.reader.check(spec)
-    return derived(Request(question.reader, spec, None))
+    return derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
 
 
 def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:

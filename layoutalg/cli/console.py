@@ -18,7 +18,7 @@ from functools import cached_property
 from importlib import import_module
 from io import UnsupportedOperation
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
@@ -125,6 +125,17 @@ def say(text: str) -> None:
     if sys.stdout is None:
         raise OSError("standard output is closed")
     sys.stdout.write(text + "\n")
+
+
+def standard_input() -> TextIO:
+    """What is typed, or comes through a pipe.
+
+    Raises:
+        OSError: if the shell closed it, where Python has no stream.
+    """
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin
 
 
 def line_width() -> int:

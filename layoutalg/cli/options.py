@@ -5,7 +5,6 @@ Values of expressions as a command answers with them: as text, as data, with all
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from sys import get_int_max_str_digits
 from typing import Any
@@ -14,6 +13,7 @@ import click
 
 from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.analysis.swizzle_search import AccessPattern
+from layoutalg.cli.console import standard_input
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.moves import moves
 from layoutalg.fragments.names import fragment, is_name
@@ -56,9 +56,7 @@ def source(argument: str) -> str:
     """
     if argument != "-":
         return argument
-    if sys.stdin is None:
-        raise OSError("standard input is closed")
-    text = sys.stdin.read(MOST_TYPED + 1)
+    text = standard_input().read(MOST_TYPED + 1)
     if len(text) > MOST_TYPED:
         raise LayoutError(f"notation: standard input must have at most {MOST_TYPED} characters, found more")
     return text

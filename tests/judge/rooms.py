@@ -23,6 +23,7 @@ ROOMS = (
     *("descriptors.smem", "descriptors.tmem", "descriptors.check", "descriptors.gemm", "descriptors.gemm.programs"),
     *("descriptors.sweep", "descriptors.output.words", "descriptors.output.tiles", "descriptors.output.tmem"),
     *("descriptors.output.chains", "descriptors.output", "descriptors.show.pictures", "descriptors.show.stages"),
+    "descriptors.gemm.contract",  # compares the JSON of derivations and plans
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
     *("descriptors.oracle.dsl", "descriptors.article", "descriptors.course.judges", "descriptors.course"),
     *("descriptors.course.papers", "descriptors.course.teaching", "descriptors.course.live", "descriptors"),

@@ -44,6 +44,7 @@ from descriptors.output.words.diff import record, tell
 from descriptors.show.stages.view import View, misread
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff, diff
+from descriptors.smem.derivation.arguments import ARGUMENTS, names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
@@ -125,7 +126,9 @@ class Question:
         return found
 
 
-_EXTENTS = ("tile", "mma", "order", "cell")
+#: What of a question is an argument of ``derive``, and so of these what is typed as ``128x64`` or ``1,0``.
+OPERAND = tuple(field.name for field in fields(Question) if field.name in (*names("reader"), *names("request")))
+_EXTENTS = (*(name for name in OPERAND if ARGUMENTS[name].is_list), "cell")
 _NUMBERS = ("base", "stage", "banks", "bank_bytes", "slot", "access_bytes", "across")
 
 
@@ -343,10 +346,6 @@ def _given(field: Field, text: str) -> Any:
     return int(text, 16 if "x" in text.casefold() else 10)
 
 
-#: What of a question names the operand.
-OPERAND = ("tile", "dtype", "major", "swizzle", "mma", "order", "arch", "operand", "layout", "unit")
-
-
 def derivation(q: Question) -> Derivation:
     """The derivation of the tile, not proved.
 
@@ -361,8 +360,9 @@ def derivation(q: Question) -> Derivation:
 def _derived(*values: Any) -> Derivation:
     given = dict(zip(OPERAND, values, strict=True))
     explicit = bool(given["layout"].strip())
-    for name in ("order", "operand", "mma", "layout", "major", "swizzle"):
-        given[name] = given[name] or None
+    for name in OPERAND:
+        if ARGUMENTS[name].default is None and not ARGUMENTS[name].required:
+            given[name] = given[name] or None  # an empty text of a page leaves an argument out
     if explicit:
         given |= {"tile": None, "order": None}
     else:

@@ -90,8 +90,7 @@ def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
     >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
     True
     """
-    wide = as_mode(legality) != "strict"
-    return [row for row in rows if wide or not row.disputed]
+    return [row for row in rows if legality != "strict" or not row.disputed]
 
 
 def decide(
@@ -110,7 +109,7 @@ def decide(
     Raises:
         IllegalError: if none allows it; the nearest row is cited, and whether a wider reading would do.
     """
-    if as_mode(legality) == "off":
+    if legality == "off":
         return None
     read = rows_read(rows, legality)
     for row in read:

@@ -14,7 +14,7 @@ from descriptors.sweep.finding import COLUMNS, KEYS
 from descriptors.sweep.search import search, survey
 
 ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
-(COMMAND,) = commands
+COMMAND = commands[0]
 
 
 def run(*arguments: str) -> object:

@@ -13,8 +13,10 @@ Law: what is derived for a section without expectations, put into it, holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 from descriptors import text as texts
@@ -22,16 +24,42 @@ from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.frozen import frozen
 from descriptors.gemm.planner import plan
 from descriptors.output import main_loop
-from descriptors.output.contract_keys import ARGUMENTS, DEFAULTS, SHORT, arguments, lines_of, read
 from descriptors.output.tiles import derivation
+from descriptors.smem.derivation.arguments import ARGUMENTS
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 
+#: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
+_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan}
+_KEYS = {kind: tuple(name for name in signature(door).parameters if name != "verify") for kind, door in _DOORS.items()}
+_KEYS["operand"] += ("base",)
+
+#: Short names of what an operand's JSON has further in.
+SHORT = {
+    "word": "descriptor.word",
+    "layout": "smem_tile",
+    "offsets": "offsets_bytes",
+    "leading_byte_offset": "descriptor.fields.leading_byte_offset",
+    "stride_byte_offset": "descriptor.fields.stride_byte_offset",
+}
+#: What is written for a section that relies on nothing yet.
+DEFAULTS = {
+    "operand": ("word", "layout", "advance", "transposed", "alignment_bytes"),
+    "plan": (
+        "operands.A.word", "operands.A.layout", "operands.B.word", "operands.B.layout", "transaction_bytes",
+        "shared_memory.used",
+    ),
+}  # fmt: skip
+#: What may be written as people say it, ``128x64``, or as a list.
+_EXTENTS = (*(name for name, row in ARGUMENTS.items() if row.is_list), "cluster")
+_SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
 
 @frozen
-class Held:
-    """One value that a project relies on.
+class Expectation:
+    """One value that a project relies on, beside the derived one.
 
     Args:
         section: as in ``operand.a``.
@@ -66,7 +94,7 @@ class ContractReport(Told):
         sections: how many sections there are.
     """
 
-    values: tuple[Held, ...]
+    values: tuple[Expectation, ...]
     sections: int
 
     @property
@@ -97,15 +125,15 @@ def check_contract(text: str) -> ContractReport:
     >>> print(check_contract(asked + 'expect.word = 0x4000404000010010').values[0])
     operand.a: word must be 0x4000404000010000, found 0x4000404000010010
     """
-    lines, values, count = lines_of(text), list[Held](), 0
-    for section, asked, expected in _sections(text, lines):
+    lines, values, count = lines_of(text), list[Expectation](), 0
+    for section, arguments, expected in _sections(text, lines):
         count += 1
-        made = _record(section, asked, lines)
+        answer = _record(section, arguments, lines)
         for path, wanted in _flat(expected):
             line = lines.get(f"{section}.expect.{path}", lines.get(f"{section}.expect", lines.get(section, 0)))
-            found = _found(section, made, path, line)
-            where = _differs(wanted, found)
-            values.append(Held(section, path, line, wanted, found, where is None, where or ()))
+            derived = _value(section, answer, path, line)
+            where = _difference(wanted, derived)
+            values.append(Expectation(section, path, line, wanted, derived, where is None, where or ()))
     if not values:
         raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
     return ContractReport(tuple(values), count)
@@ -120,21 +148,21 @@ def missing(text: str) -> str:
     Raises:
         DescriptorError: as ``check_contract``.
     """
-    lines, parts = lines_of(text), []
-    for section, asked, expected in _sections(text, lines):
+    lines, tables = lines_of(text), []
+    for section, arguments, expected in _sections(text, lines):
         if expected:
             continue
-        made = _record(section, asked, lines)
-        rows = [f"{_key(key)} = {_toml(_found(section, made, key, 0))}" for key in DEFAULTS[section.split(".")[0]]]
-        parts.append("\n".join([f"[{section}.expect]", *rows]) + "\n")
-    return "\n".join(parts)
+        answer = _record(section, arguments, lines)
+        rows = [f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[section.split(".")[0]]]
+        tables.append("\n".join([f"[{section}.expect]", *rows]) + "\n")
+    return "\n".join(tables)
 
 
 @texts.tell.register(ContractReport)
 def tell(report: ContractReport, name: str = "<toml>") -> str:
     """A report for a person: a line for each value that is wrong, and how many hold.
 
-    >>> print(tell(ContractReport((Held("operand.a", "word", 7, 1, 2, False),), 1), "a.toml"))
+    >>> print(tell(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1), "a.toml"))
     a.toml:7: operand.a: word must be 2, found 1
     a.toml: 1 of 1 value is wrong, of 1 section
     """
@@ -145,7 +173,7 @@ def tell(report: ContractReport, name: str = "<toml>") -> str:
 def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
     """A report as plain data.
 
-    >>> record(ContractReport((Held("operand.a", "word", 7, 1, 2, False),), 1))["ok"]
+    >>> record(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1))["ok"]
     False
     """
     rows = [
@@ -162,11 +190,70 @@ def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
     return {"file": name, "ok": report.ok, "sections": report.sections, "values": rows}
 
 
+def read(text: str) -> dict[str, Any]:
+    """The tables of TOML.
+
+    Raises:
+        DescriptorError: if it is none; with the line.
+
+    >>> read("a = 1\\nb = ")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: check: the file must be TOML, found Invalid value (at end of document)
+    """
+    import tomllib  # only where a file is read
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DescriptorError(f"check: the file must be TOML, found {error}") from None
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """The line of every section and key, by its path.
+
+    >>> lines_of('[operand.a]\\ndtype = "bf16"\\nexpect.word = 1')
+    {'operand.a': 1, 'operand': 1, 'operand.a.dtype': 2, 'operand.a.expect.word': 3}
+    """
+    found: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if begun := _SECTION.match(line):
+            section = _unquoted(begun[1])
+            found.setdefault(section, number)
+            found.setdefault(section.partition(".")[0], number)
+        elif key := _KEY.match(line):
+            found.setdefault(f"{section}.{_unquoted(key[1])}".lstrip("."), number)
+    return found
+
+
+def _unquoted(path: str) -> str:
+    return re.sub(r"\s*\.\s*", ".", re.sub(r"[\"']", "", path))
+
+
+def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
+    """The arguments of a section, extents read."""
+    kind, arguments = section.partition(".")[0], dict[str, Any]()
+    for key, value in table.items():
+        if key == "expect":
+            continue
+        where = f"check: line {lines.get(f'{section}.{key}', lines.get(section, 0))}: {section}.{key}"
+        if key not in _KEYS[kind]:
+            near = get_close_matches(key, _KEYS[kind], n=1)
+            hint = f"; did you mean {near[0]}?" if near else f"; {', '.join(_KEYS[kind])}"
+            raise DescriptorError(f"{where} must be an argument of {_DOORS[kind].__name__}{hint}")
+        if key in _EXTENTS and isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value):
+            value = tuple(int(one) for one in re.split("[x,]", value))
+        elif not isinstance(value, (str, int, bool, list)):
+            raise DescriptorError(f"{where} must be text, a number, true, false or a list, found {brief(value)}")
+        arguments[key] = tuple(value) if isinstance(value, list) else value
+    return arguments
+
+
 def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Name, arguments and expectations of every section."""
     for kind, group in read(text).items():
         where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
-        if kind not in ARGUMENTS or not isinstance(group, dict):
+        if kind not in _KEYS or not isinstance(group, dict):
             raise DescriptorError(f"{where}a section must be [operand.NAME] or [plan.NAME], found {brief(kind)}")
         for name, table in group.items():
             section = f"{kind}.{name}"
@@ -175,19 +262,17 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
             expected = table.get("expect", {})
             if not isinstance(expected, dict):
                 raise DescriptorError(f"check: {section}.expect must be a table, found {brief(expected)}")
-            yield section, arguments(section, table, lines), expected
+            yield section, _arguments(section, table, lines), expected
 
 
-def _record(section: str, asked: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
+def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """The JSON of what a section asks for."""
     try:
         if section.startswith("plan."):
-            return main_loop.record(plan(**asked))
-        base = asked.pop("base", 0)
-        return derivation.record(derive(**asked), base, None)
-    except LayoutError as error:
-        raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
-    except TypeError as error:  # an argument that must be there
+            return main_loop.record(plan(**arguments))
+        base = arguments.pop("base", 0)
+        return derivation.record(derive(**arguments), base, None)
+    except (LayoutError, TypeError) as error:  # of Python where an argument is missing
         raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
 
 
@@ -199,19 +284,13 @@ def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
             yield before + key, value
 
 
-def _found(section: str, made: dict[str, Any], path: str, line: int) -> Any:
+def _value(section: str, answer: dict[str, Any], path: str, line: int) -> Any:
     """The value that a path leads to."""
-    at: Any = made
+    at: Any = answer
     for step in (SHORT.get(path, path) if section.startswith("operand.") else path).split("."):
-        known = (
-            list(at)
-            if isinstance(at, dict)
-            else [str(i) for i in range(len(at))]
-            if isinstance(at, (list, tuple))
-            else []
-        )
+        known = _steps(at)
         if step not in known:
-            near = get_close_matches(step, [*known, *(SHORT if at is made else ())], n=1)
+            near = get_close_matches(step, [*known, *(SHORT if at is answer else ())], n=1)
             hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known[:12])}" if known else ""
             raise DescriptorError(
                 f"check: line {line}: {section}.expect.{path} must be a key of its JSON, found {step}{hint}"
@@ -227,13 +306,13 @@ def _steps(at: Any) -> list[str]:
     return [str(i) for i in range(len(at))] if isinstance(at, (list, tuple)) else []
 
 
-def _differs(wanted: Any, found: Any) -> tuple[int, ...] | None:
+def _difference(wanted: Any, found: Any) -> tuple[int, ...] | None:
     """Where two values differ first; () if they are no lists, None if they do not."""
     if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)):
         if len(wanted) != len(found):
             return ()
         for i, (one, other) in enumerate(zip(wanted, found, strict=True)):
-            inner = _differs(one, other)
+            inner = _difference(one, other)
             if inner is not None:
                 return (i, *inner)
         return None

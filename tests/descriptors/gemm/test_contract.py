@@ -9,7 +9,7 @@ import pytest
 
 from descriptors import DescriptorError, derive, plan
 from descriptors.cli.command import main
-from descriptors.output.contract import check_contract, missing
+from descriptors.gemm.contract import check_contract, missing
 
 A = """\
 # the operands of a main loop
