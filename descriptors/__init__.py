@@ -124,6 +124,7 @@ _NAMES = {
     "smem.derivation.symbolic": "derive_symbolic SymbolicDerivation",
     "smem.derivation.verify": "Report verify",
     "smem.emitters.emit": "emit",
+    "smem.instructions.idesc": "decode_idesc DecodedInstruction idesc",
     "smem.instructions.legality": (
         "check_copy check_major check_operand check_scale check_shape check_transposed_b check_types"
     ),
@@ -140,7 +141,6 @@ _NAMES = {
     "smem.tma.tma_planner": "tma_plan",
     "smem.words.bitfield": "Field SMEM_BYTES UnknownCode Word",
     "smem.words.descriptor": "Arch SmemDescriptor",
-    "smem.instructions.idesc": "decode_idesc DecodedInstruction idesc",
     "sweep.atlas": "atlas Summary",
     "sweep.finding": "Finding Refusal Survey",
     "sweep.formulas": "FormulaRow formulas",

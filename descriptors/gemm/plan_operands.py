@@ -40,7 +40,6 @@ K-major tiles are read by ``ldmatrix``, MN-major ones of 16 bits by ``ldmatrix.t
 Law: what the loads leave in the registers is what the instruction takes from them, element by element.
 
 >>> from descriptors.gemm.plan_request import asked
->>>
 >>> one = asked("m64n8k16", "bf16", tile=(64, 8, 32), a_major="MN", a_source="registers")
 >>> made = loaded(one, operand(one, "A", 2))
 >>> made.move, made.fragment.element(37, 2), made.registers
@@ -53,7 +52,6 @@ M, N and K are here those of the whole tensors in global memory. Source: CUDA Dr
 Law: the box is that of the plan of copies, and the contiguous extent comes first.
 
 >>> from descriptors.gemm.plan_request import asked
->>>
 >>> b = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64), b_major="MN"), "B", 2)
 >>> told = dict(encode_arguments(b))
 >>> told["globalDim"], told["globalStrides"], told["boxDim"]

@@ -4,7 +4,7 @@ Cells of one role are one path; texts of one style are one ``<text>`` with a ``<
 rules with a light value for every reader, and beside them ``light-dark()`` for those that know it: alone, the picture
 follows the reader's preference, and inside a page the page's. ``width="100%"`` up to its own size fits any column.
 
->>> from layoutalg.drawing.canvas import Canvas
+>>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
 >>> canvas.cells(0, 0, 10, 10, [["c0", "c0"]])
 >>> written = svg(canvas.scene("Cells", "Two of them.", 0))

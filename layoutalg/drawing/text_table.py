@@ -60,11 +60,11 @@ def table(
     return "\n".join(_lines(picture, [_by_offset(grid) for grid in picture.grids] if color else []))
 
 
-def written(plate: Plate, color: bool = False) -> str:
+def text_of(plate: Plate, color: bool = False) -> str:
     """A plate as lines of text without a final newline; with ``color`` its cells are filled, and a legend stands below.
 
     >>> from layoutalg import Layout, draw
-    >>> written(draw(Layout(4)).plate()).splitlines()[-1]
+    >>> text_of(draw(Layout(4)).plate()).splitlines()[-1]
     '     | 0 1 2 3'
     """
     grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
@@ -89,7 +89,7 @@ def _named(grid: Grid, plate: Plate, number: int) -> Grid:
     return Grid(f"{name} {grid.title}".strip(), grid.rows, grid.columns, grid.cells)
 
 
-def fitting(plate: Plate, width: int) -> int:
+def columns_within(plate: Plate, width: int) -> int:
     """How many columns of a plate's tables fit on a line; at least one."""
     shown = max(panel.grid.columns.shown for panel in plate.panels)
     fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]

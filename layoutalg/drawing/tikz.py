@@ -3,7 +3,7 @@ r"""A scene as TikZ, for papers: the light colours, the same shapes in the same 
 One pixel is 0.75 pt. Cells of one role are one ``\fill``. ASCII only: signs that LaTeX knows are written in its way,
 any other character as a question mark.
 
->>> from layoutalg.drawing.canvas import Canvas
+>>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
 >>> canvas.cells(0, 0, 10, 10, [["c0", "c0"]])
 >>> print(tikz(canvas.scene("Cells", "Two of them.", 0)))

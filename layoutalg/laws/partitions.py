@@ -1,22 +1,16 @@
-"""The plans of compositions, divides and slices: what each coordinate of the result stands for, by enumeration.
+"""The plans of compositions, divides, slices and products: what each coordinate of a result stands for, by enumeration.
 
-Points of a plan are coordinates of the operand, ((path, index), ...).
+Points of a plan are coordinates of the operand, ``((path, index), ...)``; those of a product are offsets of the block
+at path (0,) and indices into its complement at path (1,).
 
-Law: of a composition, coordinate i stands for a(b(i)).
+Laws: of a composition, coordinate i stands for a(b(i)); the copies of a block lie apart.
 
 >>> from layoutalg import Layout
->>> from layoutalg.laws.points import wanted
+>>> from layoutalg.laws.points import expected_values
 >>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
->>> wanted(composition(a, b)) == [a(b(i)) for i in range(12)]
+>>> expected_values(composition(a, b)) == [a(b(i)) for i in range(12)]
 True
-
-The plans of products: points are offsets of the block at path (0,) and indices into its complement at path (1,).
-
-Law: the copies of a block lie apart.
-
->>> from layoutalg import Layout
->>> from layoutalg.laws.points import wanted
->>> sorted(wanted(logical_product(Layout(4, 2), Layout(6)))) == list(range(24))
+>>> sorted(expected_values(logical_product(Layout(4, 2), Layout(6)))) == list(range(24))
 True
 """
 
@@ -26,7 +20,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from layoutalg.laws.forms import beyond, divide, split, tiling
+from layoutalg.laws.existence import beyond, divide, split, tiling
 from layoutalg.laws.points import (
     Merged,
     NoAnswer,

@@ -14,7 +14,6 @@ The word of the chosen subtile as fields that can be changed, and what a changed
 Law: a word that nobody changed is none to compare; a changed one is compared with the tile, element by element.
 
 >>> from descriptors import derive
->>>
 >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
 >>> edited_word(looked, question({})), hex(edited_word(looked, question({"edit": {"stride_byte_offset": "512"}})))
 (None, '0x4000402000010202')
@@ -23,7 +22,6 @@ The tile that a question asks about, derived and looked at; kept, so that what f
 
 Law: questions about one operand get one derivation.
 
->>>
 >>> one, other = question({"cell": "3,4"}), question({"colour": "bank"})
 >>> derivation(one) is derivation(other)
 True

@@ -8,9 +8,9 @@ import click
 
 from layoutalg.cli.console import json_text, line_width, say, wants_color, written
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
-from layoutalg.fragments.names import fragment, is_name
+from layoutalg.fragments.fragment_names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
-from layoutalg.pictures.tables import COLOURS, LABELS
+from layoutalg.pictures.quantities import COLOURS, LABELS
 
 
 def extents(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[tuple[int, int]]:
