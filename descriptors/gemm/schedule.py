@@ -1,24 +1,21 @@
-"""The order of issue of a plan: who does what in the prologue, in each stage, and after the loop.
+"""The order of issue of a plan, and what each stage moves.
 
-Law: what the plan does with tensor memory is what the guardrails find nothing wrong with.
+Who does what in the prologue, in each stage, and after the loop; and the bytes copied in, the bytes that instructions
+read, their wavefronts, and operations for a byte. An instruction reads its operands core matrix by core matrix: 8 rows
+of 16 bytes. How many wavefronts each takes is said by the bank model of ordinary accesses; for the reads of tensor
+cores nobody has measured it.
+
+Laws: what the plan does with tensor memory is what the guardrails find nothing wrong with; every canonical layout has
+the 8 rows of a core matrix in different banks, one wavefront each.
 
 >>> from descriptors.gemm.planner import plan
 >>> from descriptors.tmem.guardrails import check_events
 >>> for made in (plan("m64n128k16", "bf16", tile=(128, 256, 64), arch="sm100", verify=False),
 ...              plan("m128n64k64", "e2m1", tile=(128, 64, 256), kind="mxf4", verify=False)):
 ...     assert check_events(events(made)).ok
-
-What a stage moves: bytes copied in, bytes that instructions read, their wavefronts, and operations for a byte.
-
-An instruction reads its operands core matrix by core matrix: 8 rows of 16 bytes. How many wavefronts each takes is said
-by the bank model of ordinary accesses; for the reads of tensor cores nobody has measured it.
-
-Law: every canonical layout has the 8 rows of a core matrix in different banks: one wavefront each.
-
->>> from descriptors.gemm.planner import plan
 >>> for mode in ("128B", "64B", "32B", "none"):
-...     made = traffic(plan("m64n64k16", "bf16", tile=(64, 64, 64), a_swizzle=mode, b_swizzle=mode, verify=False))
-...     assert made.wavefronts == made.core_matrices == made.read_bytes // 128
+...     moved = traffic(plan("m64n64k16", "bf16", tile=(64, 64, 64), a_swizzle=mode, b_swizzle=mode, verify=False))
+...     assert moved.wavefronts == moved.core_matrices == moved.read_bytes // 128
 """
 
 from __future__ import annotations
@@ -33,92 +30,6 @@ from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, word_text
 from layoutalg import wavefronts
-
-#: Rows of a core matrix, and their bytes (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).
-_ROWS, _ROW_BYTES = 8, 16
-
-
-@frozen
-class Traffic:
-    """What one stage of one CTA moves.
-
-    Args:
-        operations: multiplications and additions of the CTA's share of the tile.
-        copied_bytes: that this CTA's copies bring in; what other CTAs of its cluster send is not among them.
-        read_bytes: that the instructions read, an operand as often as there are instructions that take it.
-        core_matrices: of 8 rows of 16 bytes, that these are.
-        wavefronts: that those take, by the bank model.
-    """
-
-    operations: int
-    copied_bytes: int
-    read_bytes: int
-    core_matrices: int
-    wavefronts: int
-
-    @property
-    def per_byte_read(self) -> float:
-        """Operations for a byte that instructions read."""
-        return self.operations / self.read_bytes
-
-    @property
-    def per_byte_copied(self) -> float:
-        """Operations for a byte that is copied: arithmetic intensity toward global memory."""
-        return self.operations / self.copied_bytes
-
-
-def read_bytes(made: Plan) -> int:
-    """Bytes of shared memory that the instructions of a stage read, over both CTAs of a pair.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> read_bytes(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
-    49152
-    """
-    return sum(_times(made, side) * side.stage_bytes * made.asked.cta_group for side in (made.a, made.b))
-
-
-def traffic(made: Plan) -> Traffic:
-    """What one stage of one CTA of a plan moves.
-
-    Args:
-        made: the plan.
-    """
-    m, n, k = made.asked.tile
-    matrices = fronts = 0
-    for side in (made.a, made.b):
-        each = _wavefronts(side)
-        matrices += _times(made, side) * len(each)
-        fronts += _times(made, side) * sum(each)
-    return Traffic(
-        operations=2 * m * n * k // made.asked.cta_group,
-        copied_bytes=made.transaction_bytes
-        - sum(side.transaction_bytes // side.ctas * (side.ctas - 1) for side in (made.a, made.b)),
-        read_bytes=read_bytes(made) // made.asked.cta_group,
-        core_matrices=matrices,
-        wavefronts=fronts,
-    )
-
-
-def _times(made: Plan, side: StagedOperand) -> int:
-    """How often a stage of an operand is read: A for every N block, B for every M block; A that is loaded once."""
-    m, n, _ = made.asked.blocks
-    if side.matrix == "B":
-        return m
-    return 1 if made.loads is not None else n
-
-
-def _wavefronts(side: StagedOperand) -> list[int]:
-    """Of every core matrix of a stage, row by row where it lies."""
-    d = side.derivation
-    each = 8 * _ROW_BYTES // d.element.storage_bits
-    width, height = (each, _ROWS) if d.major is Major.MN else (_ROWS, each)
-    found = []
-    for mn in range(0, d.tile[0], width):
-        for k in range(0, d.tile[1], height):
-            rows = [(mn, k + i) if d.major is Major.MN else (mn + i, k) for i in range(_ROWS)]
-            places = [side.base + d.smem_tile((*row, 0)) * d.element.storage_bits // 8 for row in rows]
-            found.append(wavefronts(places, _ROW_BYTES))
-    return found
 
 
 class IssueStep(NamedTuple):
@@ -250,3 +161,90 @@ def events(made: Plan) -> list[str]:
             place = ("d" + (f"+{column}" if column else "")) + (f"@{load.lane}" if load.lane else "")
             lines.append(f"ld {place} {held.readout.move.shape}.x{held.readout.move.num} warp {load.warp}")
     return [*lines, f"dealloc d {held.plan.allocate}"]
+
+
+#: Rows of a core matrix, and their bytes (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).
+_ROWS, _ROW_BYTES = 8, 16
+
+
+@frozen
+class Traffic:
+    """What one stage of one CTA moves.
+
+    Args:
+        operations: multiplications and additions of the CTA's share of the tile.
+        copied_bytes: that this CTA's copies bring in; what other CTAs of its cluster send is not among them.
+        read_bytes: that the instructions read, an operand as often as there are instructions that take it.
+        core_matrices: of 8 rows of 16 bytes, that these are.
+        wavefronts: that those take, by the bank model.
+    """
+
+    operations: int
+    copied_bytes: int
+    read_bytes: int
+    core_matrices: int
+    wavefronts: int
+
+    @property
+    def per_byte_read(self) -> float:
+        """Operations for a byte that instructions read."""
+        return self.operations / self.read_bytes
+
+    @property
+    def per_byte_copied(self) -> float:
+        """Operations for a byte that is copied: arithmetic intensity toward global memory."""
+        return self.operations / self.copied_bytes
+
+
+def read_bytes(made: Plan) -> int:
+    """Bytes of shared memory that the instructions of a stage read, over both CTAs of a pair.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> read_bytes(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
+    49152
+    """
+    return sum(_times(made, side) * side.stage_bytes * made.asked.cta_group for side in (made.a, made.b))
+
+
+def traffic(made: Plan) -> Traffic:
+    """What one stage of one CTA of a plan moves.
+
+    Args:
+        made: the plan.
+    """
+    m, n, k = made.asked.tile
+    matrices = fronts = 0
+    for side in (made.a, made.b):
+        each = _wavefronts(side)
+        matrices += _times(made, side) * len(each)
+        fronts += _times(made, side) * sum(each)
+    return Traffic(
+        operations=2 * m * n * k // made.asked.cta_group,
+        copied_bytes=made.transaction_bytes
+        - sum(side.transaction_bytes // side.ctas * (side.ctas - 1) for side in (made.a, made.b)),
+        read_bytes=read_bytes(made) // made.asked.cta_group,
+        core_matrices=matrices,
+        wavefronts=fronts,
+    )
+
+
+def _times(made: Plan, side: StagedOperand) -> int:
+    """How often a stage of an operand is read: A for every N block, B for every M block; A that is loaded once."""
+    m, n, _ = made.asked.blocks
+    if side.matrix == "B":
+        return m
+    return 1 if made.loads is not None else n
+
+
+def _wavefronts(side: StagedOperand) -> list[int]:
+    """Of every core matrix of a stage, row by row where it lies."""
+    d = side.derivation
+    each = 8 * _ROW_BYTES // d.element.storage_bits
+    width, height = (each, _ROWS) if d.major is Major.MN else (_ROWS, each)
+    found = []
+    for mn in range(0, d.tile[0], width):
+        for k in range(0, d.tile[1], height):
+            rows = [(mn, k + i) if d.major is Major.MN else (mn + i, k) for i in range(_ROWS)]
+            places = [side.base + d.smem_tile((*row, 0)) * d.element.storage_bits // 8 for row in rows]
+            found.append(wavefronts(places, _ROW_BYTES))
+    return found

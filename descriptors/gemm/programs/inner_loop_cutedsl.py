@@ -128,24 +128,24 @@ def write(made: Plan, name: str) -> str:
     """
     recipe(made.b.derivation, name)  # it refuses what is no identifier
     _check(made)
-    one, held = made.asked, made.accumulators
-    m, n, k = one.blocks
+    loop, held = made.asked, made.accumulators
+    m, n, k = loop.blocks
     values: dict[str, object] = {
         "title": made.headline, "name": name, "what": counted(m * n * k, "instruction") + " a stage",
         "operation": _operation(made), "a": _tensor(made, made.a, name), "b": _tensor(made, made.b, name),
-        "k_blocks": k, "d": _TYPES[one.d],
+        "k_blocks": k, "d": _TYPES[loop.d],
     }  # fmt: skip
     if isinstance(held, Registers):
         values |= {"module": "warpgroup", "atoms": f", ({held.warpgroups}, 1, 1)", "warpgroups": held.warpgroups}
-        values |= {"m": one.tile[0], "n": one.tile[1]}
+        values |= {"m": loop.tile[0], "n": loop.tile[1]}
         return (_HEAD + _SM90).format(**values)
     return (_HEAD + _SM100).format(**values, **_blackwell(made, held))
 
 
 def _check(made: Plan) -> None:
-    one = made.asked
-    missing = [element.name for element in (one.a, one.b) if element.name not in _TYPES]
-    if one.arch == "sm90" and one.kind == "tf32":
+    loop = made.asked
+    missing = [element.name for element in (loop.a, loop.b) if element.name not in _TYPES]
+    if loop.arch == "sm90" and loop.kind == "tf32":
         missing = ["wgmma of tf32"]
     if made.loads is not None:
         missing = ["A in registers"]
@@ -155,15 +155,15 @@ def _check(made: Plan) -> None:
 
 def _operation(made: Plan) -> str:
     """The DSL's operation with its arguments."""
-    one = made.asked
-    a, b, d = (f"cutlass.{_TYPES[name]}" for name in (one.a.name, one.b.name, one.d))
-    shape = str(one.extents)
-    majors = ", ".join(f"OperandMajorMode.{major}" for major in (one.a_major, one.b_major))
-    if one.arch == "sm90":
+    loop = made.asked
+    a, b, d = (f"cutlass.{_TYPES[name]}" for name in (loop.a.name, loop.b.name, loop.d))
+    shape = str(loop.extents)
+    majors = ", ".join(f"OperandMajorMode.{major}" for major in (loop.a_major, loop.b_major))
+    if loop.arch == "sm90":
         types = {"f16": f"MmaF16BF16Op({a}, {d}", "f8": f"MmaF8Op({a}, {b}, {d}", "i8": f"MmaI8Op({a}, {b}, {d}"}
-        return f"{types[one.kind]}, {shape}, warpgroup.OperandSource.SMEM, {majors})"
-    place = f"tcgen05.CtaGroup({one.cta_group}), tcgen05.OperandSource.SMEM"
-    factor = f"cutlass.{_FACTORS[one.scale[0]]}" if one.scale else ""
+        return f"{types[loop.kind]}, {shape}, warpgroup.OperandSource.SMEM, {majors})"
+    place = f"tcgen05.CtaGroup({loop.cta_group}), tcgen05.OperandSource.SMEM"
+    factor = f"cutlass.{_FACTORS[loop.scale[0]]}" if loop.scale else ""
     return {
         "f16": f"MmaF16BF16Op({a}, {d}, {shape}, {place}, {majors})",
         "tf32": f"MmaTF32Op({shape}, {place}, {majors})",
@@ -172,7 +172,7 @@ def _operation(made: Plan) -> str:
         "mxf8f6f4": f"MmaMXF8F6F4Op({a}, {b}, {shape}, {place}, {majors})",
         "mxf4": f"MmaMXF4Op({shape}, {place})",
         "mxf4nvf4": f"MmaMXF4NVF4Op({factor}, {shape}, {place})",
-    }[one.kind]
+    }[loop.kind]
 
 
 def _tensor(made: Plan, side: StagedOperand, name: str) -> str:
@@ -192,14 +192,14 @@ def _tensor(made: Plan, side: StagedOperand, name: str) -> str:
 
 
 def _blackwell(made: Plan, held: TensorColumns) -> dict[str, object]:
-    one, copied = made.asked, ""
+    loop, copied = made.asked, ""
     if made.scales is not None:
         copied = "\n    The scale factors have been copied into their columns."
-    pair = one.cta_group == 2
+    pair = loop.cta_group == 2
     return {
-        "module": "tcgen05", "atoms": "", "m": one.extents[0], "n": one.extents[1], "k": one.extents[2],
-        "a_rows": one.extents[0] // one.cta_group, "b_rows": one.extents[1] // one.cta_group,
-        "firsts": held.firsts, "m_blocks": one.blocks[0], "n_blocks": one.blocks[1],
+        "module": "tcgen05", "atoms": "", "m": loop.extents[0], "n": loop.extents[1], "k": loop.extents[2],
+        "a_rows": loop.extents[0] // loop.cta_group, "b_rows": loop.extents[1] // loop.cta_group,
+        "firsts": held.firsts, "m_blocks": loop.blocks[0], "n_blocks": loop.blocks[1],
         "a_factors": _factors(made, 0), "b_factors": _factors(made, 1),
         "copied": copied, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
     }  # fmt: skip

@@ -1,31 +1,19 @@
-"""The inner loop of a plan of sm100 in PTX: columns allocated, stages multiplied by one thread, accumulators read.
+"""The inner loop of a plan in PTX, for sm90 and for sm100: wait, multiply the K blocks, free the stage, store.
 
-Four warps run it. Thread 0 waits for a stage, copies its scale factors, issues the K blocks, and commits them to the
-barrier that says that the stage is empty; of a pair of CTAs the leader does it for both. It was assembled, never run.
+Around a loop stand the entry, its registers, and the barriers of the stages, where the plan has them: those that say
+that a stage is full, a stage each, then those that say that it is empty, then the one of the accumulators. Who fills
+the stages and sets up the barriers is not written here.
 
-Law: the loop adds to the word of a stage the steps of the plan, and nothing else.
+On sm90 every warpgroup runs the loop, each for its own M blocks; A comes by words, or from registers that the loop
+loads. On sm100 four warps run it: thread 0 waits for a stage, copies its scale factors, issues the K blocks, and
+commits them to the barrier that says that the stage is empty; of a pair of CTAs the leader does it for both. Columns
+are allocated before it, and accumulators read after it. It was assembled, never run.
 
->>> from descriptors.gemm.planner import plan
->>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
->>> [line.strip() for line in write_tcgen05(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
-['add.u64 %a_desc, %a, 0;', 'add.u64 %a_desc, %a, 2;', 'add.u64 %a_desc, %a, 4;', 'add.u64 %a_desc, %a, 6;']
-
-What stands around an inner loop in PTX: the entry, its registers, and the barriers of the stages.
-
-The barriers are where the plan has them: those that say that a stage is full, a stage each, then those that say that it
-is empty, then the one of the accumulators. Who fills the stages and sets up the barriers is not written here.
-
-Law: the text assembles around any loop that ends.
+Laws: the text assembles around any loop that ends; a loop adds to the first word of a stage the steps of the plan, and
+nothing else.
 
 >>> print(frame("sm90", "gemm", "a plan", [], ["ret;"]).splitlines()[2])
 .target sm_90a
-
-The inner loop of a plan of sm90 in PTX: wait, fence, the K blocks with their words, commit, wait, free the stage.
-
-Every warpgroup runs it, each for its own M blocks. A comes by words, or from registers that the loop loads.
-
-Law: the loop adds to the first word the steps of the plan, and nothing else.
-
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
 >>> [line.strip() for line in write_wgmma(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
@@ -40,9 +28,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import REGISTERS, ROWS, LoadedOperand, StagedOperand
+from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
-from descriptors.gemm.programs.parts import byte_lines
+from descriptors.gemm.programs.c_expressions import byte_lines
+from descriptors.gemm.register_operand import REGISTERS, ROWS, LoadedOperand
 from descriptors.text import word_text
 
 #: The bits of a word that say where an operand starts, in 16-byte units.
@@ -130,12 +119,12 @@ def next_stage(stages: int, label: str) -> list[str]:
     ]
 
 
-def placed(target: str, first: str, step: str, side: StagedOperand) -> list[str]:
+def stage_word(target: str, first: str, step: str, side: StagedOperand) -> list[str]:
     """The word of a stage: where the operand starts there, put into its field, and all other fields of the word.
 
     >>> from descriptors.gemm.planner import plan
     >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
-    >>> placed("%a", "%a_first", "%step", made.a)[-1]
+    >>> stage_word("%a", "%a_first", "%step", made.a)[-1]
     'or.b64 %a, %a, 0x4000004000010000;'
     """
     rest = word_text(side.word & ~START_FIELD)
@@ -180,12 +169,14 @@ def write_wgmma(made: Plan, name: str) -> str:
     """
     held = made.accumulators
     assert isinstance(held, Registers)
-    body = [*_ptx_wgmma_begin(made, name, held), "loop:", *_ptx_wgmma_stage(made, held), *_end(made, held)]
-    return frame("sm90", name, f"{made.headline}: the loop of a warpgroup", _ptx_wgmma_declared(made, held), body)
+    body = [*_wgmma_begin(made, name, held), "loop:", *_wgmma_stage(made, held), *_wgmma_end(made, held)]
+    return frame("sm90", name, f"{made.headline}: the loop of a warpgroup", _wgmma_registers(made, held), body)
 
 
-def _ptx_wgmma_declared(made: Plan, held: Registers) -> list[str]:
-    loads = [] if made.loads is None else [f".reg .b32 %a<{made.loads.registers * _own(made, held)}>, %at, %item;"]
+def _wgmma_registers(made: Plan, held: Registers) -> list[str]:
+    loads = (
+        [] if made.loads is None else [f".reg .b32 %a<{made.loads.registers * _own_blocks(made, held)}>, %at, %item;"]
+    )
     kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[made.asked.d]
     return [
         f".reg .{kind} %d<{held.each * made.line.registers}>;",
@@ -196,11 +187,11 @@ def _ptx_wgmma_declared(made: Plan, held: Registers) -> list[str]:
     ]
 
 
-def _own(made: Plan, held: Registers) -> int:
+def _own_blocks(made: Plan, held: Registers) -> int:
     return made.asked.blocks[0] // held.warpgroups
 
 
-def _ptx_wgmma_begin(made: Plan, name: str, held: Registers) -> Iterator[str]:
+def _wgmma_begin(made: Plan, name: str, held: Registers) -> Iterator[str]:
     """Words of the first stage, for this warpgroup, wherever shared memory begins."""
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
@@ -216,7 +207,7 @@ def _ptx_wgmma_begin(made: Plan, name: str, held: Registers) -> Iterator[str]:
     yield from (f"mov.{kind} %d{i}, {zero};" for i in range(held.each * made.line.registers))
 
 
-def _ptx_wgmma_stage(made: Plan, held: Registers) -> Iterator[str]:
+def _wgmma_stage(made: Plan, held: Registers) -> Iterator[str]:
     full, empty, _ = barriers(made)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
@@ -225,41 +216,41 @@ def _ptx_wgmma_stage(made: Plan, held: Registers) -> Iterator[str]:
     for low, side in (("a", made.a), ("b", made.b)):
         if low == "b" or made.loads is None:
             yield from linear("%step", "%stage", side.stage_steps)
-            yield from placed(f"%{low}", f"%{low}_first", "%step", side)
+            yield from stage_word(f"%{low}", f"%{low}_first", "%step", side)
     if made.loads is not None:
-        for j in range(_own(made, held)):
+        for j in range(_own_blocks(made, held)):
             for k in range(made.asked.blocks[2]):
-                yield from _load(made.loads, made.a, j * held.warpgroups, k, (j * made.loads.blocks + k) * REGISTERS)
+                yield from _load_a(made.loads, made.a, j * held.warpgroups, k, (j * made.loads.blocks + k) * REGISTERS)
     yield "setp.ne.u32 %p, %tile, 0;"
     yield "wgmma.fence.sync.aligned;"
     for k in range(made.asked.blocks[2]):
-        yield from _ptx_wgmma_block(made, held, k)
+        yield from _wgmma_block(made, held, k)
     yield from ("wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;")
     yield "mbarrier.arrive.shared::cta.b64 _, [%empty];"
 
 
-def _ptx_wgmma_block(made: Plan, held: Registers, k: int) -> Iterator[str]:
+def _wgmma_block(made: Plan, held: Registers, k: int) -> Iterator[str]:
     """Every accumulator of this warpgroup, in one K block."""
-    own, count = _own(made, held), made.line.registers
+    own, count = _own_blocks(made, held), made.line.registers
     for n, step in enumerate(made.b.mn_steps):
         yield f"add.u64 %b_desc, %b, {step + made.b.k_steps[k]};"
         for j in range(own):
             first = (n * own + j) * count
-            line = _numbered(made.ptx, "d", first)
+            line = _renumbered(made.ptx, "d", first)
             if made.loads is None:
                 # The first of this warpgroup's M blocks is in the word already.
                 yield f"add.u64 %a_desc, %a, {made.a.mn_steps[j * held.warpgroups] + made.a.k_steps[k]};"
             else:
-                line = _numbered(line, "a", (j * made.loads.blocks + k) * REGISTERS)
+                line = _renumbered(line, "a", (j * made.loads.blocks + k) * REGISTERS)
             yield line.replace("%p", "%p" if k == 0 else "%always")
 
 
-def _numbered(line: str, name: str, first: int) -> str:
+def _renumbered(line: str, name: str, first: int) -> str:
     """The registers of an instruction's list, counted from another one on."""
     return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
 
 
-def _load(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:
+def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:
     """A K block of one M block into four registers of each thread."""
     columns, each = a.derivation.mma[1], loads.each
     yield from ("{", ".reg .b32 row, column, at, digit, lane, warp;", "and.b32 lane, %thread, 31;")
@@ -289,7 +280,7 @@ def _load(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int
     yield "}"
 
 
-def _end(made: Plan, held: Registers) -> Iterator[str]:
+def _wgmma_end(made: Plan, held: Registers) -> Iterator[str]:
     """The end of the loop, and every register of each thread stored."""
     count = held.each * made.line.registers
     yield from next_stage(made.stages, "loop")
@@ -317,14 +308,14 @@ def write_tcgen05(made: Plan, name: str) -> str:
     """
     held = made.accumulators
     assert isinstance(held, TensorColumns)
-    body = [*_begin(made, name, held), "loop:", *_stage(made, held), *next_stage(made.stages, "loop")]
-    body += [*_commit(made, "%smem_done"), "all:", *_read(made, held)]
+    body = [*_tcgen05_begin(made, name, held), "loop:", *_tcgen05_stage(made, held), *next_stage(made.stages, "loop")]
+    body += [*_commit(made, "%smem_done"), "all:", *_tcgen05_end(made, held)]
     title = f"{made.headline}: the loop of a CTA, assembled, never run"
     pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if made.asked.cta_group == 2 else ""
-    return frame("sm100", name, title, _declared(held), body, pair)
+    return frame("sm100", name, title, _tcgen05_registers(held), body, pair)
 
 
-def _declared(held: TensorColumns) -> list[str]:
+def _tcgen05_registers(held: TensorColumns) -> list[str]:
     return [
         f".reg .b32 %v<{held.readout.values}>;",
         ".reg .b32 %thread, %warp, %smem, %smem_done, %smem_tmem, %tmem, %d_tmem, %idesc, %sfa_tmem, %sfb_tmem;",
@@ -346,7 +337,7 @@ def _together(made: Plan) -> list[str]:
     return ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"]
 
 
-def _begin(made: Plan, name: str, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_begin(made: Plan, name: str, held: TensorColumns) -> Iterator[str]:
     """Columns, for which the whole first warp asks, and the words of the first stage."""
     group, (_, _, done) = _group(made), barriers(made)
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
@@ -370,7 +361,7 @@ def _begin(made: Plan, name: str, held: TensorColumns) -> Iterator[str]:
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
 
 
-def _stage(made: Plan, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_stage(made: Plan, held: TensorColumns) -> Iterator[str]:
     full, empty, _ = barriers(made)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
@@ -379,12 +370,12 @@ def _stage(made: Plan, held: TensorColumns) -> Iterator[str]:
     yield "tcgen05.fence::after_thread_sync;"
     for low, side in (("a", made.a), ("b", made.b)):
         yield from linear("%step", "%stage", side.stage_steps)
-        yield from placed(f"%{low}", f"%{low}_first", "%step", side)
+        yield from stage_word(f"%{low}", f"%{low}_first", "%step", side)
     if made.scales is not None:
         yield from _copies(made, made.scales)
     yield "setp.ne.u32 %p, %tile, 0;"
     for k in range(made.asked.blocks[2]):
-        yield from _block(made, held, k)
+        yield from _tcgen05_block(made, held, k)
     yield from _commit(made, "%empty")
 
 
@@ -401,7 +392,7 @@ def _copies(made: Plan, scales: Scales) -> Iterator[str]:
         yield f"tcgen05.cp.{_group(made)}.{factors.copy} [%d_tmem], %s_desc;"
 
 
-def _block(made: Plan, held: TensorColumns, k: int) -> Iterator[str]:
+def _tcgen05_block(made: Plan, held: TensorColumns, k: int) -> Iterator[str]:
     """Every accumulator, in one K block."""
     yield f"mov.b32 %idesc, {word_text(made.line.idescs[k], 32)};"
     for n, down in enumerate(made.b.mn_steps):
@@ -429,7 +420,7 @@ def _commit(made: Plan, barrier: str) -> list[str]:
     return ["mov.b16 %both, 3;", f"{opcode}.multicast::cluster.b64 [{barrier}], %both;"]
 
 
-def _read(made: Plan, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_end(made: Plan, held: TensorColumns) -> Iterator[str]:
     """Every load of the plan, each warp in its own lanes; each register is stored where its thread and number say."""
     read, group = held.readout, _group(made)
     yield from ("mov.u32 %parity, 0;", *wait("wait_done", "%smem_done", "%parity"), "bar.warp.sync 0xffffffff;")

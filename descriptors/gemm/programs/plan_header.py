@@ -53,16 +53,16 @@ def _by_words(made: Plan) -> tuple[StagedOperand, ...]:
 
 def _numbers(made: Plan) -> Iterator[tuple[str, str]]:
     """Names and values, the widths of their types in their suffixes."""
-    one, held = made.asked, made.accumulators
-    for letters, extents in (("TILE", one.tile), ("MMA", one.extents)):
+    loop, held = made.asked, made.accumulators
+    for letters, extents in (("TILE", loop.tile), ("MMA", loop.extents)):
         yield from ((f"{letters}_{letter}", f"{extent}u") for letter, extent in zip("MNK", extents, strict=True))
-    yield from ((f"{letter}_BLOCKS", f"{count}u") for letter, count in zip("MNK", one.blocks, strict=True))
+    yield from ((f"{letter}_BLOCKS", f"{count}u") for letter, count in zip("MNK", loop.blocks, strict=True))
     yield "STAGES", f"{made.stages}u"
-    yield "CTA_GROUP", f"{one.cta_group}u"
+    yield "CTA_GROUP", f"{loop.cta_group}u"
     for side in (made.a, made.b):
         yield f"{side.matrix}_BASE", f"{side.base}u"
         yield f"{side.matrix}_STAGE_BYTES", f"{side.stage_bytes}u"
-        if one.cta_group == 2:
+        if loop.cta_group == 2:
             yield f"{side.matrix}_RUN", f"{side.run}u  // rows of the tile in a row; of two runs each CTA has one"
         names = "_".join(map(str, side.tma.box))
         yield f"{side.matrix}_BOXES", f"{len(side.boxes)}u  // of {names.replace('_', ' x ')} elements, fastest first"
