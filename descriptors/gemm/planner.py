@@ -136,7 +136,7 @@ def plan(
     return made
 
 
-def prove_plan(made: Plan) -> Product:
+def prove_plan(plan: Plan) -> Product:
     """The proof of a plan that holds: operands and product.
 
     Raises:
@@ -145,10 +145,10 @@ def prove_plan(made: Plan) -> Product:
     >>> print(prove_plan(plan("m64n8k8", "tf32", tile=(64, 8, 32), stages=1, verify=False)))
     proved: 64x8x32 product, 1 stage, 512 accumulators
     """
-    proof = made.verify()
+    proof = plan.verify()
     if not proof.ok:
         said = next((one for one in (*proof.operands, proof) if not one.ok), proof)
-        raise ProofError(f"plan: the words must give the product, {said}; {made.headline}", proof)
+        raise ProofError(f"plan: the words must give the product, {said}; {plan.headline}", proof)
     return proof
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import json_text, line_width, say, wants_color, written
+from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
 from layoutalg.fragments.fragment_names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
@@ -79,7 +79,7 @@ def draw_(
         title=title,
     )
     if output is not None:
-        say(written(picture, output, as_json=as_json))
+        say(save_picture(picture, output, as_json=as_json))
     elif as_json:
         say(json_text(picture.record()))
     else:

@@ -119,11 +119,11 @@ def _grid_lines(grid: Grid, roles: Roles) -> Iterator[str]:
     columns, more = grid.columns, grid.columns.shown < grid.columns.size
     for leaf in reversed(range(len(columns.extents))):
         labels = [str(columns.coordinate(j)[leaf]) if columns.starts_run(leaf, j) else "" for j in range(columns.shown)]
-        yield columns.names[leaf].rjust(pad) + "   " + _joined(labels, columns, cells, "  ", " ")
-    yield _row_names(grid.rows).rjust(pad) + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+        yield columns.names[leaf].rjust(pad) + "   " + _row_text(labels, columns, cells, "  ", " ")
+    yield _row_names(grid.rows).rjust(pad) + "  +" + _row_text([""] * columns.shown, columns, cells, "-+", "-")
     for i, row in enumerate(grid.cells):
         if grid.rows.divides_before(i):
-            yield " " * pad + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+            yield " " * pad + "  +" + _row_text([""] * columns.shown, columns, cells, "-+", "-")
         yield (
             _row_labels(grid.rows, i).rjust(pad)
             + "  |"
@@ -134,7 +134,7 @@ def _grid_lines(grid: Grid, roles: Roles) -> Iterator[str]:
         yield "...".rjust(pad)
 
 
-def _joined(words: list[str], columns: Axis, width: int, divider: str, fill: str) -> str:
+def _row_text(words: list[str], columns: Axis, width: int, divider: str, fill: str) -> str:
     parts = []
     for j, word in enumerate(words):
         parts.append((divider if columns.divides_before(j) else "") + fill + word.rjust(width, fill))

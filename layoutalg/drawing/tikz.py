@@ -60,7 +60,7 @@ def document(scene: Scene) -> str:
 def _lines(scene: Scene) -> Iterator[str]:
     yield f"% {_plain(scene.title)}"
     yield rf"\begin{{tikzpicture}}[x={_POINTS}pt,y=-{_POINTS}pt,line cap=butt,inner sep=0pt]"
-    body = [line for shape in scene.shapes for line in _written(shape)]
+    body = [line for shape in scene.shapes for line in _shape_lines(shape)]
     for role in sorted({role for shape in scene.shapes for role in _roles(shape)}):
         yield rf"\definecolor{{la-{role}}}{{HTML}}{{{ink(role).light[1:].upper()}}}"
     yield rf"\path[use as bounding box] (0,0) rectangle ({_number(scene.width)},{_number(scene.height)});"
@@ -74,7 +74,7 @@ def _roles(shape: Shape) -> Iterator[str]:
             yield role
 
 
-def _written(shape: Shape) -> Iterator[str]:
+def _shape_lines(shape: Shape) -> Iterator[str]:
     match shape:
         case Cells():
             boxes = [_rectangle(*box) for box in shape.boxes]

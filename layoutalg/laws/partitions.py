@@ -149,7 +149,7 @@ def flat_divide(a: Any, tiler: Any) -> Plan:
 # Slices
 
 
-def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part], Any]:
+def _kept_modes(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part], Any]:
     """The parts a coordinate keeps, and the point it fixes."""
     if coordinate is None:
         return [composed(shape, path, None)], ()
@@ -158,7 +158,7 @@ def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part
     parts: list[Part] = []
     fixed: Any = ()
     for (mode, where), item in zip(_steps(shape, path), coordinate, strict=True):
-        more, point = _kept(mode, where, item)
+        more, point = _kept_modes(mode, where, item)
         parts += more
         fixed = plus(fixed, point)
     return parts, fixed
@@ -166,7 +166,7 @@ def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part
 
 def slice_and_offset(coordinate: Any, source: Any) -> Plan:
     """A slice keeps modes as they are; only one that has left its swizzle behind may split their leaves."""
-    parts, fixed = _kept(source.shape, (), coordinate)
+    parts, fixed = _kept_modes(source.shape, (), coordinate)
     kept = [Part(part.points, part.shape, whole=not hasattr(source, "inner")) for part in parts]
     return Plan(kept[0] if coordinate is None else tuple(kept), coordinate_value(source), fixed)
 

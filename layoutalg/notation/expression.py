@@ -222,7 +222,7 @@ def apply_operation(name: str, function: Callable[..., Any], positional: list[An
     >>> apply_operation("abs", abs, [-3], {})
     3
     """
-    shown = _shown(positional, named)
+    shown = _arguments_text(positional, named)
     bound = bind_operation(name, function, positional, named)
     try:
         return function(*bound.args, **bound.kwargs)
@@ -250,10 +250,10 @@ def bind_operation(
     try:
         return signature(function).bind(*positional, **named)
     except TypeError as error:
-        raise LayoutError(f"{name}: {error}; operands = {_shown(positional, named)}") from None
+        raise LayoutError(f"{name}: {error}; operands = {_arguments_text(positional, named)}") from None
 
 
-def _shown(positional: list[Any], named: dict[str, Any]) -> str:
+def _arguments_text(positional: list[Any], named: dict[str, Any]) -> str:
     """Operands as a message has them."""
     return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
 

@@ -230,7 +230,7 @@ def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
             coord = _as_index(coord, shape)
         if 0 <= coord < shape:
             return coord * stride
-        raise CoordinateError(f"coordinate: must lie in [0,{shape}), found {_shown(coord)}; shape = {text(shape)}")
+        raise CoordinateError(f"coordinate: must lie in [0,{shape}), found {_index_text(coord)}; shape = {text(shape)}")
     if type(coord) is tuple:
         if len(coord) != len(shape):
             raise CoordinateError(
@@ -247,7 +247,7 @@ def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
         coord = _as_index(coord, shape)
     if not 0 <= coord < product(shape):
         raise CoordinateError(
-            f"coordinate: an index must lie in [0,{product(shape)}), found {_shown(coord)}; shape = {text(shape)}"
+            f"coordinate: an index must lie in [0,{product(shape)}), found {_index_text(coord)}; shape = {text(shape)}"
         )
     return extended_offset(coord, flatten_tuple(shape), flatten_tuple(stride))
 
@@ -340,6 +340,6 @@ def _as_index(coord: object, shape: Shape) -> Any:
         ) from None
 
 
-def _shown(index: Any) -> str:
+def _index_text(index: Any) -> str:
     small = type(index) is not int or -LIMIT <= index <= LIMIT
     return str(index) if small else f"a number of {index.bit_length()} bits"

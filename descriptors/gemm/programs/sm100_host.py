@@ -102,11 +102,11 @@ $tensors
 """)
 
 
-def host(made: Plan, name: str) -> str:
+def host(plan: Plan, name: str) -> str:
     """The text of the host program.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
         name: of the kernel.
 
     >>> from descriptors.gemm.planner import plan
@@ -114,13 +114,13 @@ def host(made: Plan, name: str) -> str:
     >>> "gemm<<<dim3(m / kTileM * kPair, n / kTileN), kThreads, kSmem>>>" in host(made, "gemm")
     True
     """
-    loop, scales = made.asked, made.scales
+    loop, scales = plan.asked, plan.scales
     low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
     scaled = ""
     if scales is not None:
         v = scales.vector
         scaled = f" * sfa[i * (k / {v}) + q / {v}] * sfb[j * (k / {v}) + q / {v}]"
-    tensors = [*_tensor(made.a, "m", low), *_tensor(made.b, "n", low)]
+    tensors = [*_tensor(plan.a, "m", low), *_tensor(plan.b, "n", low)]
     if scales is not None:
         code = "one == 1 ? 127 : 128" if scales.dtype == "ue8m0" else "one == 1 ? 56 : 64"
         a, b = "kTileM / kPair", "kTileN"

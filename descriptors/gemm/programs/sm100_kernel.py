@@ -107,11 +107,11 @@ $stores
 """)
 
 
-def kernel(made: Plan, name: str) -> str:
+def kernel(plan: Plan, name: str) -> str:
     """The text: device functions, kernel, host program.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
         name: of the kernel.
 
     Raises:
@@ -124,38 +124,38 @@ def kernel(made: Plan, name: str) -> str:
     """
     if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
         raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
-    for side in (made.a, made.b):
+    for side in (plan.a, plan.b):
         if len(side.tma.dimensions) != 2:
             found = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
             raise DescriptorError(f"emit: a tensor map must have two dimensions for a kernel, found {found}")
-    loop = made.asked
-    full, empty, done = barriers(made)
+    loop = plan.asked
+    full, empty, done = barriers(plan)
     pair = loop.cta_group == 2
     head = _HEAD.substitute(
-        title=made.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
-        stages=made.stages, pair=loop.cta_group, bytes=made.transaction_bytes, full=full, empty=empty, done=done,
+        title=plan.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
+        stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         smem=done + 16,
     )  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     body = _KERNEL.substitute(
         name=name,
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
-        maps=maps if made.scales is not None else "",
+        maps=maps if plan.scales is not None else "",
         type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
         # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
         leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
-        copies="\n".join(_copies(made)),
-        stage="\n".join(_stage(made)),
-        stores="\n".join(stores(made)),
+        copies="\n".join(_copies(plan)),
+        stage="\n".join(_stage(plan)),
+        stores="\n".join(stores(plan)),
     )
     half = "#include <cuda_fp16.h>\n" if loop.d == "f16" else ""
     head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + half)
-    return "\n".join([head + common(made), instructions(made), body + host(made, name)])
+    return "\n".join([head + common(plan), instructions(plan), body + host(plan, name)])
 
 
-def _copies(made: Plan) -> Iterator[str]:
+def _copies(plan: Plan) -> Iterator[str]:
     """The boxes of a stage; a CTA of a pair has its half of the rows of A, and of the rows of B in every N block."""
-    for side, tile in ((made.a, "tile_m * kTileM"), (made.b, "tile_n * kTileN")):
+    for side, tile in ((plan.a, "tile_m * kTileM"), (plan.b, "tile_n * kTileN")):
         low = side.matrix.lower()
         yield f"      const uint32_t {low}_row = {tile} + rank * {side.run};"
         yield f"      const uint32_t {low}_to = smem + {side.base} + s * {side.stage_bytes};"
@@ -165,8 +165,8 @@ def _copies(made: Plan) -> Iterator[str]:
                 begin = "t * kTileK" if dimension.mode else f"{low}_row"
                 at.append(f"{begin} + {position}")
             yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
-    if made.scales is not None:
-        one = made.scales
+    if plan.scales is not None:
+        one = plan.scales
         blocks = ("((tile_m * kPair + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
         for low, factors, base, block in zip(("sfa", "sfb"), (one.a, one.b), one.bases, blocks, strict=True):
             rows, to = factors.bytes // FACTOR_ROW, f"smem + {base} + s * {factors.bytes}"
@@ -177,35 +177,35 @@ def _copies(made: Plan) -> Iterator[str]:
 FACTOR_ROW = 128
 
 
-def _stage(made: Plan) -> Iterator[str]:
+def _stage(plan: Plan) -> Iterator[str]:
     """The instructions of a stage, every one by itself, with its own numbers."""
-    held, loop = made.accumulators, made.asked
+    held, loop = plan.accumulators, plan.asked
     assert isinstance(held, TensorColumns)
-    for side in (made.a, made.b):
+    for side in (plan.a, plan.b):
         step = side.stage_bytes // 16
-        assert side.stage_steps == tuple(step * s for s in range(made.stages))
+        assert side.stage_steps == tuple(step * s for s in range(plan.stages))
         yield f"      const uint64_t {side.matrix.lower()} = placed({word_text(side.word)}ull, smem, s * {step});"
-    if made.scales is not None:
-        names = [(n, f.bytes // 16) for n, f in (("a", made.scales.a), ("b", made.scales.b)) for _ in f.steps]
-        for (name, step), (word, column) in zip(names, made.scales.copies(), strict=True):
+    if plan.scales is not None:
+        names = [(n, f.bytes // 16) for n, f in (("a", plan.scales.a), ("b", plan.scales.b)) for _ in f.steps]
+        for (name, step), (word, column) in zip(names, plan.scales.copies(), strict=True):
             moved = f"placed({word_text(word)}ull, smem, s * {step})"
             yield f"      copy_factors_{name}(tmem + {column}, {moved});"
     for k in range(loop.blocks[2]):
-        for j, down in enumerate(made.b.mn_steps):
-            for i, across in enumerate(made.a.mn_steps):
-                words = f"a + {across + made.a.k_steps[k]}, b + {down + made.b.k_steps[k]}"
-                idesc = f"{word_text(made.line.idescs[k], 32)}u"
+        for j, down in enumerate(plan.b.mn_steps):
+            for i, across in enumerate(plan.a.mn_steps):
+                words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
+                idesc = f"{word_text(plan.line.idescs[k], 32)}u"
                 more = "t" if k == 0 else "1"
-                factors = _factors(made, (i, j), k)
-                first = held.firsts[j * len(made.a.mn_steps) + i]
+                factors = _factors(plan, (i, j), k)
+                first = held.firsts[j * len(plan.a.mn_steps) + i]
                 yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
 
 
-def _factors(made: Plan, blocks: tuple[int, int], k: int) -> str:
+def _factors(plan: Plan, blocks: tuple[int, int], k: int) -> str:
     """The pointers to the factors of an M block and an N block, as arguments; none of a kind without."""
-    if made.scales is None:
+    if plan.scales is None:
         return ""
-    pointers = [made.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
+    pointers = [plan.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
     return "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in pointers)
 
 
@@ -280,18 +280,18 @@ _COMMIT_PAIR = """\
       ::"r"(barrier), "h"(static_cast<uint16_t>(3)) : "memory");"""
 
 
-def common(made: Plan) -> str:
+def common(plan: Plan) -> str:
     """The functions that depend on the plan in nothing but numbers.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
 
     >>> from descriptors.gemm.planner import plan
     >>> made = plan("m256n64k16", "bf16", tile=(256, 64, 64), cta_group=2, verify=False)
     >>> "tcgen05.alloc.cta_group::2" in common(made)
     True
     """
-    held, pair = made.accumulators, made.asked.cta_group == 2
+    held, pair = plan.accumulators, plan.asked.cta_group == 2
     assert isinstance(held, TensorColumns)
     cluster = '  asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");'
     return COMMON.substitute(
@@ -300,30 +300,30 @@ def common(made: Plan) -> str:
         else "its bytes go to the barrier",
         group_of_copy=".cta_group::2" if pair else "",
         commit=_COMMIT_PAIR if pair else _COMMIT,
-        group=made.asked.cta_group,
+        group=plan.asked.cta_group,
         columns=held.plan.allocate,
         pair=", and of the other one of the pair" if pair else "",
         together=cluster if pair else "  __syncthreads();",
     )
 
 
-def instructions(made: Plan) -> str:
+def instructions(plan: Plan) -> str:
     """The functions around the plan's own instructions: ``multiply``, ``copy_factors_...`` and ``load``.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
 
     >>> from descriptors.gemm.planner import plan
     >>> text = instructions(plan("m128n16k64", "e2m1", tile=(128, 16, 128), kind="mxf4", stages=2, verify=False))
     >>> [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("__device__")]
     ['multiply', 'copy_factors_a', 'copy_factors_b', 'load']
     """
-    held = made.accumulators
+    held = plan.accumulators
     assert isinstance(held, TensorColumns)
-    parts = [_multiply(made)]
-    if made.scales is not None:
-        for name, factors in (("a", made.scales.a), ("b", made.scales.b)):
-            line = f"tcgen05.cp.cta_group::{made.asked.cta_group}.{factors.copy} [%0], %1;"
+    parts = [_multiply(plan)]
+    if plan.scales is not None:
+        for name, factors in (("a", plan.scales.a), ("b", plan.scales.b)):
+            line = f"tcgen05.cp.cta_group::{plan.asked.cta_group}.{factors.copy} [%0], %1;"
             parts.append(
                 f"__device__ __forceinline__ void copy_factors_{name}(uint32_t to, uint64_t word) {{\n"
                 f'  asm volatile("{line}" ::"r"(to), "l"(word) : "memory");\n}}\n'
@@ -331,11 +331,11 @@ def instructions(made: Plan) -> str:
     return "\n".join([*parts, _load(held)])
 
 
-def _multiply(made: Plan) -> str:
+def _multiply(plan: Plan) -> str:
     """The instruction; ``more`` is 0 where the accumulator begins anew."""
-    factors = made.scales is not None
+    factors = plan.scales is not None
     names = {"%d_tmem": 0, "%a_desc": 1, "%b_desc": 2, "%idesc": 3, "%sfa_tmem": 4, "%sfb_tmem": 5}
-    line = made.ptx.replace("%p", "p")
+    line = plan.ptx.replace("%p", "p")
     for name, number in names.items():
         line = line.replace(name, f"%{number}")
     given = "uint32_t d, uint64_t a, uint64_t b, uint32_t idesc" + (", uint32_t sfa, uint32_t sfb" if factors else "")
@@ -388,18 +388,18 @@ def element_steps(read: Readout) -> tuple[tuple[int, int], tuple[int, int], tupl
     return step(read.element(loads[0], 1, 0)), value, step(read.element(loads[1], 0, 0))
 
 
-def stores(made: Plan) -> Iterator[str]:
+def stores(plan: Plan) -> Iterator[str]:
     """The lines: one load after the other, each of its registers stored.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
 
     >>> from descriptors.gemm.planner import plan
     >>> made = plan("m64n16k16", "bf16", tile=(64, 16, 64), stages=2, arch="sm100", verify=False)
     >>> [line.strip() for line in stores(made) if "row" in line][0]
     'const uint32_t row = tile_m * kTileM + rank * 64 + lane * 1 + warp * 16, column = tile_n * kTileN;'
     """
-    held, loop = made.accumulators, made.asked
+    held, loop = plan.accumulators, plan.asked
     assert isinstance(held, TensorColumns)
     read = held.readout
     thread, value, warp = element_steps(read)

@@ -41,39 +41,39 @@ from descriptors.text import counted, extents_text, word_text
 _BESIDE = 26
 
 
-def kernel(made: Plan, name: str = "gemm") -> str:
+def kernel(plan: Plan, name: str = "gemm") -> str:
     """The program: one file of CUDA C++ (C++17), with ``main``.
 
     Args:
-        made: a plan for sm90.
+        plan: a plan for sm90.
         name: of the kernel and the program.
 
     Raises:
         DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers, or the
             name is no identifier.
     """
-    held = made.accumulators
+    held = plan.accumulators
     if not isinstance(held, Registers):
-        raise DescriptorError(f"emit: the plan must be for sm90 here, found {made.asked.arch}")
+        raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    _check_registers(made, held)
+    _check_registers(plan, held)
     few, more = _setmaxnreg(held.warpgroups)
     text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
     return text.substitute(
-        head=_head(made),
+        head=_head(plan),
         name=name,
-        constants=constants(made, held),
-        instruction="\n".join([instruction(made), *loads_of(made), _store(made.asked.d)]),
-        stage=stage(made),
-        last_release=last_release(made),
-        before="" if at_once(made) else "    int before = -1;\n",
-        **cluster.texts(made.asked.cluster),
+        constants=constants(plan, held),
+        instruction="\n".join([instruction(plan), *loads_of(plan), _store(plan.asked.d)]),
+        stage=stage(plan),
+        last_release=last_release(plan),
+        before="" if at_once(plan) else "    int before = -1;\n",
+        **cluster.texts(plan.asked.cluster),
         fewer_registers=few,
         more_registers=more,
-        tensor_maps="\n".join([_map(made.a), _map(made.b), _strides(made)]),
-        a_memory=_memory(made.a),
-        b_memory=_memory(made.b),
+        tensor_maps="\n".join([_map(plan.a), _map(plan.b), _strides(plan)]),
+        a_memory=_memory(plan.a),
+        b_memory=_memory(plan.b),
     )
 
 
@@ -93,16 +93,16 @@ def registers(warpgroups: int) -> tuple[int, int, int]:
     return start, few, min(240, (start * (warpgroups + 1) - few) // warpgroups // 8 * 8)
 
 
-def _check_registers(made: Plan, held: Registers) -> None:
+def _check_registers(plan: Plan, held: Registers) -> None:
     """Refuse what the assembler refuses, or would spill.
 
     It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
     beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
     """
-    loop, (start, _, most) = made.asked, registers(held.warpgroups)
-    own = made.loads.registers * loop.blocks[0] // held.warpgroups if made.loads else 0
+    loop, (start, _, most) = plan.asked, registers(held.warpgroups)
+    own = plan.loads.registers * loop.blocks[0] // held.warpgroups if plan.loads else 0
     for what, need, there in (
-        ("an instruction", made.line.registers + (4 if own else 0), start),
+        ("an instruction", plan.line.registers + (4 if own else 0), start),
         ("accumulators and A" if own else "accumulators", held.registers + own, most),
     ):
         if need + _BESIDE > there:
@@ -125,11 +125,11 @@ def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
     return few_text, more_text
 
 
-def _head(made: Plan) -> str:
-    loop = made.asked
+def _head(plan: Plan) -> str:
+    loop = plan.asked
     return (
         f"// {loop.name}, {loop.a.name} by {loop.b.name} into {loop.d} (sm90): a tile of {extents_text(loop.tile)}, "
-        f"{counted(made.stages, 'stage')}.\n// Written by layoutalg from a plan whose product it proves."
+        f"{counted(plan.stages, 'stage')}.\n// Written by layoutalg from a plan whose product it proves."
     )
 
 
@@ -187,10 +187,10 @@ inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}
 """
 
 
-def _strides(made: Plan) -> str:
+def _strides(plan: Plan) -> str:
     """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
     tests = []
-    for side, mn in ((made.a, "M"), (made.b, "N")):
+    for side, mn in ((plan.a, "M"), (plan.b, "N")):
         tests.append(f"({mn if side.derivation.major is Major.MN else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
     text = " && ".join(tests)
     return (
@@ -226,24 +226,24 @@ def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> st
     return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
 
 
-def constants(made: Plan, held: Registers) -> str:
+def constants(plan: Plan, held: Registers) -> str:
     """The constants of a plan for sm90.
 
     Args:
-        made: the plan.
+        plan: the plan.
         held: its accumulators.
     """
-    loop = made.asked
+    loop = plan.asked
     m, n, k = loop.blocks
     lines = [
         f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
         f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",
         f"constexpr int WARPGROUPS = {held.warpgroups};  // that multiply; one more copies",
         f"constexpr int BLOCKS_M = {m // held.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
-        f"constexpr int REGISTERS = {made.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",
-        f"constexpr int STAGES = {made.stages}, STAGE_BYTES = {made.transaction_bytes};",
-        f"constexpr int BARRIERS = {made.barriers}, SHARED_BYTES = {made.barriers + BARRIER_BYTES * made.stages};",
-        f"constexpr int ALIGNMENT = {max(made.a.alignment_bytes, made.b.alignment_bytes)};",
+        f"constexpr int REGISTERS = {plan.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",
+        f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};",
+        f"constexpr int BARRIERS = {plan.barriers}, SHARED_BYTES = {plan.barriers + BARRIER_BYTES * plan.stages};",
+        f"constexpr int ALIGNMENT = {max(plan.a.alignment_bytes, plan.b.alignment_bytes)};",
         *cluster.constants(loop.cluster),
         f"constexpr int THREADS = {128 * (held.warpgroups + 1)};",
         f"constexpr int GROUP = {max(1, _GROUP_ROWS // loop.tile[0])};  // rows of tiles, see tile_at",
@@ -252,8 +252,8 @@ def constants(made: Plan, held: Registers) -> str:
         f"using TypeD = {CPP_TYPES[loop.d]};",
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
     ]
-    for side in (made.a, made.b):
-        lines += ["", *_operand(side, side.matrix == "B" or made.loads is None)]
+    for side in (plan.a, plan.b):
+        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
     lines += ["", "// The product is checked with integers between these."]
     lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")

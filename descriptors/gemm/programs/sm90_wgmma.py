@@ -46,15 +46,15 @@ _LOADS = """\
 """
 
 
-def instruction(made: Plan) -> str:
+def instruction(plan: Plan) -> str:
     """The function ``multiply``, and ``keep``, which pins registers that the compiler does not know to be written.
 
     Args:
-        made: a plan for sm90.
+        plan: a plan for sm90.
     """
-    count, kind = made.line.registers, "f" if made.asked.d == "f32" else "r"
-    a = [f"a[{i}]" for i in range(4)] if made.loads else ["a"]
-    line = re.sub(r"%d(\d+)", r"%\1", made.line.ptx)
+    count, kind = plan.line.registers, "f" if plan.asked.d == "f32" else "r"
+    a = [f"a[{i}]" for i in range(4)] if plan.loads else ["a"]
+    line = re.sub(r"%d(\d+)", r"%\1", plan.line.ptx)
     line = re.sub(r"%a(\d)", lambda found: f"%{count + int(found[1])}", line)
     line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + len(a)}")
     line = re.sub(r"%p([,;])", r"p\1", line)
@@ -64,8 +64,8 @@ def instruction(made: Plan) -> str:
     listed = ', "\n      "'.join(", ".join(names[i : i + 16]) for i in range(0, count, 16))
     outputs = [f'"+{kind}"(d[{i}])' for i in range(count)]
     bound = ",\n        ".join(", ".join(outputs[i : i + 8]) for i in range(0, count, 8))
-    inputs = ", ".join(f'"{"r" if made.loads else "l"}"({name})' for name in a)
-    taken = "const uint32_t (&a)[4]" if made.loads else "uint64_t a"
+    inputs = ", ".join(f'"{"r" if plan.loads else "l"}"({name})' for name in a)
+    taken = "const uint32_t (&a)[4]" if plan.loads else "uint64_t a"
     return (
         "// Where add is 0 the accumulator begins anew.\n"
         f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {taken}, uint64_t b, int add) {{\n"
@@ -81,17 +81,17 @@ def instruction(made: Plan) -> str:
     )
 
 
-def stage(made: Plan) -> str:
+def stage(plan: Plan) -> str:
     """What a warpgroup does once the bytes of a stage are there, and when it lets the stage go.
 
     Args:
-        made: a plan for sm90.
+        plan: a plan for sm90.
 
     >>> from descriptors.gemm.planner import plan
     >>> "wait_group.sync.aligned 0" in stage(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False))
     True
     """
-    if made.loads:
+    if plan.loads:
         before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
     else:
         before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
@@ -109,25 +109,25 @@ def stage(made: Plan) -> str:
         + "        }\n      }\n"
         + _COMMIT
         + f"{_LOOP}keep(d[block]);\n"
-        + _release(made)
+        + _release(plan)
     )
 
 
-def last_release(made: Plan) -> str:
+def last_release(plan: Plan) -> str:
     """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
-    if at_once(made):
+    if at_once(plan):
         return ""
-    return f"    {release_statement('before', made.asked.cluster, 'before >= 0')}\n"
+    return f"    {release_statement('before', plan.asked.cluster, 'before >= 0')}\n"
 
 
-def at_once(made: Plan) -> bool:
+def at_once(plan: Plan) -> bool:
     """Whether a stage is let go as soon as it is multiplied, and not one later."""
-    return made.loads is not None or made.stages == 1
+    return plan.loads is not None or plan.stages == 1
 
 
-def _release(made: Plan) -> str:
-    cluster = made.asked.cluster
-    if at_once(made):
+def _release(plan: Plan) -> str:
+    cluster = plan.asked.cluster
+    if at_once(plan):
         return f"""\
       asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
       {release_statement("stage", cluster)}"""
@@ -156,12 +156,12 @@ def place_of(one: Derivation) -> str:
     )
 
 
-def loads_of(made: Plan) -> Iterator[str]:
+def loads_of(plan: Plan) -> Iterator[str]:
     """The functions of A in registers; none where a word gives A to the instruction."""
-    if made.loads is None:
+    if plan.loads is None:
         return
-    yield place_of(made.a.derivation)
-    yield _HEAD + (_matrices if made.loads.move.startswith("ldmatrix") else _elements)(made.loads)
+    yield place_of(plan.a.derivation)
+    yield _HEAD + (_matrices if plan.loads.move.startswith("ldmatrix") else _elements)(plan.loads)
 
 
 _HEAD = """\

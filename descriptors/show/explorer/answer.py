@@ -21,7 +21,7 @@ from descriptors.show.explorer.highlights import field_elements, walks
 from descriptors.show.explorer.inspector import inspect
 from descriptors.show.explorer.paste import paste_answer
 from descriptors.show.explorer.question import Question, comparison, own_word, question, requested_parts
-from descriptors.show.explorer.summary import summary
+from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.accumulator_stage import registers, tensor_memory
 from descriptors.show.stages.bank_stage import banks, memory
 from descriptors.show.stages.stage import Stage

@@ -23,7 +23,7 @@ from zlib import compress, decompress
 from descriptors.show.explorer.highlights import field_elements
 from descriptors.show.explorer.inspector import addresses, sentences
 from descriptors.show.explorer.question import Question
-from descriptors.show.explorer.summary import summary
+from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.view import View
 
 #: The most elements and the most subtiles that are kept.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from descriptors.show.explorer.inspector import addresses, fill, inspect
 from descriptors.show.explorer.offline import packed_elements, unpacked
 from descriptors.show.explorer.question import question, view
-from descriptors.show.explorer.summary import summary
+from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
 
