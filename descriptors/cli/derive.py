@@ -189,7 +189,7 @@ def _closed_forms(given: dict[str, Any], form: str) -> str:
 
 
 def _draw(made: Derivation, path: str) -> None:
-    from descriptors.show.pictures.levels import LevelsPicture  # nor a picture
+    from descriptors.show.pictures.level_picture import LevelsPicture  # nor a picture
 
     LevelsPicture(made).save(path)
     note(f"wrote {path}")

@@ -19,7 +19,7 @@ from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
 from layoutalg import Picture, evaluate
-from layoutalg.cli.console import json_text, line_width, say, wants_color, written
+from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
 
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")
@@ -88,7 +88,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **given
         return
     made = _picture(what, word, given, options)
     if output is not None:
-        told = written(made, output, as_json=as_json)
+        told = save_picture(made, output, as_json=as_json)
         say(told if as_json or output == "-" else noted(told))
     elif as_json:
         say(json_text(made.record()))

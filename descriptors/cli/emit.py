@@ -18,7 +18,7 @@ from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
 from descriptors.smem.emitters.emit import emit as write
-from layoutalg.cli.console import say, told
+from layoutalg.cli.console import say, usage_text
 
 #: The options of ``derive`` that describe an operand, and whether it is proved; the others ask for another answer.
 _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
@@ -81,7 +81,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
             if not own.params["unproved"]:
                 proved(made)
     except click.UsageError as error:
-        raise click.UsageError(f"operand {name}: {told(error)}", context) from None
+        raise click.UsageError(f"operand {name}: {usage_text(error)}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family
         message = str(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
         raise DescriptorError(f"operand {name}: {message}") from None

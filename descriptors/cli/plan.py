@@ -92,7 +92,7 @@ def plan(
         note(f"{made.asked.arch} is assumed, {why}")
     proof = prove_plan(made)
     if drawn is not None:
-        from descriptors.show.pictures.main_loops import MainLoopPicture  # nor a picture
+        from descriptors.show.pictures.main_loop_picture import MainLoopPicture  # nor a picture
 
         MainLoopPicture(made).save(drawn)
         note(f"wrote {drawn}")

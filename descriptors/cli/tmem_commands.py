@@ -353,7 +353,7 @@ def shift(as_json: bool, no_verify: bool, row: int, tile: int, drawn: str | None
     made.steps(row, tile)
     report = None if no_verify else made.verify()
     if drawn is not None:
-        from descriptors.show.pictures.shifted import ShiftPicture  # a picture is not needed otherwise
+        from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
         ShiftPicture(made, row, tile).save(drawn)
         note(f"wrote {drawn}")

@@ -13,7 +13,7 @@ import re
 from html import escape
 
 from descriptors.errors import DescriptorError
-from descriptors.show.browser.folder import filled, source
+from descriptors.show.browser.folder import fill_template, source
 
 #: What a page may do that asks nobody anything.
 STILL = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -30,7 +30,7 @@ def part(template: str, /, **places: str) -> str:
     >>> part("folded.html", kind="hint", name="hint 1", text="one")
     '<details class="hint"><summary>hint 1</summary><p>one</p></details>\\n'
     """
-    return filled(source("descriptors.course", template), places)
+    return fill_template(source("descriptors.course", template), places)
 
 
 def inline(text: str) -> str:

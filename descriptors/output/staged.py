@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import LoadedOperand, StagedOperand, dimension_name, encode_arguments
-from descriptors.gemm.plan_request import masks
+from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
+from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import aligned, extents_text, word_text
 
 #: The longest line of a list.

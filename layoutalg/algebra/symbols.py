@@ -22,10 +22,10 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import Integer, IntTuple, check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.leaf import Polynomial, as_leaf
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 #: Values that are tried for each symbol, how many offsets are compared for each choice, and for all together.
 _TRIED = (1, 2, 3, 4, 5, 7, 8)

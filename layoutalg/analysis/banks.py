@@ -1,4 +1,4 @@
-"""Shared-memory banks: phases and wavefronts of a warp's access to given addresses.
+"""Shared-memory banks: phases and wavefronts of a warp's accesses, to given addresses or to a tile.
 
 Shared memory has 32 banks of 4 bytes; the word at byte address a is number a // 4 and lies in bank (a // 4) mod 32. An
 access is served in *phases*, each of the lanes that move 128 bytes together: all 32 for accesses of up to 4 bytes a
@@ -10,21 +10,18 @@ word share it. Law::
 Loads of 8 and 16 bytes have an exception. If *every* active lane i of the warp has a partner i^1 that is inactive or
 loads from the same address, or if every one has such a partner i^2, then two consecutive phases are served as one.
 
+Of threads that move their values of a tile, thread t moves the element at ``layout(thread_values(t, v))`` for each
+value v, and every value once.
+
 Evidence: equal to the hardware's counters on Hopper GPUs for every pattern in ``tests/vectors/hopper``, loads and
 stores of 1 to 16 bytes a lane. The published texts describe the banks, not the phases, nor the exception.
-Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x and later (banks, words shared by lanes).
+Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x and later (banks, words shared by lanes);
+CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
 
 >>> [wavefronts([4 * stride * lane for lane in range(32)], 4) for stride in (1, 2, 8, 32)]
 [1, 2, 8, 32]
-
-The shared-memory accesses of threads that move their values of a tile, warp by warp.
-
-Law: thread t moves the element at ``layout(thread_values(t, v))`` for each value v, and every value once. How one
-access is served is said by :mod:`layoutalg.analysis.banks`.
-Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
-
 >>> tile, tv = Layout((64, 64), (64, 1)), Layout((32, 2), (1, 32))  # thread t moves elements t and t + 32
->>> [found.addresses[5] for found in accesses(tile, tv, 2, 2)] == [2 * tile(tv(5, v)) for v in range(2)]
+>>> [one.addresses[5] for one in accesses(tile, tv, 2, 2)] == [2 * tile(tv(5, v)) for v in range(2)]
 True
 """
 

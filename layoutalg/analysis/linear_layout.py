@@ -48,10 +48,10 @@ from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
-from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 #: A basis: the value of one bit of an input dimension in each output dimension.
 Basis = tuple[int, ...]

@@ -365,7 +365,7 @@ class _Costs:
             for addresses in pattern.addresses(tile, element_bytes):
                 active = access(addresses, kind[0], banks, bank_bytes).addresses
                 self.total = max(self.total, *(a + kind[0] for a in active if a is not None), 1)
-                matrix = _fitted(addresses) if ranks_decide else None
+                matrix = _linear_fit(addresses) if ranks_decide else None
                 if matrix is None:
                     self.other[addresses, *kind] += 1
                 else:
@@ -383,7 +383,7 @@ class _Costs:
         return found
 
 
-def _fitted(addresses: Addresses) -> F2Matrix | None:
+def _linear_fit(addresses: Addresses) -> F2Matrix | None:
     """The matrix from lanes to addresses, without its constant."""
     active = [address for address in addresses if address is not None]
     if len(active) < len(addresses):

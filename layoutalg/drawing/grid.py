@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from layoutalg.errors import LayoutError
-from layoutalg.tuples.coordinates import unrank
-from layoutalg.tuples.int_tuple import Shape, text
+from layoutalg.tuples.int_tuple import Shape, text, unrank
 from layoutalg.tuples.int_tuple import product as size
 
 #: The most cells of a picture: seconds to compute, and more than a reader looks at.

@@ -1,20 +1,16 @@
-"""Shapes: merged cells, lines, boxes, areas, arrows and texts, each with roles instead of colours.
+"""Shapes: merged cells, lines, boxes, areas, arrows and texts, with roles instead of colours; a scene is all of them.
 
-Units are pixels of 1/96 inch, x to the right and y down. Law: a shape moved has the bounds of the shape, moved.
+Units are pixels of 1/96 inch, x to the right and y down. A scene has a known size and the words that say what it shows;
+every face is written from it, its shapes covering one another in their order.
+Laws: a shape moved has the bounds of the shape, moved; a scene that a figure gives holds every one of its shapes, texts
+included, inside its width and height.
 
 >>> cells = Cells("c0", ((0, 0, 10, 10),))
 >>> cells.moved(5, 0).boxes, cells.moved(5, 0).bounds()
 (((5, 0, 10, 10),), (5, 0, 15, 10))
-
-Scene: shapes on a canvas of known size, and the words that say what they show; what every face is written from.
-
-Shapes cover one another in their order. Law: a scene that a :mod:`~layoutalg.drawing.canvas` gives holds every one of
-its shapes, texts included, inside its width and height.
-
->>>
 >>> scene = Scene("Two cells", "A cell of each of two kinds.", 20, 10, (Cells("c0", ((0, 0, 10, 10),)),))
->>> [shape.bounds() for shape in scene.moved(5, 0)]
-[(5, 0, 15, 10)]
+>>> scene.moved(5, 0)[0].boxes
+((5, 0, 10, 10),)
 """
 
 from __future__ import annotations

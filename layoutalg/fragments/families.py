@@ -1,15 +1,12 @@
-"""Which shapes and types the instructions with fragments have, and which rule each of their operands follows.
+"""Families of register fragments: the shapes and types of each, its rule, where it is published and who checked it.
 
-A type says nothing but its width: the rules count elements of a register. Law: a fragment's tile is filled by its rule.
+A type says nothing but its width: the rules count elements of a register. Laws: a fragment's tile is filled by its
+rule; every name that :func:`layoutalg.fragments.fragment_names.names` lists belongs to the family that
+:func:`family_of` gives.
 Source: PTX ISA 9.1, wgmma.mma_async, mma, ldmatrix, stmatrix, tcgen05.ld and tcgen05.st (shapes and types).
 
->>> print(wgmma("m64n8k16", "A", "f16"))
+>>> wgmma("m64n8k16", "A", "f16")
 ((64, 16), Layout(((4, 8, 4), (2, 2, 2)), ((128, 1, 16), (64, 8, 512))))
-
-What the fragments hold, in words: a row for each family, with where it is published and who checked it.
-
-Law: every name that :func:`layoutalg.fragments.names.names` lists belongs to the family that :func:`family_of` gives.
-
 >>> family_of("mma.m16n8k16.D.f32").tile, family_of("wgmma.m64n8k16.A").threads
 ('M x 8', 128)
 """

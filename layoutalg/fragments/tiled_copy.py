@@ -2,20 +2,16 @@
 
 A copy atom moves values between its threads: ``source`` says which thread reads which value, ``destination`` which
 one has it afterwards; for ``ldmatrix`` they differ. ``layout_tv`` says which thread holds which element of a tile, in
-the order of the atom's ``reference``. Law: over all threads, partition_D gives every element of the tile once.
-Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg_D, tile2thrfrg).
+the order of the atom's ``reference``; :func:`make_layout_tv` makes one of a layout of threads and one of values, the
+values of a thread together and the threads over them. Laws: over all threads, partition_D gives every element of the
+tile once; with threads and values raked over one another, element ``layout_tv(t, v)`` has thread t and value v.
+Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg_D, tile2thrfrg; make_tiled_copy),
+``python/CuTeDSL`` (make_layout_tv).
 
 >>> copy = make_tiled_copy_tv(copy_atom(4), Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1)))
 >>> mine, offset = copy.partition_S(Layout((64, 64), (64, 1)), 5)
 >>> print(mine, offset)
 ((4,2),8,2):((1,64),512,32) 20
-
-Thread-value layouts from a layout of threads and one of values: make_layout_tv.
-
-Each element of a tile belongs to one value of one thread; the values of a thread lie together, the threads over them.
-Law: with both raked over one another, element ``layout_tv(t, v)`` has thread t and value v.
-Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (make_tiled_copy), ``python/CuTeDSL`` (make_layout_tv).
-
 >>> threads, values = Layout((2, 3), (3, 1)), Layout((2, 2), (2, 1))
 >>> tiler, tv = make_layout_tv(threads, values)
 >>> print(tiler, tv)
@@ -38,7 +34,7 @@ from layoutalg.algebra.products import raked_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import need_thread_values, row_pointers
-from layoutalg.fragments.names import fragment
+from layoutalg.fragments.fragment_names import fragment
 from layoutalg.fragments.tiled_mma import TiledMma, is_tiler
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, size, through

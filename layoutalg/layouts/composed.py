@@ -34,13 +34,13 @@ from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, has_basis, need_fit, slice_plain
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.coordinates import extended_offset
 from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import (
     Coord,
     Index,
     Shape,
     check_depth,
+    extended_offset,
     flatten_tuple,
     has_none,
     product,

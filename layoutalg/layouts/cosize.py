@@ -17,9 +17,9 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, need_int
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 
 def cosize(layout: AnyLayout, mode: Mode = None) -> int:

@@ -1,27 +1,14 @@
-"""One round of questions to a worker process that holds the CuTe DSL.
+"""One round of questions to a worker process that holds the CuTe DSL, and the language that both sides speak.
 
 The process asking never imports ``cutlass``; it sends the questions as JSON and reads one JSON line for each answer.
 Inside the worker every batch runs in a forked child, so a native crash costs one question and a few milliseconds.
 
-Whether the CuTe DSL is there to be asked, and the errors of asking it.
+CuTe notation goes over as plain data. Its reader shares no code with ``layoutalg``, so that a slip in either notation
+shows when the two are compared; it accepts what the DSL prints and nothing more: no blanks inside tuples, no C++
+spelling.
 
-Law: the DSL is required quietly if and only if it is available.
-
->>> try:
-...     require()
-... except OracleUnavailableError:
-...     asked = False
-... else:
-...     asked = True
->>> asked == available()
-True
-
-CuTe notation as plain data: the one language between this process and the oracle's.
-
-The reader shares no code with ``layoutalg``, so that a slip in either notation shows when the two are compared.
-It accepts what the DSL prints and nothing more: no blanks inside tuples, no C++ spelling.
-
-Law: what is read is written as it was, and ``layoutalg`` writes the same.
+Laws: the DSL is required quietly if and only if it is available; what is read is written as it was, and ``layoutalg``
+writes the same.
 
 >>> from layoutalg import parse_layout
 >>> texts = ["8:1", "(8,(4,2)):(1,(8,0))", "(2,3):(1@0,2@1)", "S<3,4,3> o 16 o (8,64):(64,1)"]
@@ -217,8 +204,6 @@ def write(term: Term) -> str:
         return f"S<{term.bits},{term.base},{term.shift}>"
     return f"{write(term.outer)} o {write_tuple(term.offset)} o {write(term.inner)}"
 
-
-__all__ = ["Reply", "Status", "ask"]
 
 Status = Literal["ok", "rejected", "crashed", "timeout"]
 _STATUSES = ("ok", "rejected", "crashed", "timeout")

@@ -15,7 +15,8 @@ from places import ROOT
 
 ROOMS = (
     *("layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts", "layoutalg.algebra"),
-    *("layoutalg.analysis", "layoutalg.fragments", "layoutalg.pictures", "layoutalg.notation", "layoutalg.programs"),
+    *("layoutalg.analysis", "layoutalg.fragments", "layoutalg.pictures", "layoutalg.notation"),
+    "layoutalg.dsl_programs",
     *("layoutalg.laws", "layoutalg.oracle", "layoutalg.oracle.dsl", "layoutalg", "layoutalg.cli", "layoutalg.__main__"),
     *("descriptors.frozen", "descriptors.errors", "descriptors.text"),
     *("descriptors.smem.operands", "descriptors.smem.words", "descriptors.smem.proof", "descriptors.smem.instructions"),

@@ -27,7 +27,7 @@ from descriptors.course.teaching.card import card
 from descriptors.course.teaching.routes import first_steps
 from descriptors.course.teaching.slides import deck
 from descriptors.course.teaching.teacher import teacher_page
-from descriptors.show.browser.folder import archive, packed, runtime, source, write
+from descriptors.show.browser.folder import archive, runtime, source, write, zip_bytes
 
 
 def write_course(
@@ -60,7 +60,7 @@ def write_zip(target: Path) -> Path:
         for one in sorted(target.rglob("*"))
         if one.is_file()
     }
-    write(target.parent, {f"{target.name}.zip": packed(held)}, "FOLDER")
+    write(target.parent, {f"{target.name}.zip": zip_bytes(held)}, "FOLDER")
     return target.parent / f"{target.name}.zip"
 
 

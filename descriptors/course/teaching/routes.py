@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from descriptors.course.markup import markdown
 from descriptors.course.notebooks import WHEEL
 from descriptors.course.source import Lesson, folder
-from descriptors.show.browser.folder import filled
+from descriptors.show.browser.folder import fill_template
 
 _MADE_BY = "the file of the package (in a checkout <code>python3 -m pip wheel . --no-deps</code> makes it)"
 
@@ -38,7 +38,7 @@ def first_steps(course: Sequence[Lesson], built: Collection[str]) -> str:
         "notebooks": linked or "the notebook of a lesson",
     }
     text = markdown((folder() / "start.md").read_text(encoding="utf-8"))
-    return filled(text.replace("<pre>", '<pre tabindex="0">'), places)  # a long line is scrolled by key, too
+    return fill_template(text.replace("<pre>", '<pre tabindex="0">'), places)  # a long line is scrolled by key, too
 
 
 def _link(name: str) -> str:

@@ -11,7 +11,7 @@ from dsl import comparable
 from seeds import seeds_of
 
 from layoutalg import Layout, fragment, make_layout_tv, offsets, parse_layout, size
-from layoutalg.fragments.names import names
+from layoutalg.fragments.fragment_names import names
 from layoutalg.fragments.tiled_copy import (
     copy_atom,
     make_tiled_copy_A,

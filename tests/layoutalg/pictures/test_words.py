@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from layoutalg.pictures.plates import sentences, tables
-from layoutalg.pictures.tables import COLOURS, LABELS
+from layoutalg.pictures.quantities import COLOURS, LABELS
 
 
 @pytest.mark.parametrize("label", [*LABELS, "image"])

@@ -16,7 +16,7 @@ from descriptors.course.papers.forms import FIXED, FORMS, KINDS
 from descriptors.course.papers.paper import Paper, paper
 from descriptors.errors import DescriptorError
 from layoutalg import evaluate
-from layoutalg.laws import forms as laws
+from layoutalg.laws import existence as laws
 from layoutalg.laws.points import pairs
 
 CLASS = range(1, 61)

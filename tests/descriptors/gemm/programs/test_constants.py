@@ -11,7 +11,7 @@ import pytest
 from descriptors import plan
 from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm90_wgmma import constants, step_function
+from descriptors.gemm.programs.sm90_kernel import constants, step_function
 from layoutalg import offsets
 from probes.main_loops import drawn
 

@@ -9,7 +9,7 @@ import pytest
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm90 import kernel, registers
+from descriptors.gemm.programs.sm90_kernel import kernel, registers
 from descriptors.gemm.programs.sm90_wgmma import instruction
 from probes.main_loops import drawn
 

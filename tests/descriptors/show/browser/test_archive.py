@@ -8,12 +8,12 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from descriptors.show.browser.folder import LEFT_OUT, archive, packed
+from descriptors.show.browser.folder import LEFT_OUT, archive, zip_bytes
 
 
 def test_the_archive_is_the_same_every_time() -> None:
     assert archive() == archive()
-    assert packed({"a": b"1"}) != packed({"a": b"2"})
+    assert zip_bytes({"a": b"1"}) != zip_bytes({"a": b"2"})
 
 
 def test_what_is_left_out_is_not_there_and_what_was_added_is() -> None:

@@ -6,7 +6,7 @@ import pytest
 from drawn import read
 from drawn_operands import OPERANDS
 
-from descriptors.show.pictures.advance import AdvancePicture, odd, steps
+from descriptors.show.pictures.advance_picture import AdvancePicture, odd, steps
 from descriptors.show.pictures.panels import spaced
 
 

@@ -7,7 +7,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 
 from descriptors import DescriptorError, derive
-from descriptors.show.pictures.atoms import AtomsPicture
+from descriptors.show.pictures.atom_picture import AtomsPicture
 from descriptors.show.pictures.panels import spaced
 
 

@@ -7,7 +7,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 
 from descriptors import DescriptorError, TmaError, tma_plan
-from descriptors.show.pictures.boxes import BoxesPicture
+from descriptors.show.pictures.box_picture import BoxesPicture
 from descriptors.show.pictures.panels import spaced
 
 

@@ -7,7 +7,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 
 from descriptors import explain
-from descriptors.show.pictures.chunks import ChunksPicture
+from descriptors.show.pictures.chunk_picture import ChunksPicture
 
 
 @pytest.mark.parametrize("name", OPERANDS)

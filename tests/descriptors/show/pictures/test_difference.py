@@ -9,7 +9,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 
 from descriptors import diff, read_addresses
-from descriptors.show.pictures.difference import DifferencePicture
+from descriptors.show.pictures.difference_picture import DifferencePicture
 
 
 @pytest.mark.parametrize("change", [0, 16 << 32, 1 << 16, 4])

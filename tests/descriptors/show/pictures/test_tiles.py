@@ -7,7 +7,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 
 from descriptors import ChoiceError
-from descriptors.show.pictures.tiles import COLOURS, TilePicture
+from descriptors.show.pictures.tile_picture import COLOURS, TilePicture
 from layoutalg import Figure
 
 

@@ -9,7 +9,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 
 from descriptors import decode, derive
-from descriptors.show.pictures.word import WIDE, WordPicture, word_of
+from descriptors.show.pictures.word_picture import WIDE, WordPicture, word_of
 
 
 @pytest.mark.parametrize("name", OPERANDS)

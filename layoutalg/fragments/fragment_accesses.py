@@ -7,7 +7,7 @@ row, so that a phase is one matrix. Any other fragment is loaded or stored by it
 Law: over all threads and values, every element of the tile is accessed once.
 Source: PTX ISA 9.1, ldmatrix: thread addresses.
 
->>> from layoutalg.fragments.names import fragment
+>>> from layoutalg.fragments.fragment_names import fragment
 >>> tile = Layout((64, 64), (64, 1))
 >>> found = moves(fragment("ldmatrix.x4"), tile, 2)
 >>> print(found.lanes, found.access_bytes, found.store)
@@ -23,7 +23,7 @@ from layoutalg.analysis.banks import need_offset
 from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import Fragment, row_pointers
-from layoutalg.fragments.names import fragment as named
+from layoutalg.fragments.fragment_names import fragment as named
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.tuples.int_tuple import safe_text
@@ -53,7 +53,7 @@ def moves(
         LayoutError: if the tile is not such a multiple; if the instruction has another width or direction, or does not
             move shared memory.
 
-    >>> from layoutalg.fragments.names import fragment
+    >>> from layoutalg.fragments.fragment_names import fragment
     >>> moves(fragment("mma.m16n8k16.C"), Layout((16, 8), (8, 1)), 4, 8).store
     True
     """
@@ -92,12 +92,12 @@ def _matrices(
     across = int(count[1:]) // down
     lanes = row_pointers(down, across, width)
     along = _contiguous(tile, head)
-    hint = _fitting(f"{head}.{count}", _shape(tile, head)[:: 1 if along else -1]) if unit == 2 else ""
+    hint = _fragment_for(f"{head}.{count}", _shape(tile, head)[:: 1 if along else -1]) if unit == 2 else ""
     spread = _spread(lanes, (8 * down, width * across), tile, along, fragment.name, hint)
     return AccessPattern(spread, _ROW_BYTES, stores)
 
 
-def _fitting(name: str, extents: tuple[int, ...]) -> str:
+def _fragment_for(name: str, extents: tuple[int, ...]) -> str:
     """How else the matrices of an instruction could lie, of 8 x 8 elements each, so that they fill a tile."""
     count = int(name.rpartition("x")[2])
     shapes = [(8 * down, 8 * count // down) for down in (1, 2, 4) if not count % down]

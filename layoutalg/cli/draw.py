@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import json_text, line_width, say, wants_color, written
+from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
-from layoutalg.fragments.names import fragment, is_name
+from layoutalg.fragments.fragment_names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
-from layoutalg.pictures.tables import COLOURS, LABELS
+from layoutalg.pictures.quantities import COLOURS, LABELS
 
 
 def extents(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -79,7 +79,7 @@ def draw_(
         title=title,
     )
     if output is not None:
-        say(written(picture, output, as_json=as_json))
+        say(save_picture(picture, output, as_json=as_json))
     elif as_json:
         say(json_text(picture.record()))
     else:

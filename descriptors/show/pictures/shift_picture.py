@@ -17,7 +17,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
-from descriptors.show.pictures.panels import Frame, border, fill, shown, story
+from descriptors.show.pictures.panels import Frame, border, fill, notebook_html, story
 from descriptors.text import counted, image
 from descriptors.tmem.geometry import LANES, QUARTER
 from descriptors.tmem.shift_convolution import ShiftConvolution
@@ -167,4 +167,4 @@ def _rows(cells: list[Any]) -> list[list[Any]]:
 
 @image.register(ShiftConvolution)
 def _image(made: ShiftConvolution) -> str:
-    return shown(ShiftPicture(made))
+    return notebook_html(ShiftPicture(made))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.frozen import frozen
-from descriptors.show.pictures.panels import shown, spaced
+from descriptors.show.pictures.panels import notebook_html, spaced
 from descriptors.smem.derivation.verify import Report
 from descriptors.text import counted, image
 from layoutalg import Figure, Picture, Scene
@@ -66,4 +66,4 @@ class ProofPicture(Picture):
 
 @image.register(Report)
 def _image(report: Report) -> str:
-    return shown(ProofPicture(report))
+    return notebook_html(ProofPicture(report))

@@ -14,7 +14,7 @@ from typing import Any
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Pair
-from descriptors.show.pictures.panels import Frame, amount, border, shown, spaced, story, ticks, times
+from descriptors.show.pictures.panels import Frame, amount, border, notebook_html, spaced, story, ticks, times
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
@@ -163,4 +163,4 @@ class BoxesPicture(Picture):
 
 @image.register(TmaPlan)
 def _image(plan: TmaPlan) -> str:
-    return shown(BoxesPicture(plan))
+    return notebook_html(BoxesPicture(plan))

@@ -18,14 +18,14 @@ from descriptors.show.pictures.panels import (
     every,
     fill,
     hairs,
-    shown,
+    notebook_html,
     spaced,
     story,
     table,
     ticks,
     times,
 )
-from descriptors.show.pictures.word import word_panel
+from descriptors.show.pictures.word_picture import word_panel
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
@@ -193,7 +193,7 @@ class DifferencePicture(Picture):
         d, room = self.diff, SIDE if x else WIDE
         y = figure.paragraph(x, y, d.headline + ".", room, "good" if d.ok else "bad", 15) + 6
         for one in d.mismatches[:3]:
-            y = figure.paragraph(x, y, _told(one), room) + 3
+            y = figure.paragraph(x, y, _mismatch_text(one), room) + 3
         for change in d.changes:
             y = figure.paragraph(x, y + 4, f"Right: {change.field} {change.right}, not {change.found}.", room, "ink")
         return y
@@ -238,10 +238,10 @@ class DifferencePicture(Picture):
         return [*entries, ("subtile", "read from elsewhere"), *fields]
 
 
-def _told(one: Mismatch) -> str:
+def _mismatch_text(one: Mismatch) -> str:
     return f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}."
 
 
 @image.register(Diff)
 def _image(diff: Diff) -> str:
-    return shown(DifferencePicture(diff))
+    return notebook_html(DifferencePicture(diff))

@@ -5,7 +5,7 @@ Two things stand on two lines. Law: what is recognised is told by the engine's o
 
 >>> from descriptors.show.explorer.question import question
 >>> asked = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
->>> pasted(question(asked))["kind"], pasted(question({"paste": "0x4000404000010000"}))["kind"]
+>>> paste_answer(question(asked))["kind"], paste_answer(question({"paste": "0x4000404000010000"}))["kind"]
 ('a word and a layout', 'a word')
 """
 
@@ -37,7 +37,7 @@ _WORD = re.compile(r"0[xX][0-9a-fA-F_']{1,24}", re.ASCII)
 MOST = 1 << 18
 
 
-def pasted(q: Question) -> dict[str, Any] | None:
+def paste_answer(q: Question) -> dict[str, Any] | None:
     """What the text of the box is, told; None where it is empty.
 
     Returns:
@@ -59,14 +59,14 @@ def pasted(q: Question) -> dict[str, Any] | None:
         return _word(q, _number(words[0])) if words else _layout(q, layouts[0])
     if len(words) == 2:
         return _two_words(q, *map(_number, words))
-    return _compared(q, _number(words[0]), layouts[0]) if words else _two_layouts(q, *layouts)
+    return _word_and_layout(q, _number(words[0]), layouts[0]) if words else _two_layouts(q, *layouts)
 
 
 def _number(text: str) -> int:
     return int(re.sub("['_]", "", text), 16)
 
 
-def _told(kind: str, text: str, *, ok: bool = True, use: dict[str, Any] | None = None) -> dict[str, Any]:
+def _record(kind: str, text: str, *, ok: bool = True, use: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"kind": kind, "text": text, "ok": ok, "use": use}
 
 
@@ -80,7 +80,7 @@ def _word(q: Question, number: int) -> dict[str, Any]:
     name: Any = _arch_of(q, number)
     found = decode(number, name, dtype=q.dtype, major=q.major or None, shape=_shape(q))  # type: ignore[arg-type]
     use = {"word": word_text(number), "edit": {}} | ({} if name == q.arch else {"arch": name})
-    return _told("a word", tell_decoded(found), use=use)
+    return _record("a word", tell_decoded(found), use=use)
 
 
 def _arch_of(q: Question, number: int) -> Arch:
@@ -111,10 +111,10 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     if usable is not None:
         use |= {"major": str(usable.major), "swizzle": str(usable.swizzle)}
     fits = any(one.fit is not None for one in found)
-    return _told("a layout", f"{head}\n{tell_candidates(found)}", ok=fits, use=use if fits else None)
+    return _record("a layout", f"{head}\n{tell_candidates(found)}", ok=fits, use=use if fits else None)
 
 
-def _compared(q: Question, number: int, text: str) -> dict[str, Any]:
+def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
     """A word against a layout, element by element."""
     unit: Any = _unit(q, text)
     tile, _ = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
@@ -123,7 +123,7 @@ def _compared(q: Question, number: int, text: str) -> dict[str, Any]:
         shape = None
     major: Any = q.major or "K"
     found = diff(number, text, _arch_of(q, number), dtype=q.dtype, major=major, shape=shape, unit=unit)
-    return _told("a word and a layout", tell_diff(found), ok=found.ok)
+    return _record("a word and a layout", tell_diff(found), ok=found.ok)
 
 
 def _two_words(q: Question, one: int, other: int) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _two_words(q: Question, one: int, other: int) -> dict[str, Any]:
         lines.append(f"   bits that belong to no field: {word_text(unknown)}")
     same = one == other
     head = "same: the two words" if same else f"different: {word_text(one)} and {word_text(other)}"
-    return _told("two words", "\n".join([head, *lines]), ok=same)
+    return _record("two words", "\n".join([head, *lines]), ok=same)
 
 
 def _two_layouts(q: Question, one: str, other: str) -> dict[str, Any]:
@@ -149,18 +149,18 @@ def _two_layouts(q: Question, one: str, other: str) -> dict[str, Any]:
     extents = [tuple(size(mode) for mode in plain(tile)) for tile in tiles]
     if extents[0] != extents[1]:
         head = f"different: extents {extents_text(extents[0])} and {extents_text(extents[1])}"
-        return _told("two layouts", head, ok=False)
+        return _record("two layouts", head, ok=False)
     if size(plain(tiles[0])) > MOST:
         raise DescriptorError(f"explore: two layouts must have at most {MOST} elements, found {size(plain(tiles[0]))}")
     wrong = [at for at in product(*map(range, extents[0])) if _place(tiles[0], at) != _place(tiles[1], at)]
     lines = [f"{tile}" for tile in tiles]
     if not wrong:
-        return _told("two layouts", "\n".join(["same: every element lies at the same place", *lines]))
+        return _record("two layouts", "\n".join(["same: every element lies at the same place", *lines]))
     lines += [
         f"   element ({','.join(map(str, at))}): {_place(tiles[0], at)} and {_place(tiles[1], at)}" for at in wrong[:8]
     ]
     head = f"different: {len(wrong)} of {size(plain(tiles[0]))} elements lie elsewhere"
-    return _told("two layouts", "\n".join([head, *lines]), ok=False)
+    return _record("two layouts", "\n".join([head, *lines]), ok=False)
 
 
 def _place(tile: Layout | ComposedLayout, at: tuple[int, ...]) -> int:

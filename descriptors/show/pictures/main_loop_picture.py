@@ -15,7 +15,7 @@ from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
-from descriptors.show.pictures.panels import amount, shown, spaced, story
+from descriptors.show.pictures.panels import amount, notebook_html, spaced, story
 from descriptors.text import aligned, counted, extents_text, image, word_text
 from layoutalg import Figure, Picture, Scene
 
@@ -265,4 +265,4 @@ def _free(labels: list[tuple[float, float, float]], found: dict[int, int], index
 
 @image.register(Plan)
 def _image(made: Plan) -> str:
-    return shown(MainLoopPicture(made))
+    return notebook_html(MainLoopPicture(made))

@@ -1,59 +1,39 @@
-"""Which elements of a subtile each field of its word concerns: those that another value would read from elsewhere.
+"""What a page lights when a field of the word, or a mode of a layout, is pointed at.
 
-Asked of the read model, not of the layouts: a field is changed, and what is then read is compared. An offset is made
-larger by a multiple of every swizzle pattern, so that the difference counts how often it is added. Law: an element that
-a field does not concern is read from the same address, whatever the field's value.
+A field lights the elements of a subtile that another value would read from elsewhere. It is asked of the read model,
+not of the layouts: a field is changed, and what is then read is compared. An offset is made larger by a multiple of
+every swizzle pattern, so that the difference counts how often it is added.
 
->>> from descriptors import derive
->>> found = concerned(View(derive((128, 128), "bf16", "K", "128B", (64, 16))))
->>> found["stride_byte_offset"]["boxes"][0], found["leading_byte_offset"]["boxes"]
-([1, 8, 0, 8, 16], [])
->>> found["stride_byte_offset"]["said"]
-'stride_byte_offset: 896 of 1024 elements lie 1 to 7 steps of 1024 bytes on'
+A mode lights a walk over the tile. A coordinate of a mode is a digit of the element's place along MN or K; what else a
+digit could be does not change, so a mode walks from an element to those that differ in its digit alone.
 
-The modes of the steps' layouts as walks over the tile: what a page lights when a mode is pointed at.
-
-A coordinate of a mode is a digit of the element's place along MN or K; what else a digit could be does not change, so
-a mode walks from an element to those that differ in its digit alone. Law: digits times strides, added up, are the
-offset that the layout gives.
+Laws: an element that a field does not light is read from the same address, whatever the field's value; digits times
+strides, added up, are the offset that the layout gives.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> [(one["text"], one["axis"], one["period"]) for one in walks(d)[0]]
+>>> fields = field_elements(View(d))
+>>> fields["stride_byte_offset"]["boxes"][0], fields["leading_byte_offset"]["boxes"]
+([1, 8, 0, 8, 16], [])
+>>> fields["stride_byte_offset"]["said"]
+'stride_byte_offset: 896 of 1024 elements lie 1 to 7 steps of 1024 bytes on'
+>>> [(mode["text"], mode["axis"], mode["period"]) for mode in walks(d)[0]]
 [('8:64', 0, 1), ('16:512', 0, 8), ('64:1', 1, 1), ('2:8192', 1, 64)]
 >>> at = 11, 85
->>> sum(one["stride"] * (at[one["axis"]] // one["period"] % one["extent"]) for one in walks(d)[0])
+>>> sum(mode["stride"] * (at[mode["axis"]] // mode["period"] % mode["extent"]) for mode in walks(d)[0])
 8917
-
-Every element of a state, packed: what a page that nobody answers needs, so that each of them can be chosen in it.
-
-The sentences about an address are kept once, their numbers in a column each, the words of the subtiles in a list, all
-of it compressed. Law: what was kept, filled in, is what the inspector says of every element.
-
->>> from descriptors.show.explorer.question import view
->>> from descriptors.show.explorer.question import question
->>> q = question({"tile": "64x64"})
->>> held = unpacked(kept(q, view(q)))
->>> held["columns"]["after"][11 * 64 + 21], held["subtiles"][0][1]["word"]
-(1434, '0x4000404000010002')
 """
 
 from __future__ import annotations
 
-import json
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
-from itertools import groupby, product
+from itertools import groupby
 from typing import Any
-from zlib import compress, decompress
 
 from descriptors.errors import DescriptorError
 from descriptors.output.tiles.explanation import names
-from descriptors.show.explorer.inspector import addresses, sentences
-from descriptors.show.explorer.question import Question, own_word, read_fields
-from descriptors.show.explorer.told import told
+from descriptors.show.explorer.question import own_word, read_fields
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.swizzled import plain
@@ -71,23 +51,23 @@ Counts = list[list[int]]
 Box = list[int]
 
 
-def concerned(view: View) -> dict[str, Any]:
+def field_elements(view: View) -> dict[str, Any]:
     """The elements of the chosen subtile that each field of its word concerns.
 
     Returns:
         For each field ``boxes``, blocks of elements counted from the subtile's first, and ``said``, in a sentence.
     """
-    found = _concerned(view.derivation, own_word(view))
+    found = _elements_by_field(view.derivation, own_word(view))
     return {name: {"boxes": [list(box) for box in boxes], "said": said} for name, boxes, said in found}
 
 
 @lru_cache(maxsize=64)
-def _concerned(d: Derivation, word: int) -> tuple[tuple[str, tuple[Box, ...], str], ...]:
+def _elements_by_field(d: Derivation, word: int) -> tuple[tuple[str, tuple[Box, ...], str], ...]:
     found = []
     for field in read_fields(d.arch):
         counts = _counts(d, word, field)
         told = counts if counts is not None else []
-        found.append((field.name, tuple(boxes(told)), _said(d, word, field, counts)))
+        found.append((field.name, tuple(boxes(told)), _sentence(d, word, field, counts)))
     return tuple(found)
 
 
@@ -142,7 +122,7 @@ def _read(d: Derivation, word: int) -> list[list[int]]:
     return fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
 
 
-def _said(d: Derivation, word: int, field: Field, counts: Counts | None) -> str:
+def _sentence(d: Derivation, word: int, field: Field, counts: Counts | None) -> str:
     if counts is None:
         return f"{field.name}: no other value can be read"
     steps = [one for row in counts for one in row if one]
@@ -214,54 +194,3 @@ def _step(
                     "said": f"{name} {mode}: {extent} places, {bits_text(stride * unit_bits)} apart",
                 }  # fmt: skip
             period *= extent
-
-
-#: The most elements and the most subtiles that are kept.
-MOST_ELEMENTS, MOST_SUBTILES = 1 << 16, 256
-#: What of the words about a subtile is its own.
-OWN = ("word", "fields", "commands")
-
-
-def kept(q: Question, view: View) -> str:
-    """Everything about all elements of a view, as text that a browser can unpack; "" where they are too many."""
-    (mn, k), (rows, columns) = view.anatomy.extents, view.anatomy.subtile_grid
-    if mn * k > MOST_ELEMENTS or rows * columns > MOST_SUBTILES:
-        return ""
-    places = addresses(view)
-    found = [places.numbers(cell) for cell in product(range(mn), range(k))]
-    held = {
-        "extents": [mn, k],
-        "columns": {name: _column([one[name] for one in found]) for name in found[0]},
-        "sentences": sentences(view),
-        "subtiles": [[_subtile(q, view, (i, j)) for j in range(columns)] for i in range(rows)],
-        "marks": _marks(view),
-    }
-    return b64encode(compress(json.dumps(held, separators=(",", ":")).encode(), 9)).decode("ascii")
-
-
-def unpacked(text: str) -> dict[str, Any]:
-    """What was kept, as a browser unpacks it."""
-    found: dict[str, Any] = json.loads(decompress(b64decode(text)))
-    return found
-
-
-def _column(values: Sequence[int]) -> Any:
-    """Numbers of all elements, row by row; one number where they are all alike."""
-    return values[0] if len(set(values)) == 1 else list(values)
-
-
-def _subtile(q: Question, view: View, at: tuple[int, int]) -> dict[str, Any]:
-    """The words about one subtile."""
-    cell = at[0] * view.derivation.mma[0], at[1] * view.derivation.mma[1]
-    looked = replace(view, cell=cell, word=None)
-    found = told(replace(q, cell=cell, word="", edit=()), looked)
-    return {name: found[name] for name in OWN} | {"concerned": concerned(looked)}
-
-
-def _marks(view: View) -> dict[str, list[list[Any]]]:
-    """What is framed around an element on each tab: a role, and extents whose multiples the block begins at."""
-    a = view.anatomy
-    levels = [["subtile", *view.derivation.mma], ["atom", *a.atom_extents]][: 2 if a.atom_grid[0] else 1]
-    piece, cell = ["piece", *a.unit], ["cell", 1, 1]
-    place = [["cell", *a.unit]]
-    return {"tile": [*levels, piece, cell], "atom": [piece, cell], "banks": place, "memory": place}

@@ -20,16 +20,16 @@ from descriptors.show.pictures.panels import (
     atom_name,
     border,
     fill,
-    fitted,
     hairs,
+    operand_text,
     spaced,
     story,
     table,
     ticks,
     times,
-    told,
+    type_size,
 )
-from descriptors.show.pictures.tiles import order_roles
+from descriptors.show.pictures.tile_picture import order_roles
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.text import extents_text, many
 from layoutalg import Figure, Picture, Scene
@@ -68,7 +68,7 @@ class AtomsPicture(Picture):
         d, a, found, figure = self.derivation, Anatomy(self.derivation, self.stage), self.record(), Figure()
         places, (rows, columns) = found["places"], a.atom_grid
         title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(found)}"
-        sentence = f"{told(d)}, {times(a.extents)}, {amount(a.bytes)}: {d.smem_tile}."
+        sentence = f"{operand_text(d)}, {times(a.extents)}, {amount(a.bytes)}: {d.smem_tile}."
         figure.heading(0, 0, title, sentence, room=1100)
         figure.panel_heading(
             0,
@@ -100,7 +100,7 @@ class AtomsPicture(Picture):
         roles, order = order_roles(found["order"]), found["order"]
         lines = [
             f"{times(a.atom_grid)} {many(2, atom_name(d))} of {times(a.atom_extents)}, stacked "
-            f"{self._stacked(found)}: {told(d)}"
+            f"{self._stacked(found)}: {operand_text(d)}"
         ]
         lines += ["", "which one it is in memory", *table(order, roles, color=color)]
         lines += ["", "where it begins, in bytes", *table(found["places"], roles, color=color)]
@@ -128,7 +128,7 @@ class AtomsPicture(Picture):
             for pair in zip(order, places, strict=True)
         ]
         bytes_ = [[spaced(one) for one in row] for row in places]
-        if high >= 36 and fitted(bytes_, wide, high / 2, (11, 10)):
+        if high >= 36 and type_size(bytes_, wide, high / 2, (11, 10)):
             items = [
                 (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high)
                 for i in range(frame.rows)
@@ -141,7 +141,7 @@ class AtomsPicture(Picture):
             figure.texts(
                 [(x, y + 14, text) for (x, y), text in zip(items, flat[1], strict=True)], "ink", 10, "middle", mono=True
             )
-        elif fitted(both, wide - 12, high, (11, 10)):
+        elif type_size(both, wide - 12, high, (11, 10)):
             for i, row in enumerate(labels):
                 for j, rank in enumerate(row):
                     x, y = frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high + 4.5

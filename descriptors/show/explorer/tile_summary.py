@@ -1,19 +1,14 @@
 """What a page says of a tile beside its picture: the word and its fields, the steps, the subtiles, the commands.
 
-Law: the word that is told is that of the chosen subtile, and the table of subtiles has its start.
+The commands are the lines that give what the page shows: one for the tile, one for its picture, one for a changed word.
+Laws: the word is that of the chosen subtile, and the table of subtiles has its start; the command of a question derives
+the word that the question's answer has.
 
->>> from descriptors.show.explorer.question import view
->>> from descriptors.show.explorer.question import question
+>>> from descriptors.show.explorer.question import question, view
 >>> q = question({"cell": "70,21"})
->>> found = told(q, view(q))
->>> found["word"], found["subtiles"]["starts"][1][1]
+>>> page = summary(q, view(q))
+>>> page["word"], page["subtiles"]["starts"][1][1]
 ('0x4000404000010202', 8224)
-
-The command line that gives what a page shows: one for the tile, one for its picture, one for a changed word.
-
-Law: the command of a question derives the word that the question's answer has.
-
->>> from descriptors.show.explorer.question import question
 >>> print(derive_command(question({"tile": "128x64", "cell": "3,20"})))
 descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x64 --mma 64x16
 """
@@ -31,8 +26,74 @@ from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.proof import read_model
 from descriptors.text import extents_text, word_text
 
+#: The most subtiles whose starts a page lists.
+MOST_LISTED = 512
+
+
+def summary(q: Question, view: View) -> dict[str, Any]:
+    """Everything in words about the tile and the chosen subtile."""
+    d = view.derivation
+    word = own_word(view)
+    stages = len(d.tile) > 2
+    few = view.anatomy.subtile_grid[0] * view.anatomy.subtile_grid[1] <= MOST_LISTED
+    return {
+        "headline": d.headline,
+        "word": word_text(word),
+        "first": word_text(d.descriptor_at(view.base).encode()),
+        "fields": word_fields(view, word),
+        "tile": list(d.tile),
+        "extents": list(view.anatomy.extents),
+        "stages": int(_product(d.tile[2:])),
+        "mma": list(d.mma),
+        "major": str(d.major),
+        "swizzle": str(d.swizzle),
+        "names": list(names(d)),
+        "layout": str(d.smem_tile),
+        "explained": explain(d),
+        "transposed": transpose_note(d.arch) if d.transposed else "",
+        "evidence": read_model.evidence(
+            arch=d.arch, dtype=d.element, major=d.major, absolute=d.descriptor.leading_is_absolute
+        ),
+        "steps": steps(view),
+        "subtiles": {
+            "grid": list(view.anatomy.subtile_grid),
+            "chosen": list(view.subtile),
+            "starts": [list(row) for row in d.offsets_bytes(view.stage if stages else None)] if few else [],
+        },
+        "commands": commands(q, view),
+    }
+
+
+def steps(view: View) -> list[dict[str, Any]]:
+    """The five steps: a heading, and the lines that explain each.
+
+    >>> from descriptors import derive
+    >>> [one["title"][:18] for one in steps(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))][::2]
+    ['The shared-memory ', 'The same in 16-byt', 'The start of each ']
+    """
+    d = view.derivation
+    found = []
+    for lines in layout_steps(d):
+        head, *rest = lines
+        found.append({"title": head.split(". ", 1)[1], "lines": rest})
+    found.append(
+        {
+            "title": "The start of each subtile from the first, in 16-byte units",
+            "lines": [f"   advance      {d.advance}", f"   {d.advance_report(view.base)}"],
+        }
+    )
+    return found
+
+
+def _product(extents: tuple[int, ...]) -> int:
+    found = 1
+    for one in extents:
+        found *= one
+    return found
+
+
 #: The colours that the command ``draw tile`` has too.
-_DRAWN = ("order", "bank", "atom", "subtile", "chunk")
+_COLOURS_OF_DRAW = ("order", "bank", "atom", "subtile", "chunk")
 
 
 def commands(q: Question, view: View) -> list[dict[str, str]]:
@@ -44,7 +105,7 @@ def commands(q: Question, view: View) -> list[dict[str, str]]:
     kind = {"tile": "tile", "atom": "atoms", "banks": "banks", "memory": "chunks"}.get(q.tab)
     if kind is not None:
         extra = [*(["--stage", str(q.stage)] if q.stage else [])]
-        if kind == "tile" and q.colour in _DRAWN:
+        if kind == "tile" and q.colour in _COLOURS_OF_DRAW:
             extra += ["--colour", q.colour]
         if kind == "banks":
             extra += ["--subtile", f"{i},{j}"]
@@ -96,69 +157,3 @@ def _operand(q: Question) -> list[str]:
     if explicit and q.unit != "elements":
         told += ["--unit", q.unit]
     return told + (["--base", str(q.base)] if q.base else [])
-
-
-#: The most subtiles whose starts a page lists.
-MOST_LISTED = 512
-
-
-def told(q: Question, view: View) -> dict[str, Any]:
-    """Everything in words about the tile and the chosen subtile."""
-    d = view.derivation
-    word = own_word(view)
-    stages = len(d.tile) > 2
-    few = view.anatomy.subtile_grid[0] * view.anatomy.subtile_grid[1] <= MOST_LISTED
-    return {
-        "headline": d.headline,
-        "word": word_text(word),
-        "first": word_text(d.descriptor_at(view.base).encode()),
-        "fields": word_fields(view, word),
-        "tile": list(d.tile),
-        "extents": list(view.anatomy.extents),
-        "stages": int(_count(d.tile[2:])),
-        "mma": list(d.mma),
-        "major": str(d.major),
-        "swizzle": str(d.swizzle),
-        "names": list(names(d)),
-        "layout": str(d.smem_tile),
-        "explained": explain(d),
-        "transposed": transpose_note(d.arch) if d.transposed else "",
-        "evidence": read_model.evidence(
-            arch=d.arch, dtype=d.element, major=d.major, absolute=d.descriptor.leading_is_absolute
-        ),
-        "steps": steps(view),
-        "subtiles": {
-            "grid": list(view.anatomy.subtile_grid),
-            "chosen": list(view.subtile),
-            "starts": [list(row) for row in d.offsets_bytes(view.stage if stages else None)] if few else [],
-        },
-        "commands": commands(q, view),
-    }
-
-
-def steps(view: View) -> list[dict[str, Any]]:
-    """The five steps: a heading, and the lines that explain each.
-
-    >>> from descriptors import derive
-    >>> [one["title"][:18] for one in steps(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))][::2]
-    ['The shared-memory ', 'The same in 16-byt', 'The start of each ']
-    """
-    d = view.derivation
-    found = []
-    for lines in layout_steps(d):
-        head, *rest = lines
-        found.append({"title": head.split(". ", 1)[1], "lines": rest})
-    found.append(
-        {
-            "title": "The start of each subtile from the first, in 16-byte units",
-            "lines": [f"   advance      {d.advance}", f"   {d.advance_report(view.base)}"],
-        }
-    )
-    return found
-
-
-def _count(extents: tuple[int, ...]) -> int:
-    found = 1
-    for one in extents:
-        found *= one
-    return found

@@ -1,27 +1,21 @@
-r"""Where a thread finds an element of a stage, as an expression of C: for operands that threads load, and not a word.
+r"""Where an element lies, as expressions of C and lines of PTX: for operands that threads load, and accumulators.
 
-Law: the expression, read as C does, is the layout of the tile at every element, in bytes.
+Laws: :func:`byte_offset`, read as C does, is the layout of the tile at every element, in bytes; :func:`row_and_column`
+is the layout of the fragment at every thread and value.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, a_source="registers", verify=False)
+>>> loop = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, a_source="registers", verify=False)
 >>> import re
->>> at, turned = (re.sub(r"(\d)u", r"\1", one).replace("/", "//") for one in byte_offset(made.a.derivation))
->>> def found(row, column):
+>>> at, turned = (re.sub(r"(\d)u", r"\1", text).replace("/", "//") for text in byte_offset(loop.a.derivation))
+>>> def byte(row, column):
 ...     return eval(turned, {"at": eval(at, {"row": row, "column": column})})
->>> tile = made.a.derivation.smem_tile
->>> all(found(m, k) == 2 * tile(m, k, 0) for m in range(64) for k in range(64))
+>>> tile = loop.a.derivation.smem_tile
+>>> all(byte(m, k) == 2 * tile(m, k, 0) for m in range(64) for k in range(64))
 True
-
-Which element a value of a thread is, as an expression of C: row and column of a fragment.
-
-Law: the expressions, read as C does, are the layout of the fragment at every thread and value.
-
 >>> from layoutalg import fragment
->>> held = fragment("wgmma.m64n8k16.D").layout
->>> row, column = (one.replace("/", "//") for one in row_and_column(held, 64))
->>> def found(thread, value):
-...     return eval(row) + 64 * eval(column)
->>> all(found(t, v) == held(t, v) for t in range(128) for v in range(4))
+>>> layout = fragment("wgmma.m64n8k16.D").layout
+>>> row, column = (text.replace("/", "//") for text in row_and_column(layout, 64))
+>>> all(eval(row) + 64 * eval(column) == layout(thread, value) for thread in range(128) for value in range(4))
 True
 """
 

@@ -1,29 +1,21 @@
-"""The tables of a picture: for each slice its axes, and every quantity that its cells can show.
+"""Quantities of a picture's tables: for each slice its axes, and everything that its cells can show.
 
 A quantity is the offset, the index, the coordinate, the bank of shared memory, the thread and value, the block of the
-nesting, or the position in the last mode. Each is computed when it is asked for, all cells at once, and kept.
+nesting, or the position in the last mode. Each is computed when it is asked for, all cells at once and without numpy,
+and kept: the offsets of a plain layout are the sum of one number for the row and one for the column, a swizzle is
+applied to that sum, and others are called cell by cell.
 
->>> from layoutalg import Layout
+Laws: ``table_of(layout, m, n, point)[i][j] == layout((i, j, *point))``; ``(t, v)`` is among the holders of index k
+exactly if ``thread_values(t, v) == k``.
+Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
+
+>>> from layoutalg import Layout, Swizzle
 >>> table = slices(Layout((2, (2, 2)), (4, (1, 2))), Subject())[0]
 >>> table.quantity("offset"), table.quantity("block")
 ([[0, 1, 2, 3], [4, 5, 6, 7]], [[0, 0, 1, 1], [0, 0, 1, 1]])
-
-All values of a table of a layout at once, without numpy: what a picture of 16,384 cells has to compute.
-
-Law: ``rows(layout, m, n, point)[i][j] == layout((i, j, *point))``. The offsets of a plain layout are the sum of one
-number for the row and one for the column, and a swizzle is applied to that sum; others are called cell by cell.
-
->>> from layoutalg import ComposedLayout, Layout, Swizzle
 >>> tile = ComposedLayout(Swizzle(1, 0, 1), 0, Layout((2, 2), (2, 1)))
 >>> table_of(tile, 2, 2, ()), tile(1, 0)
 ([[0, 1], [3, 2]], 3)
-
-Who holds what: for each element of a tile, the threads and values that a thread-value layout gives it to.
-
-Law: ``(t, v)`` is among the holders of index k exactly if ``thread_values(t, v) == k``.
-Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
-
->>> from layoutalg import Layout
 >>> holders(Layout((4, 2), (2, 1)), 8)[5]
 ((2, 1),)
 """
@@ -41,93 +33,8 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, has_basis
 from layoutalg.layouts.modes import AnyLayout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.coordinates import unrank
-from layoutalg.tuples.int_tuple import product, safe_text, text
+from layoutalg.tuples.int_tuple import product, safe_text, text, unrank
 from layoutalg.tuples.leaf import need_int
-
-
-def table_of(layout: Drawable, rows: int, columns: int, point: Sequence[int]) -> list[list[Any]]:
-    """What a layout gives for the first rows and columns of one slice.
-
-    Args:
-        layout: of any rank; rank 1 is one row, and rank 0 one cell.
-        rows, columns: how many positions of modes 0 and 1.
-        point: the index of each further mode.
-
-    >>> from layoutalg import Layout
-    >>> table_of(Layout((2, 3, 2)), 2, 3, (1,))
-    [[6, 8, 10], [7, 9, 11]]
-    """
-    if type(layout.shape) is not tuple:
-        return [[layout(j) for j in range(columns)]]
-    if len(layout.shape) == 0:
-        return [[layout(())]]
-    if len(layout.shape) == 1:
-        return [[layout((j,)) for j in range(columns)]]
-    if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and _is_sum(layout.inner):
-        swizzle = layout.outer
-        inner = _sums(layout.inner, rows, columns, point, layout.offset)
-        return [[swizzle(offset) for offset in row] for row in inner] if swizzle.bits else inner
-    if _is_sum(layout):
-        return _sums(layout, rows, columns, point, 0)
-    return [[layout((i, j, *point)) for j in range(columns)] for i in range(rows)]
-
-
-def _is_sum(layout: Drawable) -> TypeGuard[Layout]:
-    return isinstance(layout, Layout) and not has_basis(layout)
-
-
-def _sums(layout: Layout, rows: int, columns: int, point: Sequence[int], start: Any) -> list[list[Any]]:
-    zeros = (0,) * len(point)
-    downs = [start + layout((i, 0, *point)) for i in range(rows)]
-    acrosses = [layout((0, j, *zeros)) for j in range(columns)]
-    return [[down + across for across in acrosses] for down in downs]
-
-
-#: Thread and value.
-Holder = tuple[int, int]
-
-
-def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
-    """The holders of each of ``count`` elements of a tile, by the element's index; threads in order, then values.
-
-    Raises:
-        LayoutError: if the map has not two modes, or leaves the tile.
-
-    >>> from layoutalg import Layout
-    >>> holders(Layout((2, 2), (1, 0)), 2)
-    [((0, 0), (0, 1)), ((1, 0), (1, 1))]
-    """
-    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
-        raise LayoutError(
-            f"draw: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
-        )
-    threads, values = (need_int(size(thread_values, mode=[i]), "draw: a number of threads or values") for i in (0, 1))
-    need_few(threads * values, thread_values)
-    found: list[list[Holder]] = [[] for _ in range(count)]
-    for thread in range(threads):
-        for value in range(values):
-            index = need_offset(thread_values(thread, value), thread_values)
-            if not 0 <= index < count:
-                raise LayoutError(
-                    f"draw: thread_values must stay in the tile's {count} elements, found {index} of thread {thread}, "
-                    f"value {value}; thread_values = {thread_values}"
-                )
-            found[index].append((thread, value))
-    return [tuple(each) for each in found]
-
-
-def told(held: tuple[Holder, ...]) -> str | None:
-    """The holders of an element as a cell shows them; ``None`` where there is none.
-
-    >>> told(((3, 1),)), told(((0, 0), (4, 0), (8, 0))), told(())
-    ('T3 V1', 'T0 V0 +2', None)
-    """
-    if not held:
-        return None
-    thread, value = held[0]
-    return f"T{thread} V{value}" + (f" +{len(held) - 1}" if len(held) > 1 else "")
-
 
 #: The quantities that can colour cells, and those that can be written in them.
 COLOURS = ("offset", "bank", "block", "mode", "thread", "value", "none")
@@ -228,9 +135,9 @@ class Slice:
     def _value(self) -> Cells:
         return [[None if who is None else who[0][1] for who in row] for row in self._holders()]
 
-    def _told(self) -> Cells:
+    def _holders_text(self) -> Cells:
         """The holders in words: what the label ``thread`` writes."""
-        return [[None if who is None else told(who) for who in row] for row in self._holders()]
+        return [[None if who is None else holders_text(who) for who in row] for row in self._holders()]
 
     def _holders(self) -> Cells:
         """Who holds each cell; without a thread-value layout, rows are taken as threads and columns as values."""
@@ -270,3 +177,86 @@ def slices(layout: Drawable, subject: Subject, limits: Limits = Limits(), most: 
         title = text((None, None, *point)) if point else ""
         found.append(Slice(layout, subject, rows, columns, tuple(point), title))
     return found
+
+
+def table_of(layout: Drawable, rows: int, columns: int, point: Sequence[int]) -> list[list[Any]]:
+    """What a layout gives for the first rows and columns of one slice.
+
+    Args:
+        layout: of any rank; rank 1 is one row, and rank 0 one cell.
+        rows, columns: how many positions of modes 0 and 1.
+        point: the index of each further mode.
+
+    >>> from layoutalg import Layout
+    >>> table_of(Layout((2, 3, 2)), 2, 3, (1,))
+    [[6, 8, 10], [7, 9, 11]]
+    """
+    if type(layout.shape) is not tuple:
+        return [[layout(j) for j in range(columns)]]
+    if len(layout.shape) == 0:
+        return [[layout(())]]
+    if len(layout.shape) == 1:
+        return [[layout((j,)) for j in range(columns)]]
+    if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and _is_sum(layout.inner):
+        swizzle = layout.outer
+        inner = _sums(layout.inner, rows, columns, point, layout.offset)
+        return [[swizzle(offset) for offset in row] for row in inner] if swizzle.bits else inner
+    if _is_sum(layout):
+        return _sums(layout, rows, columns, point, 0)
+    return [[layout((i, j, *point)) for j in range(columns)] for i in range(rows)]
+
+
+def _is_sum(layout: Drawable) -> TypeGuard[Layout]:
+    return isinstance(layout, Layout) and not has_basis(layout)
+
+
+def _sums(layout: Layout, rows: int, columns: int, point: Sequence[int], start: Any) -> list[list[Any]]:
+    zeros = (0,) * len(point)
+    downs = [start + layout((i, 0, *point)) for i in range(rows)]
+    acrosses = [layout((0, j, *zeros)) for j in range(columns)]
+    return [[down + across for across in acrosses] for down in downs]
+
+
+#: Thread and value.
+Holder = tuple[int, int]
+
+
+def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
+    """The holders of each of ``count`` elements of a tile, by the element's index; threads in order, then values.
+
+    Raises:
+        LayoutError: if the map has not two modes, or leaves the tile.
+
+    >>> from layoutalg import Layout
+    >>> holders(Layout((2, 2), (1, 0)), 2)
+    [((0, 0), (0, 1)), ((1, 0), (1, 1))]
+    """
+    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
+        raise LayoutError(
+            f"draw: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
+        )
+    threads, values = (need_int(size(thread_values, mode=[i]), "draw: a number of threads or values") for i in (0, 1))
+    need_few(threads * values, thread_values)
+    found: list[list[Holder]] = [[] for _ in range(count)]
+    for thread in range(threads):
+        for value in range(values):
+            index = need_offset(thread_values(thread, value), thread_values)
+            if not 0 <= index < count:
+                raise LayoutError(
+                    f"draw: thread_values must stay in the tile's {count} elements, found {index} of thread {thread}, "
+                    f"value {value}; thread_values = {thread_values}"
+                )
+            found[index].append((thread, value))
+    return [tuple(each) for each in found]
+
+
+def holders_text(held: tuple[Holder, ...]) -> str | None:
+    """The holders of an element as a cell shows them; ``None`` where there is none.
+
+    >>> holders_text(((3, 1),)), holders_text(((0, 0), (4, 0), (8, 0))), holders_text(())
+    ('T3 V1', 'T0 V0 +2', None)
+    """
+    if not held:
+        return None
+    thread, value = held[0]
+    return f"T{thread} V{value}" + (f" +{len(held) - 1}" if len(held) > 1 else "")

@@ -64,7 +64,7 @@ def _is_stride(step: Point) -> bool:
     return not isinstance(step, tuple) or len(step) <= 1
 
 
-def written(parts: Sequence[Leaf]) -> tuple[Any, Any]:
+def shape_and_stride(parts: Sequence[Leaf]) -> tuple[Any, Any]:
     """Shape and stride of coalesced parts: 1:0 for none, an integer for one, a flat tuple for more."""
     if not parts:
         return 1, 0
@@ -104,7 +104,7 @@ def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
 
 def _refined(shape: Any, results: Any) -> tuple[Any, Any]:
     if not isinstance(shape, tuple):
-        return written(next(results))
+        return shape_and_stride(next(results))
     modes = [_refined(item, results) for item in shape]
     return tuple(s for s, _ in modes), tuple(d for _, d in modes)
 
@@ -173,7 +173,7 @@ def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     rest = tiling(list(zip(leaves(b_shape), leaves(b_stride), strict=True)), size)
     if rest is None or count(b_shape) * count(tuple(s for s, _ in rest)) != size:
         return None
-    rest_shape, rest_stride = written(rest)
+    rest_shape, rest_stride = shape_and_stride(rest)
     return composition(a, (b_shape, rest_shape), (b_stride, rest_stride))
 
 
@@ -193,7 +193,7 @@ def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     rest = beyond(a, Plain(b_shape, b_stride))
     if rest is None:
         return None
-    rest_shape, rest_stride = written(rest)
+    rest_shape, rest_stride = shape_and_stride(rest)
     tiles = composition(Plain(rest_shape, rest_stride), b_shape, b_stride)
     if tiles is None or _overlap(values(a), values(Plain(*tiles)), values(Plain(b_shape, b_stride))):
         return None
