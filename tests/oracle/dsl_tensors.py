@@ -1,4 +1,7 @@
-"""Tensors made by the CuTe DSL, and what it prints of them: the texts that `layoutalg.notation.printed` has to read."""
+"""Tensors made by the CuTe DSL, and what it prints of them: the texts that `layoutalg.notation.printed` has to read.
+
+The worker's half: tensors made while tracing, and their texts.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from layoutalg.oracle.service import Status, ask
-
-__all__ = ["Coordinates", "Prints", "Tensor", "prints"]
+from layoutalg.oracle.dsl.algebra import Work, build, traced
+from layoutalg.oracle.service import Status, ask, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,46 @@ def prints(tensors: Iterable[Tensor | Coordinates], *, each_s: float = 20.0) -> 
     questions = [asdict(tensor) for tensor in tensors]
     return [
         _prints(reply.value) if reply.status == "ok" else Prints(reply.status, text=str(reply.value))
-        for reply in ask("layoutalg.oracle.dsl.tensors", questions, each_s=each_s, batch=200)
+        for reply in ask("dsl_tensors", questions, each_s=each_s, batch=200)
     ]
 
 
 def _prints(value: dict[str, Any]) -> Prints:
     tensors, pointers, layouts = (tuple(value[name]) for name in ("tensors", "pointers", "layouts"))
     return Prints("ok", value["bits"], tensors, pointers, layouts)
+
+
+def prepare() -> Work:
+    """Import the DSL and return the function that answers a batch of tensors."""
+    from cutlass import cute
+
+    def answer(question: dict[str, Any]) -> dict[str, Any]:
+        return _coordinates(cute, question) if "start" in question else _tensor(cute, question)
+
+    return traced(cute, answer)
+
+
+def _tensor(cute: Any, question: dict[str, Any]) -> dict[str, Any]:
+    import cutlass
+
+    dtype = getattr(cutlass, question["type"])
+    aligned = {} if question["align"] is None else {"assumed_align": question["align"]}
+    pointer = cute.make_ptr(dtype, cutlass.Int64(0), cute.AddressSpace[question["space"]], **aligned)
+    if question["swizzle"] is not None:
+        pointer = cute.recast_ptr(pointer, cute.make_swizzle(*question["swizzle"]), dtype=dtype)
+    tensor = cute.make_tensor(pointer, build(cute, read(question["layout"])))
+    return {"bits": dtype.width, "pointers": _both(pointer), **_texts(tensor)}
+
+
+def _coordinates(cute: Any, question: dict[str, Any]) -> dict[str, Any]:
+    whole = cute.make_identity_tensor(tuple(question["shape"]))
+    return {"bits": 0, "pointers": [], **_texts(cute.domain_offset(tuple(question["start"]), whole))}
+
+
+def _texts(tensor: Any) -> dict[str, list[str]]:
+    return {"tensors": _both(tensor), "layouts": _both(tensor.layout)}
+
+
+def _both(value: Any) -> list[str]:
+    """A value as the DSL prints it, and its type."""
+    return [str(value), str(value.type)]
