@@ -24,7 +24,7 @@ ROOMS = (
     *("descriptors.sweep", "descriptors.output.words", "descriptors.output.tiles", "descriptors.output.tmem"),
     *("descriptors.output.chains", "descriptors.output", "descriptors.show.pictures", "descriptors.show.stages"),
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
-    *("descriptors.oracle.dsl", "descriptors.article", "descriptors.course.judges", "descriptors.course"),
+    *("descriptors.oracle.dsl", "descriptors.course.judges", "descriptors.course"),
     *("descriptors.course.papers", "descriptors.course.teaching", "descriptors.course.live", "descriptors"),
     *("descriptors.cli", "descriptors.__main__"),
 )

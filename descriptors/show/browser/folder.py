@@ -55,7 +55,7 @@ def filled(document: str, parts: Mapping[str, str]) -> str:
 
 
 #: Folders of the packages that answer no question of a page.
-LEFT_OUT = ("cli", "oracle", "article", "sweep", "__pycache__")
+LEFT_OUT = ("cli", "oracle", "sweep", "__pycache__")
 _KINDS = (".py", ".html", ".css", ".js", ".typed")
 
 

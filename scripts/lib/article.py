@@ -1,7 +1,8 @@
 """The two worked examples of the article "Blackwell MMA SMEM Descriptor" (Yifan Yang), number by number.
 
 A claim is one statement of the article: the value it gives, written here as the article has it, beside the value that
-the algebra derives. :func:`descriptors.article.script.main` prints them below the derivation.
+the algebra derives, and beside what NVIDIA's own code says. `main` is what the scripts ``sw128_kmajor.py`` and
+``sw64_mnmajor.py`` do: they print an example's derivation, and check every number of it.
 
 Law: every claim holds, and the word is the known one.
 
@@ -12,14 +13,100 @@ Law: every claim holds, and the word is the known one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from descriptors.article.claims import Claim, Example
+import click
+
+from descriptors import oracle
+from descriptors.errors import DescriptorError, LayoutError
+from descriptors.frozen import frozen
+from descriptors.output.tiles.derivation import tell
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.swizzled import plain
+from descriptors.text import word_text
 from layoutalg import Layout, coalesce, cosize, flatten, logical_divide, recast_layout, size, upcast, zipped_divide
+from layoutalg.cli.console import NotThereError, Status, run, say
+
+
+@frozen
+class Claim:
+    """One statement of the article.
+
+    Args:
+        section: where it stands.
+        statement: what it is about.
+        expected: the value as the article gives it.
+        derived: the value out of the algebra.
+    """
+
+    section: str
+    statement: str
+    expected: Any
+    derived: Any
+
+    @property
+    def holds(self) -> bool:
+        """Whether both values agree; layouts by their notation."""
+        return bool(self.expected == (str(self.derived) if isinstance(self.derived, Layout) else self.derived))
+
+    def __str__(self) -> str:
+        verdict = f"{self.expected}" if self.holds else f"{self.expected}, DERIVED {self.derived}"
+        return f"{'ok   ' if self.holds else 'WRONG'} {self.section:<6} {self.statement}: {verdict}"
+
+
+@frozen
+class Example:
+    """A worked example: the arguments of its derivation, its claims, and the word that CuTe's compiler makes of it."""
+
+    title: str
+    arguments: dict[str, Any]
+    claims: Callable[[Derivation], Iterator[Claim]]
+    word: int
+
+    def check(self, derivation: Derivation) -> list[Claim]:
+        """Every claim about its derivation, the known word last."""
+        word = Claim("word", "descriptor word", word_text(self.word), word_text(derivation.descriptor.encode()))
+        return [*self.claims(derivation), word]
+
+    def derive(self) -> Derivation:
+        """Run the five steps.
+
+        >>> print(SW128_KMAJOR.derive().canonical)
+        ((8,8),(1,2)):((8,64),(0,1))
+        """
+        return derive(**self.arguments)
+
+
+def oracle_claims(example: Example) -> Iterator[Claim]:
+    """The same derivation by NVIDIA's own code: layout by layout, then the word in the PTX of its compiler.
+
+    Raises:
+        OracleError: if the CuTe DSL is not installed, or broke as a tool.
+    """
+    from descriptors.oracle.words import WordRequest, descriptor_words
+    from layoutalg.oracle.expressions import Case, evaluate
+
+    d = example.derive()
+    form, bits = d.match.form, d.element.storage_bits
+    steps = [
+        ("tile_to_shape", Case("tile_to_shape", (str(d.atom), d.tile, d.order)), d.smem_tile),
+        ("zipped_divide", Case("zipped_divide", (str(d.smem_tile), d.mma)), d.partitioned),
+        ("recast_layout", Case("recast_layout", (128, bits, str(d.partitioned))), d.recast),
+        ("logical_divide", Case("logical_divide", (str(plain(d.recast)[0]), form.chunk)), d.canonical),
+    ]
+    answers = evaluate(case for _, case, _ in steps)
+    for (name, _, ours), answer in zip(steps, answers, strict=True):
+        yield Claim("CuTe", name, answer.text, str(ours))
+    request = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
+    (compiled,) = descriptor_words([request])
+    found = compiled.text if compiled.word is None else word_text(compiled.word)
+    yield Claim("PTX", "descriptor word in the compiled PTX", found, word_text(d.descriptor.encode()))
+    yield Claim("PTX", "and it is the known word", word_text(example.word), found)
 
 
 def _common(d: Derivation, section: str, shape: tuple[int, int], atoms: tuple[int, int]) -> Iterator[Claim]:
@@ -199,3 +286,53 @@ SW64_MNMAJOR = Example(
     mnmajor_claims,
     0x8000402002000000,
 )
+
+
+def main(example: Example, arguments: Sequence[str] | None = None, own: Iterable[Claim] = ()) -> int:
+    """Print an example's derivation and check every number of it.
+
+    Args:
+        example: which one.
+        arguments: command line: nothing, or ``--check`` to ask the CuTe DSL as well; that of this process if left out.
+        own: what the script claims of its own steps; told where it does not hold, as the rest repeats what does.
+
+    Returns:
+        exit status: 0 if everything holds, 1 if a number is wrong, 2 for another argument, 3 without a CuTe DSL.
+    """
+
+    @click.command(help=f"{example.title}: every step, and every number of the article.")
+    @click.option("--check", is_flag=True, help="Compare with the CuTe DSL too.")
+    def script(check: bool) -> Status:
+        return _checked(example, check, own)
+
+    return run(script, Path(sys.argv[0]).name, [DescriptorError, LayoutError], arguments)
+
+
+def _checked(example: Example, check: bool, own: Iterable[Claim]) -> Status:
+    if check and not oracle.available():
+        raise NotThereError(f"--check: {oracle.MISSING}")
+    derivation = example.derive()
+    claims = example.check(derivation)
+    say(f"{example.title}\n\n{tell(derivation)}\n\nEvery number of the article:\n{tell_claims(claims)}")
+    if wrong := [claim for claim in own if not claim.holds]:
+        say(f"\nThe script's own steps:\n{tell_claims(wrong)}")
+    claims += wrong
+    if check:
+        try:
+            asked = list(oracle_claims(example))
+        except oracle.OracleError as error:
+            raise NotThereError(f"--check: {error}") from error
+        say(f"\nThe same by the CuTe DSL:\n{tell_claims(asked)}")
+        claims += asked
+    return Status.ANSWER if all(claim.holds for claim in claims) else Status.DIFFERENCE
+
+
+def tell_claims(claims: Sequence[Claim]) -> str:
+    """Claims for a person, a line each, and how many hold.
+
+    >>> print(tell_claims([Claim("3.3", "SBO in bytes", 1024, 1024)]))
+    ok    3.3    SBO in bytes: 1024
+    1 of 1 hold
+    """
+    holding = sum(claim.holds for claim in claims)
+    return "\n".join([*map(str, claims), f"{holding} of {len(claims)} hold"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from descriptors.article.article import SW64_MNMAJOR, SW128_KMAJOR
-from descriptors.article.claims import Claim, Example
+from article import SW64_MNMAJOR, SW128_KMAJOR, Claim, Example
 
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}
 CLAIMS = [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from article import SW64_MNMAJOR, SW128_KMAJOR, Claim, Example, oracle_claims
 
 from descriptors import oracle
-from descriptors.article.article import SW64_MNMAJOR, SW128_KMAJOR
-from descriptors.article.claims import Claim, Example, oracle_claims
 
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}
 

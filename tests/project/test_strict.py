@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import pytest
+import strict
+from strict import Kind, Tally, kinds, prove_all, prove_kind, tiles
 
 from descriptors import DescriptorError, IllegalError, derive, verify
 from descriptors.smem.derivation import derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode
-from descriptors.sweep import strict
-from descriptors.sweep.strict import Kind, Tally, kinds, prove_all, prove_kind, tiles
 
 ONE = Kind("sm100", "bf16", "B", Major.MN, SwizzleMode.B64, (96, 16))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import article as script
 import pytest
+from article import SW64_MNMAJOR, SW128_KMAJOR, Claim, Example, main
 from places import ROOT
 
 from descriptors import oracle
-from descriptors.article import script
-from descriptors.article.article import SW64_MNMAJOR, SW128_KMAJOR
-from descriptors.article.claims import Claim, Example
-from descriptors.article.script import main
 
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}
 
