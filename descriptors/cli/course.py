@@ -12,11 +12,11 @@ from pathlib import Path
 import click
 
 from descriptors.cli.papers import exercise_of, is_paper, marked, shown
-from descriptors.course.grading import attempted, grade
+from descriptors.course.card import tell_card
+from descriptors.course.grading import attempted, verdict
 from descriptors.course.handed import Handed, read
 from descriptors.course.progress import Progress
 from descriptors.course.source import Exercise, find, find_lesson, lessons
-from descriptors.course.teaching.card import tell_card
 from descriptors.course.telling import tell_exercise, tell_handed, tell_lesson, tell_list
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
@@ -158,11 +158,12 @@ def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
 
 
 def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
-    wrong = grade(exercise, answer)
+    told = verdict(exercise, answer)
+    right = told == "right"
     if attempted(answer):
-        progress.note(where, tried=1, **({} if wrong else {"solved": 1}))
-    say(f"your answer {wrong}" if wrong else "right")
-    return Status.DIFFERENCE if wrong else Status.ANSWER
+        progress.note(where, tried=1, **({"solved": 1} if right else {}))
+    say(told)
+    return Status.ANSWER if right else Status.DIFFERENCE
 
 
 #: The commands that the group registers.

@@ -40,7 +40,7 @@ from descriptors.course.judges import (
     claimed_places as places,
 )
 from descriptors.course.judges.typed import layout_of
-from descriptors.course.source import Exercise, Vote
+from descriptors.course.source import Exercise, Vote, find
 from descriptors.errors import DescriptorError
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
@@ -96,6 +96,28 @@ def attempted(answer: str) -> bool:
     (False, True)
     """
     return "?" not in answer
+
+
+def check(where: str, answer: str) -> str:
+    """What an answer to the exercise of a place is worth, as a notebook's cell asks it.
+
+    >>> check("5.1", "6:1")
+    'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
+    >>> check("5.1", "(3,2):(8,1)")
+    'right'
+    """
+    return verdict(find(where), answer)
+
+
+def verdict(exercise: Exercise, answer: str) -> str:
+    """What a student is told of an answer.
+
+    >>> from descriptors.course.source import EXAMPLE, parse
+    >>> verdict(parse(EXAMPLE).exercises[0], "2:3")
+    'your answer is 3 at index 1, must be 4'
+    """
+    wrong = grade(exercise, answer)
+    return f"your answer {wrong}" if wrong else "right"
 
 
 def _operand(value: Any) -> Any:

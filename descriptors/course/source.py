@@ -5,7 +5,7 @@ The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, t
 followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
 ``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly
 one of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
-:mod:`descriptors.course.teaching.sheets` has the rule. Votes and slides are the teacher's: the page of a lesson leaves
+the builder of slides has a rule. Votes and slides are the teacher's: the page of a lesson leaves
 them out.
 
 Law: the parts of a lesson, in order, are its text.

@@ -25,7 +25,7 @@ ROOMS = (
     *("descriptors.output.chains", "descriptors.output", "descriptors.show.pictures", "descriptors.show.stages"),
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
     *("descriptors.oracle.dsl", "descriptors.course.judges", "descriptors.course"),
-    *("descriptors.course.papers", "descriptors.course.teaching", "descriptors.course.live", "descriptors"),
+    *("descriptors.course.papers", "descriptors"),
     *("descriptors.cli", "descriptors.__main__"),
 )
 
