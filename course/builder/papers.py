@@ -21,10 +21,9 @@ from html import escape
 from pathlib import Path
 
 from builder.markup import document, inline
-from descriptors.course.papers.forms import FIXED, FORMS
 from descriptors.course.papers.item import Item
-from descriptors.course.papers.paper import Paper, paper
-from descriptors.course.papers.records import COLUMNS, key_rows, record_paper
+from descriptors.course.papers.paper import FIXED, FORMS, Paper, paper
+from descriptors.course.papers.report import COLUMNS, key_rows, record_paper
 from descriptors.errors import DescriptorError, brief
 
 #: A student and the paper that is theirs.

@@ -31,7 +31,7 @@ from typing import Any
 
 from descriptors.course.figures import figure
 from descriptors.course.grading import attempted, check
-from descriptors.course.handed import Handed, read
+from descriptors.course.progress import Receipt, read_receipt
 from descriptors.errors import DescriptorError
 from descriptors.show.browser.reply import REFUSALS, Answers, refusal
 
@@ -178,7 +178,7 @@ def line(asked: Mapping[str, Any]) -> Record:
     >>> line({"name": "Ada 4711", "solved": ["1.1"]})["line"]
     'layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ'
     """
-    return {"line": str(Handed(_text(asked, "name"), tuple(_texts(asked, "solved"))))}
+    return {"line": str(Receipt(_text(asked, "name"), tuple(_texts(asked, "solved"))))}
 
 
 @told
@@ -193,7 +193,7 @@ def lines(asked: Mapping[str, Any]) -> Record:
 
 def _read(text: str) -> Record:
     try:
-        found = read(text)
+        found = read_receipt(text)
     except DescriptorError as error:
         return {"ok": False, "error": refusal(error)}
     return {"ok": True, "name": found.name, "solved": list(found.solved), "spans": found.spans}

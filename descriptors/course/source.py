@@ -257,24 +257,28 @@ def find_lesson(number: str) -> Lesson:
     raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
 
 
-def find(where: str) -> Exercise:
-    """The exercise of a place.
+@cache
+def exercises() -> dict[str, Exercise]:
+    """Every exercise of the course by its place, lesson and number, as 5.1.
 
-    Args:
-        where: lesson and number, as 5.1.
+    >>> exercises()["5.1"].name
+    'copies of a comb, in 24'
+    """
+    return {f"{lesson.number}.{k}": one for lesson in lessons() for k, one in enumerate(lesson.exercises, 1)}
+
+
+def find(where: str) -> Exercise:
+    """The exercise of a place, as a person types it.
 
     Raises:
         DescriptorError: if there is none.
 
-    >>> find("5.1").name
-    'copies of a comb, in 24'
     >>> find("5.99")
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
     """
+    if where in exercises():
+        return exercises()[where]
     lesson, _, number = where.partition(".")
-    exercises = {str(k): one for k, one in enumerate(find_lesson(lesson).exercises, 1)}
-    if number not in exercises:
-        wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(exercises)}"
-        raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")
-    return exercises[number]
+    wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
+    raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")

@@ -13,8 +13,8 @@ from records import JSON
 
 from builder.markup import Example, pieces
 from descriptors.course.figures import figure
-from descriptors.course.handed import Handed
 from descriptors.course.page import ANSWERS
+from descriptors.course.progress import Receipt
 from descriptors.course.source import FIGURES, Lesson, lessons
 
 # ---- in a browser ----
@@ -116,6 +116,6 @@ def test_whatever_is_asked_the_answer_is_a_record(path: str, asked: object) -> N
 
 
 def test_lines_are_read_one_by_one() -> None:
-    line = str(Handed("Ada", ("1.1",)))
+    line = str(Receipt("Ada", ("1.1",)))
     found = ANSWERS["read"]({"text": f"{line}\n\n{line.replace('Ada', 'Eve')}\n"})["lines"]
     assert [one["ok"] for one in found] == [True, False]

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from builder.papers import book, class_files, sheets, students
-from descriptors.course.papers.forms import FORMS
-from descriptors.course.papers.paper import paper
+from descriptors.course.papers.paper import FORMS, paper
 from descriptors.errors import DescriptorError
 
 

@@ -21,7 +21,7 @@ from lesson_pages import counted, exercise, opened_hint, printed, said
 from places import ROOT
 
 from builder.site import site, write_course, write_zip
-from descriptors.course.handed import read
+from descriptors.course.progress import read_receipt
 from descriptors.course.source import lessons
 
 LESSON = lessons()[1]
@@ -194,7 +194,7 @@ def test_progress_survives_a_reload_and_makes_a_line(home: Any, address: str) ->
     home.press("#name", "Enter")
     home.wait_for_selector("#handin .verdict.good")
     line = home.input_value("#line")
-    assert (read(line).name, read(line).solved) == ("Ada Löwe 4711", (FIRST,))
+    assert (read_receipt(line).name, read_receipt(line).solved) == ("Ada Löwe 4711", (FIRST,))
     home.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address.rstrip("/"))
     home.click("#copy")
     home.locator("#handin .verdict", has_text="Copied.").wait_for()

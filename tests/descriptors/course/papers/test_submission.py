@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from descriptors.course.papers.handed import MOST_BYTES, gathered, read, read_file
-from descriptors.course.papers.marks import marked
 from descriptors.course.papers.paper import paper
+from descriptors.course.papers.submission import MOST_BYTES, gathered, marked, read, read_file
 from descriptors.errors import DescriptorError
 
 

@@ -1,14 +1,9 @@
-"""What a student typed where no layout is asked for: numbers, words of 64 bits, short answers in a row.
+"""What a student typed: a layout, numbers, words of 64 bits, short answers in a row.
 
 Law: what is read is written as it was, whatever stands between.
 
 >>> integers_of("(0, 2, 0x10)"), integers_of("0;2 16"), parts_of("yes, no;yes")
 ((0, 2, 16), (0, 2, 16), ('yes', 'no', 'yes'))
-
-What a student typed, as a value of the algebra.
-
-Law: what is read is written as it was.
-
 >>> print(layout_of("(4,8):(8,1)"))
 (4,8):(8,1)
 """

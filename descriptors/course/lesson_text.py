@@ -3,7 +3,7 @@
 Law: the list has a line for each lesson, and every exercise has its name.
 
 >>> from descriptors.course.source import EXAMPLE, parse
->>> print(tell_exercise(parse(EXAMPLE), 1))
+>>> print(tell_exercise("1.1", parse(EXAMPLE).exercises[0]))
 1.1  two
 Two elements, 4 apart.
 start from: 2:?
@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from descriptors.course.figures import figure
-from descriptors.course.handed import Handed
-from descriptors.course.source import FIGURES, Lesson
+from descriptors.course.progress import Receipt
+from descriptors.course.source import FIGURES, Exercise, Lesson
 from descriptors.errors import DescriptorError
 
 Counts = Callable[[str], Mapping[str, int]]
@@ -48,28 +48,27 @@ def tell_lesson(lesson: Lesson) -> str:
         if part.kind in FIGURES:
             pieces.append(figure(part.kind, part.text).text(width=110))
         elif part.kind == "exercise":
-            pieces.append(tell_exercise(lesson, int(part.text)))
+            pieces.append(tell_exercise(f"{lesson.number}.{part.text}", lesson.exercises[int(part.text) - 1]))
         else:
             pieces.append(part.text)
     return "\n\n".join(pieces)
 
 
-def tell_exercise(lesson: Lesson, number: int) -> str:
-    """The question of an exercise, and what to start from."""
-    exercise = lesson.exercises[number - 1]
-    return f"{lesson.number}.{number}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
+def tell_exercise(where: str, exercise: Exercise) -> str:
+    """The question of the exercise of a place, and what to start from."""
+    return f"{where}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
 
 
-def tell_handed(handed: Handed, known: Collection[str]) -> str:
+def tell_receipt(receipt: Receipt, known: Collection[str]) -> str:
     """What a line that was handed in says, beside the exercises that there are.
 
     Raises:
         DescriptorError: if it names an exercise that the course does not have.
 
-    >>> tell_handed(Handed("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
+    >>> tell_receipt(Receipt("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
     'Ada 4711: 2 of 3 solved: 1.1-2'
     """
-    if strange := [one for one in handed.solved if one not in known]:
-        raise DescriptorError(f"course: a line must name exercises of the course, found {strange[0]}; {handed}")
-    spans = f": {handed.spans}" if handed.solved else ""
-    return f"{handed.name}: {len(handed.solved)} of {len(known)} solved{spans}"
+    if strange := [one for one in receipt.solved if one not in known]:
+        raise DescriptorError(f"course: a line must name exercises of the course, found {strange[0]}; {receipt}")
+    spans = f": {receipt.spans}" if receipt.solved else ""
+    return f"{receipt.name}: {len(receipt.solved)} of {len(known)} solved{spans}"

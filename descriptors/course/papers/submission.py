@@ -13,6 +13,9 @@ An item that a line begins with is its paper and its number; what follows is the
 lines after it, so that the papers of one file may have several. The last answer to an item counts. Items of a paper
 that are not in the file count as missing.
 
+A right answer has all marks. A list of numbers has those of the numbers that are right. A word that is wrong in one
+field has half. Everything else is right or wrong; a derivation is marked step by step as its steps are items.
+
 Law: a paper of which every key is handed in has all marks.
 
 >>> from descriptors.course.papers.paper import paper
@@ -20,26 +23,113 @@ Law: a paper of which every key is handed in has all marks.
 >>> one = read("\n".join(["name Ada", "seed 17", *lines]))
 >>> one.name, str(one.earned("lab1")), one.passed("lab1")
 ('Ada', '10', True)
+
+An empty answer has no marks, and none has more than all.
+
+>>> item = paper("lab1", 1).items[0]
+>>> [str(marked("lab1.1", item, answer).earned) for answer in (item.exercise.solution, "", item.exercise.wrong[-1][0])]
+['1', '0', '0']
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from descriptors.course.papers.forms import FIXED, FORMS
-from descriptors.course.papers.marks import Mark, marked
-from descriptors.course.papers.paper import Paper, paper
+from descriptors.course.grading import grade
+from descriptors.course.judges.accesses import turns_of
+from descriptors.course.papers.item import Item
+from descriptors.course.papers.paper import FIXED, FORMS, Paper, paper
 from descriptors.errors import DescriptorError, brief
+from layoutalg import LayoutError, evaluate, parse_int_tuple
+
+#: How the judge of a word begins where fields are wrong, and what stands between two of them.
+_FIELDS = re.compile(r"wrong is (.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One answer, marked.
+
+    Args:
+        where: the item, as ``lab1.3``.
+        item: the question.
+        answer: what was handed in; "" for nothing.
+        told: what is wrong with it; None if it is right.
+        slip: the mistake that leads to it, where that is known.
+        earned: its marks.
+        over: of a trace the turns beyond the par; None where there are none to count.
+    """
+
+    where: str
+    item: Item
+    answer: str
+    told: str | None
+    slip: str | None
+    earned: Fraction
+    over: int | None = None
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is right."""
+        return self.told is None
+
+
+def marked(where: str, item: Item, answer: str) -> Mark:
+    """An answer to an item, marked.
+
+    Args:
+        where: what the item is called.
+        item: the question.
+        answer: the text of the answer; "" where nothing was handed in.
+    """
+    if not answer.strip():
+        return Mark(where, item, "", "is missing", None, Fraction(0))
+    told = grade(item.exercise, answer)
+    share = Fraction(1) if told is None else _part(item, answer, told)
+    return Mark(where, item, answer, told, item.slip(answer) if told else None, share * item.marks, _over(item, answer))
+
+
+def _part(item: Item, answer: str, told: str) -> Fraction:
+    exercise = item.exercise
+    if exercise.judge == "numbers" and len(exercise.operands) > 1:
+        return _numbers(answer, exercise.operands)
+    fields = _FIELDS.search(told) if exercise.judge == "word of" else None
+    return Fraction(1, 2) if fields and "," not in fields[1] else Fraction(0)
+
+
+def _numbers(answer: str, operands: tuple[Any, ...]) -> Fraction:
+    """The share of the numbers that are right, each at its place."""
+    try:
+        mine = parse_int_tuple(f"({answer.strip('()[] ')},)")
+    except LayoutError:
+        return Fraction(0)
+    if not isinstance(mine, tuple) or len(mine) != len(operands):
+        return Fraction(0)
+    return Fraction(sum(one == evaluate(right) for one, right in zip(mine, operands, strict=True)), len(operands))
+
+
+def _over(item: Item, answer: str) -> int | None:
+    if item.exercise.judge != "trace":
+        return None
+    tile, room, par, *steps = item.exercise.operands
+    try:
+        found = turns_of(answer, tile, room, steps)
+    except LayoutError:  # which the errors of descriptors are too
+        return None
+    return None if isinstance(found, str) else found - par
+
 
 #: The most bytes of a file: answers are short.
 MOST_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Submission:
     """What one student handed in.
 
     Args:
@@ -64,7 +154,7 @@ class Handed:
         return self.earned(name) >= need if need else None
 
 
-def read(text: str, name: str = "", seed: str = "") -> Handed:
+def read(text: str, name: str = "", seed: str = "") -> Submission:
     """The answers of a text, marked.
 
     Args:
@@ -106,10 +196,10 @@ def read(text: str, name: str = "", seed: str = "") -> Handed:
             answers[first] = rest
     if not answers:
         raise DescriptorError("answers: there must be an answer, as lab1.1 16, found none")
-    return Handed(name, tuple((one, tuple(_marks(one, answers))) for one in papers.values()))
+    return Submission(name, tuple((one, tuple(_marks(one, answers))) for one in papers.values()))
 
 
-def read_file(path: Path, seed: str = "") -> Handed:
+def read_file(path: Path, seed: str = "") -> Submission:
     """The answers of a file, marked; a student without a name is called as the file.
 
     Raises:
@@ -129,7 +219,7 @@ def read_file(path: Path, seed: str = "") -> Handed:
         raise DescriptorError(f"{error}; file = {path}") from error
 
 
-def gathered(handed: Iterable[Handed]) -> list[Handed]:
+def gathered(submissions: Iterable[Submission]) -> list[Submission]:
     """One value for each student, in the order of their first file: a pretest and a posttest come weeks apart.
 
     Raises:
@@ -138,15 +228,15 @@ def gathered(handed: Iterable[Handed]) -> list[Handed]:
     >>> [len(one.marks) for one in gathered([read("name A\\npretest.1 2"), read("name A\\nposttest.1 16")])]
     [2]
     """
-    found: dict[str, Handed] = {}
-    for one in handed:
-        before = found.get(one.name, Handed(one.name, ()))
+    found: dict[str, Submission] = {}
+    for one in submissions:
+        before = found.get(one.name, Submission(one.name, ()))
         for paper_, _ in one.marks:
             if before.of(paper_.name):
                 raise DescriptorError(
                     f"answers: a student must hand in a paper once, found two of {one.name}; paper = {paper_.name}"
                 )
-        found[one.name] = Handed(one.name, before.marks + one.marks)
+        found[one.name] = Submission(one.name, before.marks + one.marks)
     return list(found.values())
 
 

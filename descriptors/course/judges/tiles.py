@@ -1,6 +1,15 @@
-"""Judges of start addresses: which elements a word reads when its start moves, what one word tells, what one box fills.
+"""Judges of a tile that is derived: its five layouts, where each operand starts, what is read when a start moves.
 
-Law: the start of every subtile is the one that is derived, and no other start is taken for it.
+A tile is (extents, dtype, major, swizzle, mma), as in the judge `word`; the architecture is sm90. Law: what the
+derivation has at each step is right at that step.
+
+>>> tile = ((128, 64), "bf16", "K", "128B", (64, 16))
+>>> [stage(str(plain(getattr(derived_tile(*tile), name))), name, *tile) for name in STAGES]
+[None, None, None, None, None]
+>>> advance("4128", 1, 1, *tile), advance("8224", 1, 1, *tile)
+('says 4128, which is not where operand (1, 1) begins', None)
+
+The start of every subtile is the one that is derived, and no other start is taken for it.
 
 >>> tile = ((128, 128), "bf16", "K", "128B", (64, 16))
 >>> starts("0, 2, 1024", *tile, [[0, 0], [0, 1], [0, 4]])
@@ -11,19 +20,59 @@ Law: the start of every subtile is the one that is derived, and no other start i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
-from descriptors.course.judges.tile import derived_tile
-from descriptors.course.judges.typed import integers_of, parts_of, words_of
+from descriptors.course.judges.answers import integers_of, layout_of, parts_of, words_of
 from descriptors.errors import DescriptorError
+from descriptors.smem.debug.diff import diff
 from descriptors.smem.debug.read import read
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.match import match
-from descriptors.smem.operands.operand import MajorName
+from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mode
+from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.walk_model import Rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.smem.words.descriptor import WORDS, architecture
+from layoutalg import coalesce, parse_int_tuple, product, size
+
+
+def derived_tile(
+    tile: Sequence[int],
+    dtype: str,
+    major: MajorName,
+    swizzle: str,
+    mma: Sequence[int],
+    order: Sequence[int] | None = None,
+) -> Derivation:
+    """The derivation of a tile for sm90; an item asks for it once for each of its answers.
+
+    Args:
+        tile: MN and K, in elements.
+        dtype: type of the elements.
+        major: ``K`` or ``MN``.
+        swizzle: mode, as ``128B``.
+        mma: MN and K that one instruction reads.
+        order: stacking order of the atoms.
+
+    Raises:
+        DescriptorError: if it cannot be derived.
+    """
+    return _derived(tuple(tile), dtype, major, swizzle, tuple(mma), None if order is None else tuple(order))
+
+
+@lru_cache(maxsize=512)
+def _derived(
+    tile: tuple[int, ...],
+    dtype: str,
+    major: MajorName,
+    swizzle: str,
+    mma: tuple[int, ...],
+    order: tuple[int, ...] | None,
+) -> Derivation:
+    return derive(tile, dtype, as_major(major), as_swizzle_mode(swizzle), mma, arch="sm90", order=order)
 
 
 def starts(answer: str, *asked: Any) -> str | None:
@@ -152,6 +201,64 @@ def _moved(derived: Derivation, step: int, origin: Sequence[int]) -> str | None:
     return None
 
 
+#: The five layouts of a derivation, in their order.
+STAGES = ("smem_tile", "partitioned", "recast", "canonical", "advance")
+
+
+def stage(answer: str, name: str, *tile: Any) -> str | None:
+    """One of the five layouts, without its swizzle: the same modes, however they are split, and the same offsets."""
+    mine, right = plain(layout_of(answer)), plain(getattr(derived_tile(*tile), name))
+    counts = [_counts(one.shape, 2 if name == "canonical" else 1) for one in (mine, right)]
+    if counts[0] != counts[1]:
+        return f"has modes of {counts[0]} elements, must have {counts[1]}"
+    if coalesce(mine) == coalesce(right):  # one function has one shortest form; a tile has many elements
+        return None
+    for index in range(size(right)):
+        if mine(index) != right(index):
+            return f"is {mine(index)} at index {index}, must be {right(index)}"
+    return None
+
+
+def _counts(shape: Any, deep: int) -> Any:
+    if not deep or not isinstance(shape, tuple):
+        return size(shape)
+    return [_counts(mode, deep - 1) for mode in shape]
+
+
+def advance(answer: str, i: int, k: int, *tile: Any) -> str | None:
+    """How far operand (i, k) begins after the first, in bytes."""
+    mine, right = parse_int_tuple(answer.strip()), derived_tile(*tile).offset_of(i, k)
+    if mine == right:
+        return None
+    unit = " (that is the offset in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
+    return f"says {answer}, which is not where operand ({i}, {k}) begins{unit}"
+
+
+def word_of(answer: str, base: int, i: int, k: int, *tile: Any) -> str | None:
+    """The word of operand (i, k) of a tile at an address: any that reads its elements from where they lie."""
+    derived = derived_tile(*tile)
+    try:
+        number = int(answer.strip(), 0)
+    except ValueError as error:
+        raise DescriptorError(f"course: a word must be a number, as 0x4000004000010000, found {answer}") from error
+    if not 0 <= number < 1 << 64:
+        raise DescriptorError(f"course: a word must have 64 bits, found {answer}")
+    told = diff(
+        number,
+        derived.smem_tile,
+        "sm90",
+        dtype=derived.element,
+        major=derived.major,
+        shape=derived.mma,
+        subtile=(i, k),
+        base=base,
+    )
+    if not told.differing:
+        return None
+    wrong = ", ".join(f"{change.field} {change.found}" for change in told.changes)
+    return f"reads {told.differing} of {product(derived.mma)} elements from elsewhere; wrong is {wrong}"
+
+
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {
     "starts": starts,
@@ -160,4 +267,7 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     "read at": read_at,
     "one word": one_word,
     "box rows": box_rows,
+    "stage": stage,
+    "advance": advance,
+    "word of": word_of,
 }
