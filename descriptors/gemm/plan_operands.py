@@ -145,29 +145,18 @@ def operand(
     >>> operand(main_loop("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
-<<<<<<< HEAD
-    made = _chosen(one, matrix, stages, None if swizzle is None else _mode(one, matrix, swizzle), base)
-    ctas = one.cluster["BA".index(matrix)]
-    return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
-
-
-def _mode(one: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:
-    """The swizzle mode that was asked for; the name of an atom must be of the operand's own major."""
-    major_of(swizzle, one.a_major if matrix == "A" else one.b_major, matrix)
-    return as_swizzle_mode(swizzle)
-
-
-def _chosen(one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | None, base: int) -> StagedOperand:
-=======
-    made = _widest_mode(loop, matrix, stages, swizzle, base)
+    made = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
     ctas = loop.cluster["BA".index(matrix)]
     return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
 
 
-def _widest_mode(
-    loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName | None, base: int
-) -> StagedOperand:
->>>>>>> wing/rooms
+def _mode(loop: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:
+    """The swizzle mode that was asked for; the name of an atom must be of the operand's own major."""
+    major_of(swizzle, loop.a_major if matrix == "A" else loop.b_major, matrix)
+    return as_swizzle_mode(swizzle)
+
+
+def _widest_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | None, base: int) -> StagedOperand:
     if swizzle is not None:
         return _in_mode(loop, matrix, stages, swizzle, base)
     refused: list[DescriptorError] = []
@@ -179,51 +168,28 @@ def _widest_mode(
     raise refused[-1]
 
 
-<<<<<<< HEAD
-def _laid_out(one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, base: int) -> StagedOperand:
-=======
-def _in_mode(
-    loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName, base: int
-) -> StagedOperand:
->>>>>>> wing/rooms
+def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, base: int) -> StagedOperand:
     index = "AB".index(matrix)
     element, major = ((loop.a, loop.a_major), (loop.b, loop.b_major))[index]
     pair = loop.cta_group
     # What threads load, and no instruction reads by a word, may have any major.
-<<<<<<< HEAD
-    legality = "off" if matrix == "A" and one.a_source == "rmem" else one.legality
-    check_operand(one.arch, one.kind, element, major, swizzle, legality=legality)
-    reads = (one.extents[index] // pair, one.extents[2])
-    by = Reader(one.arch, element, reads, matrix, kind=one.kind, cta_group=pair, legality=legality)
-    tile = (one.tile[index] // pair, one.tile[2], stages)
-    made = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
-    along_mn, along_k, along_stages = made.advance
-    run = run_of(one, matrix)
-=======
     legality = "off" if matrix == "A" and loop.a_source == "rmem" else loop.legality
     check_operand(loop.arch, loop.kind, element, major, swizzle, legality=legality)
-    made = derive(
-        (loop.tile[index] // pair, loop.tile[2], stages), element, major, swizzle,
-        (loop.extents[index] // pair, loop.extents[2]), arch=loop.arch, operand=matrix, kind=loop.kind, cta_group=pair,
-        legality=legality, capacity=None, verify=False,
-    )  # fmt: skip
-    blocks, run = loop.blocks[index], run_of(loop, matrix)
->>>>>>> wing/rooms
+    reads = (loop.extents[index] // pair, loop.extents[2])
+    by = Reader(loop.arch, element, reads, matrix, kind=loop.kind, cta_group=pair, legality=legality)
+    tile = (loop.tile[index] // pair, loop.tile[2], stages)
+    made = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
+    along_mn, along_k, along_stages = made.advance
+    run = run_of(loop, matrix)
     return StagedOperand(
         matrix=matrix,
         derivation=made,
         tma=within(tma_plan(made), run, matrix),
         base=base,
         word=made.word(0, 0, 0, base),
-<<<<<<< HEAD
-        mn_steps=tuple(map(along_mn, range(one.blocks[index]))),
-        k_steps=tuple(map(along_k, range(one.blocks[2]))),
+        mn_steps=tuple(map(along_mn, range(loop.blocks[index]))),
+        k_steps=tuple(map(along_k, range(loop.blocks[2]))),
         stage_steps=tuple(map(along_stages, range(stages))),
-=======
-        mn_steps=tuple(made.offset_of(i, 0) // 16 for i in range(blocks)),
-        k_steps=tuple(made.offset_of(0, k) // 16 for k in range(loop.blocks[2])),
-        stage_steps=tuple(made.offset_of(0, 0, stage) // 16 for stage in range(stages)),
->>>>>>> wing/rooms
         transposed=int(major is Major.MN),
         run=run,
     )

@@ -254,7 +254,7 @@ def ask(
                 capture_output=True,
                 text=True,
                 timeout=limit_s,
-                env=_environment(target, scratch),
+                env=_environment(answerer, target, scratch),
                 cwd=scratch,
                 check=False,
             )
@@ -272,13 +272,19 @@ def ask(
     return replies
 
 
-def _environment(target: str | None, scratch: str) -> dict[str, str]:
-    """The environment of the worker: this very copy of the package first, and the DSL's own log kept quiet."""
+def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, str]:
+    """The environment of the worker: this very copy of the package, what this process would ask; the DSL kept quiet."""
     root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (root, _home(answerer), os.environ.get("PYTHONPATH", ""))))
     chosen = {"CUTE_DSL_ARCH": target} if target else {}
     quiet = {"CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_DUMP_DIR": scratch}
     return {**os.environ, "PYTHONPATH": path, **quiet, **chosen}
+
+
+def _home(answerer: str) -> str:
+    """The folder that a module is imported from; "" where this process does not find it, and the worker may."""
+    spec = find_spec(answerer.partition(".")[0])
+    return str(Path(spec.origin).parents[bool(spec.submodule_search_locations)]) if spec and spec.origin else ""
 
 
 def _replies(lines: str) -> Iterator[Reply]:

@@ -26,8 +26,8 @@ ROOMS = (
     *("descriptors.output.chains", "descriptors.output", "descriptors.show.pictures", "descriptors.show.stages"),
     "descriptors.gemm.contract",  # compares the JSON of derivations and plans
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
-    *("descriptors.oracle.dsl", "descriptors.article", "descriptors.course.judges", "descriptors.course"),
-    *("descriptors.course.papers", "descriptors.course.teaching", "descriptors.course.live", "descriptors"),
+    *("descriptors.oracle.dsl", "descriptors.course.judges", "descriptors.course"),
+    *("descriptors.course.papers", "descriptors"),
     *("descriptors.cli", "descriptors.__main__"),
 )
 

@@ -31,7 +31,7 @@ ORACLE = "layoutalg.oracle"
 
 def asks(module: str) -> bool:
     """Whether a module puts questions to the CuTe DSL; the commands ask through these."""
-    return module.startswith(("descriptors.oracle", "descriptors.article"))
+    return module.startswith("descriptors.oracle")
 
 
 def test_the_table_names_every_room_and_nothing_else() -> None:
@@ -80,7 +80,7 @@ def test_the_algebra_does_not_import_the_descriptors() -> None:
 def test_descriptors_use_the_algebra_through_its_public_names() -> None:
     for module in (one for one in MODULES if one.startswith("descriptors")):
         for imported, names in imports(module):
-            if imported == CONSOLE and module.startswith(("descriptors.cli", "descriptors.article")):
+            if imported == CONSOLE and module.startswith("descriptors.cli"):
                 continue
             if asks(module) and ORACLE in (imported, room(imported)):
                 continue

@@ -50,7 +50,7 @@ from layoutalg.fragments.families import family_of
 from layoutalg.notation.tokens import tokenize
 from layoutalg.oracle import expressions as algebra
 from layoutalg.oracle import expressions as tree
-from layoutalg.oracle import service, tensors
+from layoutalg.oracle import service
 from layoutalg.oracle import service as reader
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
@@ -129,12 +129,9 @@ INNER: dict[str, list[Any]] = {
     "oracle.service.Swizzling": [reader.read("S<3,4,3>")],
     "oracle.service.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
     "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
-    "oracle.expressions.Case": [algebra.Case("complement", ("4:2", 24))],
-    "oracle.expressions.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
-    "oracle.expressions._Node": [tree._Node(":", (4, 1))],
-    "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
-    "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
-    "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
+    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.tree._Node": [tree._Node(":", (4, 1))],
     "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]

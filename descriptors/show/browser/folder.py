@@ -94,7 +94,7 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tupl
 
 
 #: Folders of the packages that answer no question of a page.
-LEFT_OUT = ("cli", "oracle", "article", "sweep", "__pycache__")
+LEFT_OUT = ("cli", "oracle", "sweep", "__pycache__")
 _KINDS = (".py", ".html", ".css", ".js", ".typed")
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from descriptors.cli import main
-from descriptors.course.papers.forms import FORMS
-from descriptors.course.papers.paper import paper
+from descriptors.course.papers.paper import FORMS, paper
 
 
 @pytest.fixture(autouse=True)

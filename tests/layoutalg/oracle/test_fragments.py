@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dsl import comparable
+from dsl_fragments import fragments
 from seeds import seeds_of
 
 from layoutalg import Layout, fragment, make_layout_tv, offsets, parse_layout, size
@@ -21,7 +22,6 @@ from layoutalg.fragments.tiled_copy import (
 )
 from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma, mma_atom
 from layoutalg.oracle import available
-from layoutalg.oracle.fragments import fragments
 
 pytestmark = pytest.mark.skipif(not available(), reason="nvidia-cutlass-dsl is not installed")
 

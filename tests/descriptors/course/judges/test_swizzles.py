@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.course.judges.swizzles import JUDGES
+from descriptors.course.judges.accesses import JUDGES
 from descriptors.errors import DescriptorError
 from layoutalg import Layout, Swizzle, find_swizzle
 

@@ -12,8 +12,7 @@ import pytest
 from places import ROOT
 
 from descriptors.course.grading import grade
-from descriptors.course.papers.forms import FIXED, FORMS, KINDS
-from descriptors.course.papers.paper import Paper, paper
+from descriptors.course.papers.paper import FIXED, FORMS, KINDS, Paper, paper
 from descriptors.errors import DescriptorError
 from layoutalg import evaluate
 from layoutalg.laws import existence as laws
