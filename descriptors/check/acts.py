@@ -31,6 +31,7 @@ from descriptors.check.events import (
     Issue,
     Load,
     Mma,
+    Place,
     Relinquish,
     Store,
     TensorCommit,
@@ -200,13 +201,14 @@ def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
     return [simple[name]] if name in simple else []
 
 
-def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
-    """An address as text: what is known of its base, and an offset; "" where there is none."""
+def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:
+    """An address: what is known of its base, and an offset, whose upper half counts lanes; None where there is none."""
     if not place or not isinstance(place[0], Address):
-        return ""
+        return None
     known = values.get(place[0].base)
     base = (known.base or place[0].base) if known is not None else place[0].base
-    return f"{base}+{(known.offset if known is not None and known.base else 0) + place[0].offset}"
+    offset = (known.offset if known is not None and known.base else 0) + place[0].offset
+    return Place(base, offset & 0xFFFF, offset >> 16)
 
 
 def barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:

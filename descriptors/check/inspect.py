@@ -28,15 +28,15 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from descriptors.check.acts import Values, asked
-from descriptors.check.finding import ALL_RULES, Finding, Report, finding, of_protocol
+from descriptors.check.finding import Finding, Report, finding, of_protocol
 from descriptors.check.flow import Block, blocks
 from descriptors.check.fold import fold
 from descriptors.check.instruction_uses import complaints
 from descriptors.check.kernel_words import Step, advance_findings, smem_findings
 from descriptors.check.multiplications import Multiplication, chains, multiplications
 from descriptors.check.order import order, stuck
-from descriptors.check.protocol_rules import Level
 from descriptors.check.ptx_module import MOST, Function, Module, parse, registers
+from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.serialized import serialized
 from descriptors.check.tcgen05_forms import tcgen05_findings
 from descriptors.check.wgmma_forms import wgmma_findings
@@ -144,7 +144,7 @@ def check_ptx(text: str) -> Report:
     Raises:
         DescriptorError: if it is no PTX text.
 
-    Source: as ``descriptors.check.finding.ALL_RULES``.
+    Source: as ``descriptors.check.rules.ALL_RULES``.
 
     >>> made = check_ptx('''.version 8.8
     ... .target sm_100a

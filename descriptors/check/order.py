@@ -40,8 +40,8 @@ from descriptors.check import tcgen05, wgmma
 from descriptors.check.acts import Values, acts, barrier, number
 from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
 from descriptors.check.flow import Block, blocks, fixed_point
-from descriptors.check.protocol_rules import Broken, broken
 from descriptors.check.ptx_module import REST, Function, allowed
+from descriptors.check.rules import Broken, broken
 from descriptors.errors import DescriptorError
 
 _Step: TypeAlias = Callable[[Any, Event], tuple[Any, list[Broken]]]

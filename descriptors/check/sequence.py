@@ -1,7 +1,7 @@
 """A sequence of events in, the first broken rule out: the emission protocol as a function.
 
 Both families run side by side: an event is told to the states that know it, so that a sequence may mix them.
-Source: the rules of ``broken``, each with its own.
+Source: the rules of ``rules``, each with its own.
 
 Law: what is put where a fix says leaves nothing to say.
 
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from descriptors.check import tcgen05, wgmma
 from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
-from descriptors.check.protocol_rules import Broken, Level
+from descriptors.check.rules import Broken, Level
 from descriptors.frozen import frozen
 
 
@@ -65,7 +65,7 @@ def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach 
         events: what is issued, in the order of the program.
         level: which rules count.
 
-    Source: as ``broken.RULES``.
+    Source: as ``descriptors.check.rules.RULES``.
 
     >>> print(first_broken([Fence(), Mma(("f0",)), Commit(), Touch(("f0",))]).broken.rule.name)
     wgmma-wait

@@ -48,9 +48,9 @@ from collections.abc import Iterable, Iterator
 
 from descriptors.check.flow import Block, blocks
 from descriptors.check.fold import targets
-from descriptors.check.protocol_rules import Broken, broken
 from descriptors.check.ptx_module import Function, Instruction, Module
 from descriptors.check.ptx_operands import names
+from descriptors.check.rules import Broken, broken
 
 #: Steps after which blocks under branches are no longer looked for: far more than any kernel needs.
 STEPS = 2_000_000

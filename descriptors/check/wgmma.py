@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from descriptors.check.events import Call, Commit, Copy, Fence, Mma, Round, Touch, Wait, WgmmaEvent
-from descriptors.check.protocol_rules import Broken, broken
+from descriptors.check.rules import Broken, broken
 from descriptors.frozen import frozen
 
 #: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.

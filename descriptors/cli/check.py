@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from descriptors.check.inspect import check_ptx, chosen, rule_names
-from descriptors.check.protocol_rules import Level
 from descriptors.check.ptx_module import LIMIT
+from descriptors.check.rules import Level
 from descriptors.check.story import explain_ptx
 from descriptors.cli.options import complete, json_option
 from descriptors.errors import DescriptorError, brief

@@ -248,7 +248,7 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
 
 def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what an operand is, and of what is written of it."""
-    from descriptors.check.finding import ALL_RULES
+    from descriptors.check.rules import ALL_RULES
     from descriptors.gemm.plan_request import SOURCES
     from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
     from descriptors.output.tiles.closed_forms import WRITERS

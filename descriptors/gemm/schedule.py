@@ -1,9 +1,9 @@
 """The order of issue of a plan: who does what in the prologue, in each stage, and after the loop.
 
-Law: what the plan does with tensor memory is what the guardrails find nothing wrong with.
+Law: what the plan does with tensor memory is what ``check_events`` finds nothing wrong with.
 
 >>> from descriptors.gemm.planner import plan
->>> from descriptors.tmem.guardrails import check_events
+>>> from descriptors.check.event_report import check_events
 >>> for made in (plan("m64n128k16", "bf16", tile=(128, 256, 64), arch="sm100", verify=False),
 ...              plan("m128n64k64", "e2m1", tile=(128, 64, 256), kind="mxf4", verify=False)):
 ...     assert check_events(events(made)).ok
