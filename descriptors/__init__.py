@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.check.event_report import EventReport, check_events
-    from descriptors.check.inspect import check_ptx
+    from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
     from descriptors.gemm.plan import Plan
@@ -101,7 +101,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
 #: The public names by the module they live in, which is imported when one of them is asked for.
 _NAMES = {
     "check.event_report": "check_events EventReport",
-    "check.inspect": "check_ptx",
+    "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
     "gemm.plan": "Plan",

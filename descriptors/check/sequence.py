@@ -1,7 +1,7 @@
 """A sequence of events in, the first broken rule out: the emission protocol as a function.
 
 Both families run side by side: an event is told to the states that know it, so that a sequence may mix them.
-Source: the rules of ``rules``, each with its own.
+Source: as ``rules``, each with its own.
 
 Law: what is put where a fix says leaves nothing to say.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from descriptors.check import event_report
 from descriptors.check.event_report import EventReport
-from descriptors.check.finding import Report as Checked
+from descriptors.check.kernel_report import Report as Checked
 from descriptors.check.story import Story
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan import Plan

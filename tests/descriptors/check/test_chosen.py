@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.inspect import check_ptx, chosen, ignored
+from descriptors.check.inspection import check_ptx
+from descriptors.check.kernel_report import chosen, ignored
 from descriptors.check.rules import Level
 from descriptors.errors import DescriptorError
 

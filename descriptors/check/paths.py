@@ -1,7 +1,12 @@
 """The protocol over the control flow of a function: every path, loops as well, and each breach once.
 
-The states of ``protocol`` are carried to a fixed point; then every block is walked once more, and told.
-Source: as the rules of ``protocol.broken``.
+The states of ``wgmma`` and ``tcgen05`` are carried to a fixed point; then every block is walked once more, and told.
+Beside them stands what a state does not hold: one ``.cta_group``, tensor memory that nobody allocates, and the phases
+of mbarriers as far as a text decides them. A phase ends with each commit of a round, so that a wait for one and the
+same parity is over before it began in every other round. That is told where the loop commits to the mbarrier once,
+waits for it by one constant parity, and does nothing else to any mbarrier: whatever more arrives, or makes it anew, may
+put that right.
+Source: as the rules; PTX ISA 9.1, mbarrier.try_wait (.parity), Phase of the mbarrier object.
 
 Law: a breach on one of two paths is found, wherever they meet.
 
@@ -9,24 +14,17 @@ Law: a breach on one of two paths is found, wherever they meet.
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> body = f"wgmma.fence.sync.aligned; {mma} @p bra L; wgmma.wait_group.sync.aligned 0; L: st.global.f32 [q], a; ret;"
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
->>> [(index, one.rule.name) for index, one in order(function, {}, {})]
+>>> [(index, one.rule.name) for index, one in path_breaches(function, {}, {})]
 [(4, 'wgmma-wait')]
-
-Phases of mbarriers, as far as a text decides them: a wait in a loop whose parity never changes.
-
-A phase ends with each commit of a round, so that a wait for one and the same parity is over before it began in every
-other round. It is told where the loop commits to the mbarrier once, waits for it by one constant parity, and does
-nothing else to any mbarrier: whatever more arrives, or makes it anew, may put that right.
-Source: PTX ISA 9.1, mbarrier.try_wait (.parity), Phase of the mbarrier object.
 
 Law: with a parity that changes there is nothing to tell.
 
->>> from descriptors.check.known import NOTHING, exactly
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.known_bits import NOTHING, exactly
 >>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [m];"
 >>> text = f".entry k() {{ L: {commit} mbarrier.try_wait.parity.b64 w, [m], f; @q bra L; ret; }}"
 >>> function, place = parse(".version 8.8\\n" + text).functions[0], exactly(0)._replace(base="&bar")
->>> [[i for i, _ in stuck(function, {0: {"m": place}, 1: {"m": place, "f": f}})] for f in (exactly(0), NOTHING)]
+>>> known = [{0: {"m": place}, 1: {"m": place, "f": f}} for f in (exactly(0), NOTHING)]
+>>> [[i for i, _ in stuck_waits(function, values)] for values in known]
 [[1], []]
 """
 
@@ -37,9 +35,10 @@ from copy import copy
 from typing import Any, TypeAlias
 
 from descriptors.check import tcgen05, wgmma
-from descriptors.check.acts import Values, acts, barrier, number
+from descriptors.check.constant_folding import Values, number
+from descriptors.check.control_flow import Block, blocks, fixed_point
 from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
-from descriptors.check.flow import Block, blocks, fixed_point
+from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, broken
 from descriptors.errors import DescriptorError
@@ -48,7 +47,7 @@ _Step: TypeAlias = Callable[[Any, Event], tuple[Any, list[Broken]]]
 _WARPGROUP = (Fence, Mma, Commit, Wait, Touch, Copy, Call)
 
 
-def order(
+def path_breaches(
     function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
 ) -> Iterator[tuple[int, Broken]]:
     """Every breach of the protocol: the index of its instruction, and the rule.
@@ -62,7 +61,7 @@ def order(
     Raises:
         DescriptorError: if a branch leads nowhere.
     """
-    events = acts(function, values, variables)
+    events = events_of(function, values, variables)
     graph = blocks(function) if known is None else known
     told: list[tuple[int, Broken]] = []
     code = function.code
@@ -173,7 +172,7 @@ _COMMIT, _WAITS = "tcgen05.commit", ("mbarrier.try_wait.parity", "mbarrier.test_
 _OTHER = ("mbarrier.init", "mbarrier.inval", "mbarrier.arrive", "mbarrier.expect_tx", "mbarrier.complete_tx", "call")
 
 
-def stuck(function: Function, values: Values) -> Iterator[tuple[int, Broken]]:
+def stuck_waits(function: Function, values: Values) -> Iterator[tuple[int, Broken]]:
     """Waits of a loop for one parity: the index of the instruction, and the rule.
 
     Args:
