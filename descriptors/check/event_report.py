@@ -28,7 +28,7 @@ from typing import Any
 from descriptors import text
 from descriptors.check.events import Alloc, End, LineEvent, parse_event
 from descriptors.check.rules import GUARDRAILS
-from descriptors.check.tcgen05 import MEMORY, TensorState, after
+from descriptors.check.tcgen05 import MEMORY, TensorState, after, breaches
 from descriptors.errors import DescriptorError, brief
 from descriptors.frozen import frozen
 from descriptors.text import Told, aligned, counted
@@ -112,7 +112,7 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
             raise DescriptorError(
                 f"tmem check: a name must stand for one allocation, found {event.name} allocated twice"
             )
-        told = [one for rule in MEMORY.get(type(event), ()) for one in rule(state, event)]
+        told = breaches(state, event, MEMORY)
         findings += [EventFinding(number, one.rule.guardrail, one.sentence) for one in told]
         state = after(state, event)
         most = max(most, state.columns)

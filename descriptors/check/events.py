@@ -255,13 +255,12 @@ class End:
     """The end of the kernel."""
 
 
-WgmmaEvent: TypeAlias = Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
 #: An event of tensor memory that a line can name.
 LineEvent: TypeAlias = Alloc | Relinquish | Dealloc | Load | Store | Issue
-TensorEvent: TypeAlias = (
-    LineEvent | TensorCommit | BarrierWait | WaitLoad | WaitStore | FenceAfter | Touch | End
+Event: TypeAlias = (
+    Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
+    | LineEvent | TensorCommit | BarrierWait | WaitLoad | WaitStore | FenceAfter | End
 )  # fmt: skip
-Event: TypeAlias = WgmmaEvent | TensorEvent
 
 
 def _line(*words: object) -> str:

@@ -32,19 +32,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from typing import Any, TypeAlias
+from typing import Any
 
 from descriptors.check import tcgen05, wgmma
 from descriptors.check.constant_folding import Values, number
 from descriptors.check.control_flow import Block, blocks, fixed_point
-from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
+from descriptors.check.events import Commit, Event, Fence, Mma, Round, Wait
 from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, broken
 from descriptors.errors import DescriptorError
-
-_Step: TypeAlias = Callable[[Any, Event], tuple[Any, list[Broken]]]
-_WARPGROUP = (Fence, Mma, Commit, Wait, Touch, Copy, Call)
+from descriptors.frozen import frozen
 
 
 def path_breaches(
@@ -67,9 +65,9 @@ def path_breaches(
     code = function.code
     if any(one.opcode.startswith("wgmma.") for one in code):
         _bounded(events, graph)
-        told += _told(graph, events, _warpgroup_step(function, events), wgmma.meet, {}, _round)
+        told += _breaches(graph, events, _warpgroup(function, events))
     if any(one.opcode.startswith("tcgen05.") for one in code):
-        told += _told(graph, events, _tensor_step, tcgen05.meet, tcgen05.TensorState())
+        told += _breaches(graph, events, _TENSOR)
         told += _groups(function)
         told += _unallocated(function, events)
     yield from sorted(told, key=lambda one: one[0])
@@ -89,42 +87,52 @@ def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
         raise DescriptorError(f"check: a function must be one that can be followed, {found}")
 
 
-def _round(state: wgmma.State) -> wgmma.State:
-    """The state on the way back to the head of a loop."""
-    return wgmma.step(state, Round())[0]
+@frozen
+class _Family:
+    """A protocol on paths: the state at the start, what an event breaks and makes of a state, where paths meet.
+
+    ``after`` may change the state that it is handed, which is the block's own copy. ``back`` is what the way back to
+    the head of a loop does to a state.
+    """
+
+    start: Any
+    breaches: Callable[[Any, Event], list[Broken]]
+    after: Callable[[Any, Event], Any]
+    meet: Callable[[Any, Any], Any]
+    back: Callable[[Any], Any] | None = None
 
 
-def _warpgroup_step(function: Function, events: Mapping[int, list[Event]]) -> _Step:
-    """How an event changes the state, in place: what is handed in is the block's own copy."""
-    held = {
-        name for row in events.values() for one in row if isinstance(one, Mma) for name in (*one.accumulators, *one.a)
-    }
+def _warpgroup(function: Function, events: Mapping[int, list[Event]]) -> _Family:
+    """The protocol of wgmma, and what it holds in flight against the registers of a thread."""
+    every = [event for row in events.values() for event in row]
+    held = {name for one in every if isinstance(one, Mma) for name in (*one.accumulators, *one.a)}
     room = allowed(function)
     tight = len(held) + REST > room
 
-    def step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-        told = wgmma.apply(state, event) if isinstance(event, _WARPGROUP) else []
+    def breaches(state: Any, event: Event) -> list[Broken]:
+        told = wgmma.breaches(state, event)
         if tight and isinstance(event, Mma):
-            flying = sum(name in held for name, one in state.items() if one.age is not None)
+            own = held & {*event.accumulators, *event.a}
+            flying = len(own | {name for name in held & state.keys() if state[name].age is not None})
             if flying + REST > room:
                 told.append(broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}"))
-        return state, told
+        return told
 
-    return step
+    def after(state: Any, event: Event) -> Any:
+        wgmma.change(state, event)
+        return state
 
-
-def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-    if isinstance(event, Fence | Mma | Commit | Wait | Call | Round):
-        return state, []
-    if isinstance(event, Copy):
-        event = Touch((event.source,), (event.target,))
-    return tcgen05.step(state, event)
+    return _Family({}, breaches, after, wgmma.meet, lambda state: wgmma.step(state, Round())[0])
 
 
-def _told(
-    graph: list[Block], events: Mapping[int, list[Event]], step: _Step,
-    meet: Callable[[Any, Any], Any], start: Any, back: Callable[[Any], Any] | None = None,
-) -> list[tuple[int, Broken]]:  # fmt: skip
+def _tensor_breaches(state: Any, event: Event) -> list[Broken]:
+    return tcgen05.step(state, event)[1]
+
+
+_TENSOR = _Family(tcgen05.TensorState(), _tensor_breaches, tcgen05.after, tcgen05.meet)
+
+
+def _breaches(graph: list[Block], events: Mapping[int, list[Event]], family: _Family) -> Iterator[tuple[int, Broken]]:
     """The breaches of one family."""
     held = [
         [(index, event) for index in range(b.start, b.end) if index in events for event in events[index]] for b in graph
@@ -133,18 +141,16 @@ def _told(
     def through(number: int, state: Any) -> Any:
         state = copy(state) if held[number] else state
         for _, event in held[number]:
-            state = step(state, event)[0]
+            state = family.after(state, event)
         return state
 
-    told = []
-    for place, state in enumerate(fixed_point(graph, start, through, meet, back)):
+    for place, state in enumerate(fixed_point(graph, family.start, through, family.meet, family.back)):
         if state is None:
             continue  # no path leads here
         state = copy(state)
         for index, event in held[place]:
-            state, found = step(state, event)
-            told += [(index, one) for one in found]
-    return told
+            yield from ((index, one) for one in family.breaches(state, event))
+            state = family.after(state, event)
 
 
 def _groups(function: Function) -> Iterator[tuple[int, Broken]]:

@@ -31,8 +31,10 @@ from typing import Any, TypeAlias
 from descriptors.check.events import (
     Alloc,
     BarrierWait,
+    Copy,
     Dealloc,
     End,
+    Event,
     FenceAfter,
     Issue,
     Load,
@@ -40,7 +42,6 @@ from descriptors.check.events import (
     Relinquish,
     Store,
     TensorCommit,
-    TensorEvent,
     Touch,
     WaitLoad,
     WaitStore,
@@ -99,17 +100,25 @@ class TensorState:
         return next((one for one in self.allocated if one.name == name), None) if name else None
 
 
-def step(state: TensorState, event: TensorEvent) -> tuple[TensorState, list[Broken]]:
+def step(state: TensorState, event: Event) -> tuple[TensorState, list[Broken]]:
     """The state after an event, and the rules that the event breaks.
 
     >>> [one.rule.name for one in step(TensorState(), Alloc(48))[1]]
     ['tcgen05-alloc-size']
     """
-    told = [one for table in (MEMORY, COMPLETION) for rule in table.get(type(event), ()) for one in rule(state, event)]
-    return after(state, event), told
+    return after(state, event), [*breaches(state, event, MEMORY), *breaches(state, event, COMPLETION)]
 
 
-def after(state: TensorState, event: TensorEvent) -> TensorState:
+def breaches(state: TensorState, event: Event, table: Table) -> list[Broken]:
+    """The rules of a table that an event breaks.
+
+    >>> breaches(TensorState(), Alloc(48), COMPLETION)
+    []
+    """
+    return [one for rule in table.get(type(event), ()) for one in rule(state, event)]
+
+
+def after(state: TensorState, event: Event) -> TensorState:
     """The state after an event.
 
     >>> after(TensorState(), Alloc(64, "d")).columns
@@ -147,7 +156,7 @@ def after(state: TensorState, event: TensorEvent) -> TensorState:
             return replace(state, stored=state.stored | {place}, loaded=frozenset(), fenced=True)
         case WaitLoad():
             return replace(state, loaded=frozenset())
-        case Touch(reads) if state.loaded.intersection(reads):
+        case Touch() | Copy() if state.loaded.intersection(_reads(event)):
             return replace(state, loaded=frozenset())  # told once
         case WaitStore():
             return replace(state, stored=frozenset())
@@ -174,8 +183,7 @@ _Access: TypeAlias = Issue | Load | Store
 
 def _permit(state: TensorState, event: Alloc) -> _Found:
     if state.relinquished:
-        demand = "an allocation must come before relinquish_alloc_permit"
-        yield broken("tcgen05-alloc-relinquished", "found one after it", demand=demand)
+        yield broken("tcgen05-alloc-relinquished", "found an allocation")
 
 
 def _size(state: TensorState, event: Alloc) -> _Found:
@@ -325,15 +333,20 @@ def _loaded(state: TensorState, event: Store) -> _Found:
         yield broken("tcgen05-wait-ld", found, tuple(sorted(state.loaded)[:4]))
 
 
-def _used(state: TensorState, event: Touch) -> _Found:
-    if used := state.loaded.intersection(event.reads):
+def _reads(event: Touch | Copy) -> tuple[str, ...]:
+    return event.reads if isinstance(event, Touch) else (event.source,)
+
+
+def _used(state: TensorState, event: Touch | Copy) -> _Found:
+    if used := state.loaded.intersection(_reads(event)):
         yield broken("tcgen05-wait-ld", "found a use without it", tuple(sorted(used)))
 
 
-_Table: TypeAlias = Mapping[type, tuple[Callable[[TensorState, Any], _Found], ...]]
+#: Beside each event the functions that hold it against the state before it.
+Table: TypeAlias = Mapping[type, tuple[Callable[[TensorState, Any], _Found], ...]]
 
 #: What each event is held against that allocates tensor memory, frees it, or touches it.
-MEMORY: _Table = {
+MEMORY: Table = {
     Alloc: (_permit, _size, _order, _room),
     Dealloc: (_freed,),
     End: (_leak,),
@@ -342,11 +355,12 @@ MEMORY: _Table = {
     Issue: (_bounds, _cells, _copied, _lane, _sparsity),
 }
 #: What each event is held against that needs another to be complete.
-COMPLETION: _Table = {
+COMPLETION: Table = {
     Issue: (_stored, _fenced),
     Load: (_committed, _stored, _fenced),
     Store: (_loaded, _fenced),
     Touch: (_used,),
+    Copy: (_used,),
 }
 
 
@@ -377,7 +391,7 @@ def _rank(one: Alloc) -> tuple[int, str]:
     return one.columns or 0, one.name
 
 
-def run(events: Iterable[TensorEvent], state: TensorState | None = None) -> tuple[TensorState, list[Broken]]:
+def run(events: Iterable[Event], state: TensorState | None = None) -> tuple[TensorState, list[Broken]]:
     """The state after a sequence of events, and every rule that was broken on the way.
 
     >>> run([Alloc(64), Issue("mma"), Load(("r0",))])[1][0].rule.name

@@ -9,6 +9,7 @@ from descriptors.check.events import (
     BarrierWait,
     Dealloc,
     End,
+    Event,
     FenceAfter,
     Issue,
     Load,
@@ -16,7 +17,6 @@ from descriptors.check.events import (
     Relinquish,
     Store,
     TensorCommit,
-    TensorEvent,
     Touch,
     WaitLoad,
     WaitStore,
@@ -26,7 +26,7 @@ from descriptors.check.tcgen05 import SIZES, TensorState, meet, run
 MMA, LD, ST, USE = Issue("mma"), Load(("r0", "r1")), Store(("r2",)), Touch(("r0",))
 DONE = [TensorCommit("b"), BarrierWait("b"), FenceAfter()]
 
-CASES: dict[str, tuple[list[TensorEvent], list[str]]] = {
+CASES: dict[str, tuple[list[Event], list[str]]] = {
     "the order of a kernel": (
         [Alloc(64), Relinquish(), Issue("cp"), MMA, MMA, *DONE, LD, WaitLoad(), USE, Dealloc(64), End()],
         [],
