@@ -16,7 +16,6 @@ standard error.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import platform
@@ -26,6 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from bench_proofs import measure_proofs  # noqa: E402
 from bench_proofs import told as told_proofs  # noqa: E402
 from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
 from ended import end  # noqa: E402
+from turns import in_turns  # noqa: E402
 
 
 def installed(distribution: str) -> str:
@@ -70,29 +71,15 @@ Calls = tuple[Callable[..., Any], list[tuple[Any, ...]]]
 
 
 def time_calls(sides: list[Calls], repeats: int, least: float) -> list[float]:
-    """Seconds for one call of each side: the median over the repeats, each of whole rounds of the inputs.
-
-    The sides take turns, so that a machine that changes its pace changes it for all of them; a turn takes `least`
-    seconds. Seconds of the processor, not of the clock: what else runs on the machine then counts as little as it can.
-    """
-
-    def rounds(side: Calls, count: int) -> float:
-        function, arguments = side
-        started = time.process_time()
-        for _ in range(count):
-            for args in arguments:
-                function(*args)
-        return time.process_time() - started
-
-    counts = [max(1, int(least / max(rounds(side, 1), 1e-7))) for side in sides]
-    gc.collect()
-    gc.disable()
-    try:
-        samples = [[rounds(*pair) for pair in zip(sides, counts, strict=True)] for _ in range(repeats)]
-    finally:
-        gc.enable()
+    """Seconds for one call of each side: the median over the repeats, the sides in turns, each over all its inputs."""
+    samples = in_turns([partial(call_all, *side) for side in sides], repeats, least)
     medians = map(statistics.median, zip(*samples, strict=True))
-    return [total / (n * len(side[1])) for total, n, side in zip(medians, counts, sides, strict=True)]
+    return [total / len(side[1]) for total, side in zip(medians, sides, strict=True)]
+
+
+def call_all(function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> None:
+    for args in arguments:
+        function(*args)
 
 
 def dsl_worker(inputs: dict[str, list[Any]], repeats: int, least: float) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from ended import end  # noqa: E402
+from turns import in_turns  # noqa: E402
 
 import layoutalg as la  # noqa: E402
 from layoutalg import Layout  # noqa: E402
@@ -64,27 +64,6 @@ OPERATIONS: dict[str, Callable[[Layout], Any]] = {
     "evaluate": lambda a: a(la.size(a) - 1),
     "str": str,
 }
-
-
-def in_turns(calls: list[Callable[[], Any]], repeats: int, least: float) -> list[list[float]]:
-    """Seconds of processor of one call of each, repeat after repeat, all in turns: other work meets them alike."""
-    rounds = [_rounds(call, least) for call in calls]
-    return [[_spent(call, n) / n for call, n in zip(calls, rounds, strict=True)] for _ in range(repeats)]
-
-
-def _spent(call: Callable[[], Any], rounds: int) -> float:
-    begun = time.process_time()
-    for _ in range(rounds):
-        call()
-    return time.process_time() - begun
-
-
-def _rounds(call: Callable[[], Any], least: float) -> int:
-    """So many calls that they take so many seconds."""
-    rounds = 1
-    while _spent(call, rounds) < least:
-        rounds *= 2
-    return rounds
 
 
 def table(

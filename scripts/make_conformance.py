@@ -6,7 +6,7 @@ Usage: python scripts/make_conformance.py [--check]      --check only compares, 
 Inputs are random from a fixed seed. Each answer is what this package gives, and is kept only after a judge that shares
 no code with it (tests/judge/) has checked the post-condition by enumeration; each refusal is
 kept only after the judge has found that no right answer exists. A case on which the two disagree stops the script.
-docs/conformance.md says how to run the file.
+docs/sources.md says how to run the file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CHAINED = ("compact", "permuted", "gapped")
 HEADER: dict[str, Any] = {
     "name": "Conformance suite for CuTe layout algebra",
     "version": 1,
-    "documentation": "docs/conformance.md",
+    "documentation": "docs/sources.md",
     "format": {
         "case": "one object a line: operation, operands, and either answer, or refused (kind) and reason",
         "string": "a layout, swizzle or composed layout in CuTe notation, e.g. S<3,4,3> o 0 o (8,64):(64,1)",

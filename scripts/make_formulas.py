@@ -32,7 +32,7 @@ The leading byte offset (LBO), the stride byte offset (SBO) and the steps of the
 (`tile_to_shape`) and starts at an aligned address. Every formula comes out of the layout algebra with symbols in the
 extents. Each row is proved for all sizes of the tile and every aligned address at once (`descriptors formulas --prove`;
 the theorem stands in `descriptors/smem/proof/theorem.py`), and checked against derivations with numbers for many tiles
-(`tests/descriptors/sweeps/test_formulas.py`).
+(`tests/descriptors/sweep/test_formulas.py`).
 
 `descriptors formulas` prints this table, also as LaTeX and JSON.
 

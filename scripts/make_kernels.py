@@ -5,7 +5,7 @@ Usage: python scripts/make_kernels.py FOLDER      packs the .ptx files of a fold
 
 The files are made without a GPU: by `python scripts/lib/ptx_kernels/compile_triton.py FOLDER` (after `pip install
 triton`), by `compile_dsl.py` beside it, by `nvcc` from `cute_products.cu` beside it, as its head says, and by
-`nvcc -ptx` from the sources that `python -m probes.build` makes.
+`nvcc -ptx` from the sources that `python -m probes.build` makes (`tests/hardware` on the path).
 """
 
 from __future__ import annotations

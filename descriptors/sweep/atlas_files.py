@@ -10,10 +10,9 @@ Law: what was written is found again when the output is opened anew, in either f
 ...         with open_rows(f"{folder}/{output}") as rows:
 ...             assert rows.statuses() == {"tile=8x8": "refused", "tile=8x16": "refused"}, output
 
-Rows in a file of JSON Lines: looked at before it is touched, held by one run at a time, whole after every write.
-
-Law: what is no atlas is refused as it was found, and a run that is killed at any moment leaves every row that it has
-written; the last line may then be cut, and only such a line is ever taken away, when the next row is written.
+A file of JSON Lines is looked at before it is touched, held by one run at a time, whole after every write. Law: what
+is no atlas is refused as it was found, and a run that is killed at any moment leaves every row that it has written;
+the last line may then be cut, and only such a line is ever taken away, when the next row is written.
 
 >>> import tempfile, pathlib
 >>> folder = tempfile.TemporaryDirectory()
@@ -27,12 +26,10 @@ written; the last line may then be cut, and only such a line is ever taken away,
 {'tile=8x8': 'refused'}
 >>> folder.cleanup()
 
-Rows in a folder of Parquet files, which is a data set to every reader of Parquet.
-
-A part is there whole or not at all. Rows on their way to the next part stand in a journal of JSON Lines beside the
-parts (a hidden file, which readers of data sets pass over), so that a run that is killed at any moment loses none; who
-holds the journal holds the folder. Law: a row is in one part, or in the journal, and after a run that ended in good
-order every row is in a part.
+A folder of Parquet parts is a data set to every reader of Parquet. A part is there whole or not at all. Rows on their
+way to the next part stand in a journal of JSON Lines beside the parts (a hidden file, which readers of data sets pass
+over), so that a run that is killed at any moment loses none; who holds the journal holds the folder. Law: a row is in
+one part, or in the journal, and after a run that ended in good order every row is in a part.
 
 >>> import tempfile, pathlib
 >>> folder = tempfile.TemporaryDirectory()

@@ -12,9 +12,7 @@ True
 >>> [one.rank for one in found.findings] == sorted(one.rank for one in found.findings)
 True
 
-Who fills a tile with plain stores, and what shared memory takes for them.
-
-A producer is one of three names, or a layout:
+What shared memory takes for filling a tile depends on who fills it. A producer is one of three names, or a layout:
 
 - ``"tma"``      tensor copies. The stores measured are then those that would do its work: ``"rows"`` for a K-major
                  tile, ``"columns"`` for an MN-major one.

@@ -13,9 +13,8 @@ True
 >>> [hex(step.sfa) for step in made.steps]
 ['0x40', '0x80000040', '0x44', '0x80000044']
 
-What a block-scaled multiplication takes where nothing else is asked for: its kind, its scale factors, a swizzle.
-
-Law: what is taken is in the tables of instructions.
+Where nothing else is asked for, its kind, scale factors and swizzle follow from the types. Law: what is taken is in
+the tables of instructions.
 
 >>> from descriptors.smem.instructions.legality import check_scale
 >>> for kind in ("mxf8f6f4", "mxf4", "mxf4nvf4"):

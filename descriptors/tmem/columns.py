@@ -1,14 +1,13 @@
-"""The columns that one kind of instruction needs: accumulators, an A operand, scale factors, metadata.
+"""The columns of tensor memory that an instruction needs: for what, where each part goes, how many to allocate.
 
-Law: each part is as wide as what lies in it, copies to it included, and nothing that the instruction needs is missing.
+The parts are accumulators, an A operand, scale factors and metadata. Law: each part is as wide as what lies in it,
+copies to it included, and nothing that the instruction needs is missing.
 
 >>> made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
 >>> [(part.name, part.column, part.columns) for part in made.parts], made.allocate
 ([('D', 0, 8), ('SFA', 8, 4), ('SFB', 12, 4)], 32)
 >>> [part.name for part in tmem_plan(128, 64, 64, "bf16", a_source="tmem", sparse=True, accumulators=2).parts]
 ['D0', 'D1', 'A', 'E']
-
-Which columns of tensor memory what goes to, and how many a kernel must allocate.
 
 Parts follow one another in the order given, each at the next column that is a multiple of its alignment; an
 allocation is a power of two, 32 at least; an SM holds as many CTAs as have their columns free at once.

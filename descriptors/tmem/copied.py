@@ -13,11 +13,10 @@ Law: the tile of an A operand lands as ``operand_a`` says that the instruction r
 ...         read.cell(m, k, *([0] if pair == 2 else [])) for m in range(mn) for k in range(64)
 ...     ] and made.verify().ok
 
-The chain shared memory -> descriptor word -> ``tcgen05.cp`` -> tensor memory, proved bit by bit.
-
-On the side of the hardware the read model says where the bytes of a copy's source are, by its word alone, and the
-landing model which cells they are written to. On the side of the algebra one layout says where an element is stored in
-shared memory, another in which cells it shall lie. The two sides meet only here.
+The chain shared memory -> descriptor word -> ``tcgen05.cp`` -> tensor memory is proved bit by bit. On the side of the
+hardware the read model says where the bytes of a copy's source are, by its word alone, and the landing model which
+cells they are written to. On the side of the algebra one layout says where an element is stored in shared memory,
+another in which cells it shall lie. The two sides meet only here.
 
 Law: a chain is proved, and is so no longer when one of its words names another place.
 

@@ -2,8 +2,7 @@
 
 The source is K-major and read through a shared-memory descriptor like an operand's; the shape says how many rows and
 bits, the multicast how often they are written. With ``cta_group`` 2 each CTA copies from its own shared memory to its
-own tensor memory. Formats that are widened on the way (``.b8x16.b4x16_p64``, ``.b6x16_p32``) are another module's.
-Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.cp.
+own tensor memory. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.cp.
 
 Law: the layouts say what the landing model of the proof says in plain numbers.
 
@@ -15,13 +14,11 @@ Law: the layouts say what the landing model of the proof says in plain numbers.
 ...     for (row, bit), cells in modelled.items():
 ...         assert {made.cells.cell(row, bit, i)[:2] for i in range(made.copies)} == cells, name
 
-``tcgen05.cp`` with ``.b8x16.b4x16_p64`` or ``.b8x16.b6x16_p32``: narrow elements, packed, that become a byte each.
-
-Each 16 bytes of a row of the source hold 16 elements of 4 bits and 8 bytes of padding, or 16 of 6 bits and 4 bytes of
-padding; they become 16 bytes, one an element, which lie where the plain copy puts 16 bytes. Where in its byte an
-element's bits are is drawn in the PTX manual only, and not settled here: a layout of bytes is all there is. PTX asks
-for both qualifiers or neither.
-Source: PTX ISA 9.1, tcgen05.cp, optional decompression (text; ptxas takes the names).
+With ``.b8x16.b4x16_p64`` or ``.b8x16.b6x16_p32`` narrow elements, packed, become a byte each. Each 16 bytes of a row
+of the source hold 16 elements of 4 bits and 8 bytes of padding, or 16 of 6 bits and 4 bytes of padding; they become 16
+bytes, one an element, which lie where the plain copy puts 16 bytes. Where in its byte an element's bits are is drawn
+in the PTX manual only, and not settled here: a layout of bytes is all there is. PTX asks for both qualifiers or
+neither. Source: PTX ISA 9.1, tcgen05.cp, optional decompression (text; ptxas takes the names).
 
 Law: elements have bits of their own in the source, outside the padding, and bytes of their own in tensor memory.
 

@@ -13,9 +13,8 @@ True
 >>> len({address_of(*cell) for cell in cells}) == LANES * COLUMNS
 True
 
-How a fact on tensor memory is known: no Blackwell GPU was ever asked.
-
-Law: the weakest of several grades is that of what was put together from them.
+How a fact on tensor memory is known has a grade here too, as no Blackwell GPU was ever asked. Law: the weakest of
+several grades is that of what was put together from them.
 
 >>> weakest(NVIDIA, DOCUMENTED) == weakest(DOCUMENTED, NVIDIA) == DOCUMENTED
 True

@@ -1,4 +1,4 @@
-"""``tcgen05.ld`` and ``tcgen05.st``: which bit of which cell each register of each thread of a warp is loaded from.
+"""``tcgen05.ld``, ``tcgen05.st`` and ``tcgen05.ld.red``: which bits of which cell each register of each thread holds.
 
 Five shapes, each repeated ``num`` times along the columns. Register r of thread t is the cell, from the address on::
 
@@ -22,13 +22,12 @@ Law: a move reads as many bits as its registers hold, each once.
 ...         bits = [made.cells.cell(t, r, b) for t in range(32) for r in range(made.registers) for b in range(32)]
 ...         assert len(set(bits)) == len(bits) == size(made.cells.layout), shape
 
-``tcgen05.ld.red``: a load that also reduces what each thread loads to one value, in one register more.
-
-Two of the shapes have it, .32x32b and .16x32bx2, from two repetitions on, and 16-bit halves are not packed; the values
-are f32, u32 or s32, and ``.abs`` and ``.NaN`` go with f32 alone. The registers are those of the plain load. Not every
-target with tensor memory has it: sm_100a has not. With .32x32b a thread loads the columns of one lane, and those are
-reduced; with .16x32bx2 two threads share a lane, and that each reduces its own half is believed.
-Source: PTX ISA 9.1, tcgen05.ld, ``.red``; CUTLASS ``SM100_TMEM_LOAD_STAT`` for the registers of .32x32b.
+``tcgen05.ld.red`` also reduces what each thread loads to one value, in one register more. Two of the shapes have it,
+.32x32b and .16x32bx2, from two repetitions on, and 16-bit halves are not packed; the values are f32, u32 or s32, and
+``.abs`` and ``.NaN`` go with f32 alone. The registers are those of the plain load. Not every target with tensor memory
+has it: sm_100a has not. With .32x32b a thread loads the columns of one lane, and those are reduced; with .16x32bx2 two
+threads share a lane, and that each reduces its own half is believed. Source: PTX ISA 9.1, tcgen05.ld, ``.red``;
+CUTLASS ``SM100_TMEM_LOAD_STAT`` for the registers of .32x32b.
 
 Law: what a thread's result is reduced over is what its registers hold, of one lane; all threads take each cell once.
 

@@ -1,6 +1,21 @@
-"""Where the metadata of a sparse A lie in tensor memory: which bits belong to logical element (m, k), k counting zeros.
+"""Where an A operand lies in tensor memory, and the metadata of a sparse one.
 
-Two arrangements, by the size of A's elements::
+The operand is K-major, packed, element (m, k) of b bits at column ``k b / 32``.
+
+One instruction reads 256 bits of each row, 8 columns; the next K step is the address plus 8. With ``cta_group`` 2 and
+M 128 the rows are there twice: lanes 64 to 127 repeat rows 0 to 63. B never lies in tensor memory.
+Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element as its own store (NVIDIA's code); PTX ISA 9.1
+for elements of 4 and 6 bits of the f8f6f4 kinds, which take a byte each. Where in that byte their bits are is not
+settled, nor is how the rows of A lie for the ``.ws`` form: CUTLASS has no such instruction, and its fragment of that
+form is the accumulator's.
+
+Law: a row is as dense as its elements, so that a K step of an instruction is 8 columns whatever the type.
+
+>>> for dtype, k in (("tf32", 8), ("bf16", 16), ("e4m3", 32), ("s8", 32)):
+...     a = operand_a(128, 2 * k, dtype)
+...     assert a.columns == 16 and a.cell(5, k) == (5, 8, 0), dtype
+
+The metadata have bits for logical element (m, k), k counting zeros, in two arrangements, by the size of A's elements::
 
     16 and 32 bits   lane m%8 + 8 (k / (K/2)) + 16 (m/16)    bit 16 ((m/8)%2) + b (k % (K/2)), b = 1 or 2 bits
     4 and 8 bits     lane m                                  bit k (of 4 bits: k/2), 32 a column
@@ -17,21 +32,6 @@ Law: an instruction's metadata are dense: each bit of its columns belongs to one
 ...     e = sparse_metadata(128, k, dtype)
 ...     bits = {(place.lane, place.column, place.bit) for m in range(128) for j in range(k) for place in [e.cell(m, j)]}
 ...     assert len(bits) * units == 128 * 32 * e.columns, dtype
-
-Where an A operand lies in tensor memory: K-major, packed, element (m, k) of b bits at column ``k b / 32``.
-
-One instruction reads 256 bits of each row, 8 columns; the next K step is the address plus 8. With ``cta_group`` 2 and
-M 128 the rows are there twice: lanes 64 to 127 repeat rows 0 to 63. B never lies in tensor memory.
-Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element as its own store (NVIDIA's code); PTX ISA 9.1
-for elements of 4 and 6 bits of the f8f6f4 kinds, which take a byte each. Where in that byte their bits are is not
-settled, nor is how the rows of A lie for the ``.ws`` form: CUTLASS has no such instruction, and its fragment of that
-form is the accumulator's.
-
-Law: a row is as dense as its elements, so that a K step of an instruction is 8 columns whatever the type.
-
->>> for dtype, k in (("tf32", 8), ("bf16", 16), ("e4m3", 32), ("s8", 32)):
-...     a = operand_a(128, 2 * k, dtype)
-...     assert a.columns == 16 and a.cell(5, k) == (5, 8, 0), dtype
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ Law: the outputs are those of the definition, whatever one shift moves and whate
 ...         made = shift_convolution(5, 3, 30, 16, 16, (2, 5), (1, 2), quarters=quarters, start=start)
 ...         assert made.verify().ok and made.verify().otherwise.wrong
 
-Steps run on the model of tensor memory, and their outputs beside those of the definition.
-
-Law: what is compared can differ: a filter that is another one is found.
+The steps run on the model of tensor memory, and their outputs stand beside those of the definition. Law: what is
+compared can differ: a filter that is another one is found.
 
 >>> from descriptors.tmem.shift_steps import shift_problem
 >>> from descriptors.tmem.shift_steps import tile_steps

@@ -1,4 +1,4 @@
-"""The convolution itself: its extents, which output stands in which lane, and what each tap of it reads.
+"""A convolution by shifts: which output stands in which lane, what each tap reads, the steps of a tile of outputs.
 
 One input row of every image, the images one behind the other without padding, is the *flat row*: activation w of image
 n has place ``n W + w``. Output q of image n has the same kind of place, ``n W + q``, and with a stride of 1 along W its
@@ -17,21 +17,18 @@ Law: where an output is not masked, its tap reads the activation that the defini
 ...         assert one.masked(place, s) == (not 0 <= w < 9)
 ...         assert one.masked(place, s) or divmod(read, 9) == (n, w)
 
-What an instruction stream does for one tile of outputs, a step a value: clear, load, shift, refresh, multiply.
+An instruction stream clears, loads, shifts, refreshes and multiplies, a step a value. Law: every tap of every filter
+row inside the image is multiplied once for each K step, whatever the tile begins with.
 
-Law: every tap of every filter row inside the image is multiplied once for each K step, whatever the tile begins with.
-
->>>
 >>> one = shift_problem(2, 9, 9, 32, 16, (3, 3), (1, 1))
 >>> for start in STARTS:
 ...     steps = tile_steps(one, 0, 0, step_channels=16, start=start)
 ...     done = [(step.tap.r, step.tap.s, step.tap.k) for step in steps if step.kind == "multiply"]
 ...     assert sorted(done) == [(r, s, k) for r in (1, 2) for s in range(3) for k in range(2)]
 
-What shifting saves: rows of activations copied from shared to tensor memory, with it and without.
-
-A tile of 128 lanes takes 128 rows for the first tap of a filter row and 4 for each tap after it, one a quarter, instead
-of 128 for each; a row is 32 bytes, one K step.
+What shifting saves is rows of activations copied from shared to tensor memory: a tile of 128 lanes takes 128 rows for
+the first tap of a filter row and 4 for each tap after it, one a quarter, instead of 128 for each; a row is 32 bytes,
+one K step.
 
 Law: a filter of one tap saves nothing, one of many 31 parts of 32.
 

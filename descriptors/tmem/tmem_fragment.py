@@ -11,9 +11,8 @@ Law: every element has bits of its own, and the columns that are counted hold al
 >>> len(set(places)), {place.column for place in places} == set(range(found.columns))
 (2048, True)
 
-The arrangements of rows over lanes: one rule with four sets of parameters, for all that lies in tensor memory.
-
-PTX draws them as layouts A to G. In each, row m of a CTA lies in the lane of a layout of the rows, and N is cut into
+Rows are arranged over lanes by one rule with four sets of parameters, for all that lies in tensor memory. PTX draws
+them as layouts A to G. In each, row m of a CTA lies in the lane of a layout of the rows, and N is cut into
 ``parts`` that lie side by side in lanes: element (m, n) of N columns is in
 
     lane = rows(m) + (n / (N/parts)) * part_lanes        column = n % (N/parts)

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from turns import Call, in_turns, seconds
+
 #: Tiles that are proved both ways.
 TILES = ((64, 64), (128, 128), (256, 256))
-
-
-def seconds(function: Callable[[], Any], rounds: int) -> float:
-    """Seconds of processor for one call: the mean of some rounds."""
-    begun = time.process_time()
-    for _ in range(rounds):
-        function()
-    return (time.process_time() - begun) / rounds
-
-
-def in_turns(functions: dict[str, tuple[Callable[[], Any], int]], repeats: int) -> list[dict[str, float]]:
-    """Seconds of a call of each function, all of them in turns: other work on the machine meets them alike."""
-    for function, _ in functions.values():
-        function()
-    gc.collect()
-    return [{name: seconds(*call) for name, call in functions.items()} for _ in range(repeats)]
 
 
 @contextmanager
@@ -63,15 +48,13 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     for tile in TILES:
         d = derive(tile, "bf16", "K", "128B", (64, 16), verify=False)
         bases = tuple(range(0, WINDOW_BYTES - 2 * tile[0] * tile[1] + 1, d.swizzle.alignment_bytes))
-        samples = in_turns(
-            {
-                "words": (d.words, 1000),
-                "theorem": (partial(verdict, d), 1000),
-                "with its claim": (partial(proved, d), 500),
-                "comparison": (partial(verify, d), 50),
-            },
-            repeats,
-        )
+        calls: dict[str, Call] = {
+            "words": d.words,
+            "theorem": partial(verdict, d),
+            "with its claim": partial(proved, d),
+            "comparison": partial(verify, d),
+        }
+        samples = [dict(zip(calls, row, strict=True)) for row in in_turns(list(calls.values()), repeats, 0.01)]
         row: dict[str, Any] = {name: statistics.median(one[name] for one in samples) for name in samples[0]}
         row["ratio"] = statistics.median(one["comparison"] / one["theorem"] for one in samples)
         beyond = [(one["comparison"] - one["words"]) / (one["theorem"] - one["words"]) for one in samples]

@@ -1,6 +1,6 @@
 """The figures of descriptors: those of two published articles, drawn again from the engine, and the project's own.
 
-Each is named by what it shows; docs/gallery.md lists the articles' figures beside their sections.
+Each is named by what it shows; docs/pictures.md lists the articles' figures beside their sections.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LINES = [
     ["bench.py", "--help"],
     ["bench_atlas.py", "--engine", "inline", "--every", "5000"],
     ["attack.py", "api", "--cases", "2", "--json"],
-    ["make_map.py", "--check"],
+    ["make_commands.py", "--check"],
     ["mutants.py", "--help"],
     ["build_course", "--help"],
     ["sw128_kmajor.py"],
@@ -43,7 +43,7 @@ def test_a_reader_that_is_gone_is_no_error_of_a_script(line: list[str]) -> None:
 
 
 def test_every_script_ends_in_one_of_the_two_ways() -> None:
-    assert len(programs()) > 30
+    assert len(programs()) >= 30
     for path in programs():
         text = path.read_text(encoding="utf-8")
         in_console = "from descriptors.article.script import main" in text

@@ -23,7 +23,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def configured(folder: Path) -> Path:
-    shutil.copytree(ROOT / "examples" / "cmake", folder / "source")
+    shutil.copytree(ROOT / "docs" / "examples" / "cmake", folder / "source")
     done = run(folder, "cmake", "-S", "source", "-B", "build", f"-DDESCRIPTORS={COMMAND}")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder

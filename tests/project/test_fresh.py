@@ -92,7 +92,7 @@ def test_the_files_that_draw_are_those_with_hypothesis_or_a_seed():
     assert {
         "tests/layoutalg/oracle/test_algebra.py",
         "tests/layoutalg/algebra/test_composition.py",
-        "tests/descriptors/tma/test_planner.py",
+        "tests/descriptors/smem/tma/test_planner.py",
     } <= set(files)
     assert "tests/project/test_divergences.py" not in files
 

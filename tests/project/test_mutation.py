@@ -180,7 +180,7 @@ def test_a_line_that_runs_at_import_meets_the_tests_of_its_room_and_of_its_packa
 
 def test_who_imports_a_module_is_read_from_the_tests() -> None:
     found = importers(listed())
-    assert "tests/descriptors/instructions/test_tables.py" in found["descriptors/smem/instructions/tables.py"]
+    assert "tests/descriptors/smem/instructions/test_tables.py" in found["descriptors/smem/instructions/tables.py"]
     assert "tests/project/test_layering.py" not in found["descriptors/smem/instructions/tables.py"]
 
 

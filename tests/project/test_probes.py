@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 import os
 import subprocess
@@ -225,11 +223,6 @@ def test_evidence_is_written_a_row_a_line(tmp_path: Path) -> None:
     text = (tmp_path / "x.json").read_text()
     assert json.loads(text) == content
     assert len(text.splitlines()) == 8
-
-
-@pytest.mark.parametrize("name", ["instructions", "words", "banks", "boxes", "cuda", "documented"])
-def test_the_examples_in_the_probes_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"probes.{name}")).failed == 0
 
 
 def test_a_matrix_is_handed_to_the_driver_fastest_dimension_first() -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from places import ROOT
-from rooms import is_folder, modules
+from rooms import ROOMS, is_folder, modules
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-SOURCES = {**modules()} | {
-    f"probes.{path.stem}": path.read_text(encoding="utf-8") for path in sorted((ROOT / "probes").glob("*.py"))
-}
+PROBES = sorted((ROOT / "tests" / "hardware" / "probes").glob("*.py"))
+SOURCES = {**modules()} | {f"probes.{path.stem}": path.read_text(encoding="utf-8") for path in PROBES}
 
 
 def resolves(name: str) -> bool:
@@ -59,13 +58,26 @@ def test_every_path_and_name_in_a_page_is_there() -> None:
 def missing_in(page: Path) -> list[str]:
     """What a page refers to that is not there."""
     text = page.read_text(encoding="utf-8")
-    paths = re.findall(r"(?<![\w/.-])((?:layoutalg|descriptors|tests|scripts|docs|probes)/[\w/.-]*\w)", text)
+    paths = re.findall(r"(?<![\w/.-])((?:layoutalg|descriptors|tests|scripts|docs)/[\w/.-]*\w)", text)
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)  # a tensor in code looks like a link
     links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose)
     missing = [path for path in paths if not (ROOT / path).exists() and not list(ROOT.glob(f"{path}*"))]
     missing += [link for link in links if not (page.parent / link).exists()]
     missing += [name for name in re.findall(r"`((?:layoutalg|descriptors)(?:\.\w+)+)`", text) if not resolves(name)]
     return [f"{page.name}: {one}" for one in missing]
+
+
+def test_the_map_names_every_room_and_nothing_else() -> None:
+    page = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
+    assert re.findall(r"^((?:layoutalg|descriptors)/\S*)", page, re.MULTILINE) == [place(room) for room in ROOMS]
+
+
+def place(room: str) -> str:
+    """Where a room of the table is: a module, the face of a package, or a folder."""
+    path = room.replace(".", "/")
+    if room in ("layoutalg", "descriptors"):
+        return f"{path}/__init__.py"
+    return f"{path}/" if is_folder(room) else f"{path}.py"
 
 
 def test_every_reference_was_looked_at() -> None:

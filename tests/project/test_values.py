@@ -94,7 +94,7 @@ EXAMPLES: dict[str, list[Any]] = {
     ],
     "analysis.banks.Access": [access([8 * lane for lane in range(32)], 8), access([None, 0], 4), access([], 4)],
     "fragments.fragment.Fragment": [fragment("mma.m16n8k16.C"), fragment("ldmatrix.x4.trans")],
-    "fragments.mma_atoms.MmaAtom": [mma_atom("wgmma.m64n8k16")],
+    "fragments.tiled_mma.MmaAtom": [mma_atom("wgmma.m64n8k16")],
     "fragments.tiled_mma.TiledMma": [make_tiled_mma("mma.m16n8k8.tf32", (2, 1, 1), (None, Layout((8, 2)), 8))],
     "fragments.tiled_copy.CopyAtom": [copy_atom(4), copy_atom("ldmatrix.x2")],
     "fragments.tiled_copy.TiledCopy": [make_tiled_copy(4, Layout((32, 4)), (8, 16))],
@@ -103,8 +103,8 @@ EXAMPLES: dict[str, list[Any]] = {
 #: Values that no public function gives: the names of their own module make them again.
 INNER: dict[str, list[Any]] = {
     "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
-    "notation.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
-    "fragments.catalogue.Family": [family_of("mma.m16n8k16.C")],
+    "notation.printed.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "fragments.families.Family": [family_of("mma.m16n8k16.C")],
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
@@ -116,22 +116,22 @@ INNER: dict[str, list[Any]] = {
     "pictures.tables.Limits": [Limits(), Limits(1, 2, 3)],
     "pictures.tables.Subject": [Subject(), Subject(2, (((0, 1),), ()))],
     "pictures.plates.Question": [Question(Layout((2, 3)), "offset", "index")],
-    "strokes.theme.Ink": [Ink("#ffffff", "#000000"), Ink("#ffffff", "#000000", 0.5, 231)],
-    "strokes.scene.Scene": [Scene("A", "b.", 10, 20.5, ())],
-    "strokes.shapes.Cells": [Cells("c0", ((0, 0, 1, 2.5),)), Cells("c0", ((0, 0, 1, 2.5),), 0.5)],
-    "strokes.shapes.Lines": [Lines("ink", 1, ((0, 0, 1, 1),), (4, 4))],
-    "strokes.shapes.Box": [Box(0, 0, 1, 2), Box(0, 0, 1, 2, "c0", "ink", 2, 3, 0.5)],
-    "strokes.shapes.Area": [Area("beam", ((0, 0), (1, 0), (0, 1)))],
-    "strokes.shapes.Arrow": [Arrow("accent", ((0, 0), (1, 0)))],
-    "strokes.shapes.Text": [Text("ink", 10, ((0, 0, "a"),), "end", True, True, 90)],
-    "oracle.reader.Affine": [reader.read("(8,(4,2)):(1,(8,0))")],
-    "oracle.reader.Basis": [reader.Basis(1, (1, 0))],
-    "oracle.reader.Swizzling": [reader.read("S<3,4,3>")],
-    "oracle.reader.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
+    "drawing.theme.Ink": [Ink("#ffffff", "#000000"), Ink("#ffffff", "#000000", 0.5, 231)],
+    "drawing.shapes.Scene": [Scene("A", "b.", 10, 20.5, ())],
+    "drawing.shapes.Cells": [Cells("c0", ((0, 0, 1, 2.5),)), Cells("c0", ((0, 0, 1, 2.5),), 0.5)],
+    "drawing.shapes.Lines": [Lines("ink", 1, ((0, 0, 1, 1),), (4, 4))],
+    "drawing.shapes.Box": [Box(0, 0, 1, 2), Box(0, 0, 1, 2, "c0", "ink", 2, 3, 0.5)],
+    "drawing.shapes.Area": [Area("beam", ((0, 0), (1, 0), (0, 1)))],
+    "drawing.shapes.Arrow": [Arrow("accent", ((0, 0), (1, 0)))],
+    "drawing.shapes.Text": [Text("ink", 10, ((0, 0, "a"),), "end", True, True, 90)],
+    "oracle.service.Affine": [reader.read("(8,(4,2)):(1,(8,0))")],
+    "oracle.service.Basis": [reader.Basis(1, (1, 0))],
+    "oracle.service.Swizzling": [reader.read("S<3,4,3>")],
+    "oracle.service.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
     "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
-    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
-    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
-    "oracle.tree._Node": [tree._Node(":", (4, 1))],
+    "oracle.expressions.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.expressions.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.expressions._Node": [tree._Node(":", (4, 1))],
     "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
     "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
     "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
@@ -163,7 +163,7 @@ def _written(key: str, value: Any) -> Any:
 
 
 #: What a law notes while it enumerates: compared with nothing, and handed to nobody.
-NOTES = {"laws.fit.Plan", "laws.fit.Part", "laws.fit.Merged"}
+NOTES = {"laws.points.Plan", "laws.points.Part", "laws.points.Merged"}
 
 
 def test_every_class_of_values_has_examples() -> None:

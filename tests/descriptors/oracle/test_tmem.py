@@ -14,7 +14,7 @@ from descriptors.oracle.tmem import accumulators, moves, scale_layouts
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.moves import MOST, tmem_move
 from descriptors.tmem.scale_cells import scale_cells
-from descriptors.tmem.scale_product import scale_memory
+from descriptors.tmem.scale_factors import scale_memory
 from layoutalg import cosize, offsets, parse_layout
 
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")

@@ -12,8 +12,7 @@ from descriptors import DescriptorError
 from descriptors.smem.instructions.tables import SCALES
 from descriptors.tmem.landing_model import SHAPES, landing
 from descriptors.tmem.scale_cells import scale_cells
-from descriptors.tmem.scale_factors import Place, scale_factors
-from descriptors.tmem.scale_product import scale_memory
+from descriptors.tmem.scale_factors import Place, scale_factors, scale_memory
 
 CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))
 

@@ -11,7 +11,7 @@ from places import VECTORS
 from tmem_maps import digest, rows
 
 from descriptors import DescriptorError
-from descriptors.tmem.scale_product import copy_steps, memory_bytes, scale_memory
+from descriptors.tmem.scale_factors import copy_steps, memory_bytes, scale_memory
 from layoutalg import offsets, size
 
 CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))

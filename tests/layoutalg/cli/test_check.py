@@ -90,12 +90,12 @@ def test_a_value_that_the_dsl_alone_has_is_in_the_json_beside_the_refusal(
 
 
 @needs_oracle
-@pytest.mark.parametrize("page", ["algebra", "cookbook"])
+@pytest.mark.parametrize("page", ["learn", "cookbook"])
 def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Apart from the other outputs of the pages, for those are there without the DSL."""
     shown = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     lines = re.findall(r'^\$ layoutalg eval "([^"]*)" --check\n((?:(?!\$ |```).*\n)*)', shown, re.MULTILINE)
-    assert len(lines) == {"algebra": 3, "cookbook": 1}[page]
+    assert len(lines) == {"learn": 3, "cookbook": 1}[page]
     for expression, output in lines:
         assert told(capsys, expression)[1] == output.replace("4.8.1", str(oracle.version()))
 

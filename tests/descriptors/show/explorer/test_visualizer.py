@@ -1,4 +1,4 @@
-"""The ten things that a swizzle visualizer shows, each in the page as a person sees it; docs/explorer.md names them."""
+"""The ten things that a swizzle visualizer shows, each in the page as a person sees it; docs/pictures.md names them."""
 
 from __future__ import annotations
 
@@ -127,6 +127,6 @@ def test_10_other_numbers_of_banks_in_a_row(home: Any) -> None:
 
 
 def test_the_table_of_the_documentation_names_these_tests() -> None:
-    document = (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
+    document = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
     named = re.findall(r"`(test_\d+_\w+)`", document)
     assert named == [name for name in globals() if re.match(r"test_\d+_", name)]

@@ -24,8 +24,8 @@ GEMM_N = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
 def out_folder() -> Path:
-    """Where cubins are kept: ``PROBES_BUILD``, or ``build/probes`` beside the package."""
-    return Path(os.environ.get("PROBES_BUILD", Path(__file__).parent.parent / "build" / "probes"))
+    """Where cubins are kept: ``PROBES_BUILD``, or ``build/probes`` of the checkout."""
+    return Path(os.environ.get("PROBES_BUILD", Path(__file__).parents[3] / "build" / "probes"))
 
 
 def probed_instructions(dtype: str) -> list[tuple[str, Instruction]]:
