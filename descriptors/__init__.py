@@ -18,7 +18,8 @@ The other names are the parts: operands, atoms, canonical forms, the words of sm
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
-    from descriptors.check.inspect import check_ptx
+    from descriptors.check.event_report import EventReport, check_events
+    from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
     from descriptors.gemm.plan import Plan
@@ -82,8 +83,6 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.columns import ColumnPlan, tmem_plan
     from descriptors.tmem.copied import Copied, Landing, tmem_copied
     from descriptors.tmem.copies import TmemCopy, WidenedCopy, tmem_copies, tmem_copy, widened_copy
-    from descriptors.tmem.findings import EventReport
-    from descriptors.tmem.guardrails import check_events
     from descriptors.tmem.moves import TmemMove, TmemReduction, tmem_move, tmem_reduction
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
     from descriptors.tmem.readout import Readout, readout, readouts
@@ -101,7 +100,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
 
 #: The public names by the module they live in, which is imported when one of them is asked for.
 _NAMES = {
-    "check.inspect": "check_ptx",
+    "check.event_report": "check_events EventReport",
+    "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
     "gemm.plan": "Plan",
@@ -151,8 +151,6 @@ _NAMES = {
     "tmem.columns": "ColumnPlan tmem_plan",
     "tmem.copied": "Copied Landing tmem_copied",
     "tmem.copies": "tmem_copies tmem_copy TmemCopy widened_copy WidenedCopy",
-    "tmem.findings": "EventReport",
-    "tmem.guardrails": "check_events",
     "tmem.moves": "tmem_move tmem_reduction TmemMove TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",
     "tmem.readout": "Readout readout readouts",
@@ -167,7 +165,6 @@ _NAMES = {
 _WRITERS = {
     "accumulator": "output.tmem.fragment",
     "block_scaled": "output.chains.block_scaled",
-    "check_events": "output.tmem.events",
     "check_ptx": "output.report",
     "decode": "output.words.decoded show.pictures.word_picture",
     "derive": "output.tiles.derivation show.pictures.level_picture",

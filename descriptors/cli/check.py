@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
-from descriptors.check.inspect import check_ptx, chosen, rule_names
-from descriptors.check.protocol_rules import Level
+from descriptors.check.inspection import check_ptx
+from descriptors.check.kernel_report import chosen, rule_names
 from descriptors.check.ptx_module import LIMIT
+from descriptors.check.rules import Level
 from descriptors.check.story import explain_ptx
 from descriptors.cli.options import json_option
 from descriptors.cli.values import complete

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from descriptors.check import event_report
 from descriptors.cli.options import Option, json_option, legality_option, together
 from descriptors.cli.values import address, complete, note, noted, numbers
 from descriptors.errors import DescriptorError
@@ -14,7 +15,7 @@ from descriptors.output.chains import block_scaled as told_block_scaled
 from descriptors.output.chains import copied as told_copied
 from descriptors.output.chains import factors as told_factors
 from descriptors.output.chains import shifted
-from descriptors.output.tmem import columns, events, fragment, moves, readout, readouts, reductions, widened
+from descriptors.output.tmem import columns, fragment, moves, readout, readouts, reductions, widened
 from descriptors.output.tmem import copies as told_copies
 from descriptors.output.tmem import fragment as written
 from descriptors.tmem.accumulator import accumulator as accumulator_of
@@ -22,7 +23,6 @@ from descriptors.tmem.block_scaled import block_scaled as block_scaled_of
 from descriptors.tmem.columns import tmem_plan
 from descriptors.tmem.copied import tmem_copied
 from descriptors.tmem.copies import tmem_copies, tmem_copy, widened_copy
-from descriptors.tmem.guardrails import check_events
 from descriptors.tmem.moves import tmem_move, tmem_reduction
 from descriptors.tmem.operand_cells import operand_a, sparse_metadata
 from descriptors.tmem.readout import readout as readout_of
@@ -157,8 +157,8 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
     Events: alloc NAME COLUMNS; relinquish; dealloc NAME [COLUMNS]; ld or st PLACE SHAPE.xN [warp W]; cp PLACE SHAPE;
     mma PLACE COLUMNS [sparse] [idesc WORD]; shift PLACE. A PLACE is NAME, NAME+COLUMN, with @LANE behind it.
     """
-    report = check_events(events_)
-    say(json_text(events.record(report)) if as_json else events.tell(report))
+    report = event_report.check_events(events_)
+    say(json_text(event_report.record(report)) if as_json else event_report.tell(report))
     return Status.ANSWER if report.ok else Status.DIFFERENCE
 
 

@@ -213,7 +213,7 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
 
 def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what is looked at, and of what is written of it."""
-    from descriptors.check.finding import ALL_RULES
+    from descriptors.check.rules import ALL_RULES
     from descriptors.gemm.plan_request import SOURCES
     from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
     from descriptors.output.tiles.closed_forms import WRITERS

@@ -5,11 +5,11 @@ read, their wavefronts, and operations for a byte. An instruction reads its oper
 of 16 bytes. How many wavefronts each takes is said by the bank model of ordinary accesses; for the reads of tensor
 cores nobody has measured it.
 
-Laws: what the plan does with tensor memory is what the guardrails find nothing wrong with; every canonical layout has
-the 8 rows of a core matrix in different banks, one wavefront each.
+Laws: what the plan does with tensor memory is what ``check_events`` finds nothing wrong with; every canonical layout
+has the 8 rows of a core matrix in different banks, one wavefront each.
 
 >>> from descriptors.gemm.planner import plan
->>> from descriptors.tmem.guardrails import check_events
+>>> from descriptors.check.event_report import check_events
 >>> for made in (plan("m64n128k16", "bf16", tile=(128, 256, 64), arch="sm100", verify=False),
 ...              plan("m128n64k64", "e2m1", tile=(128, 64, 256), kind="mxf4", verify=False)):
 ...     assert check_events(events(made)).ok

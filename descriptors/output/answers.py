@@ -17,7 +17,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from descriptors.check.finding import Report as Checked
+from descriptors.check import event_report
+from descriptors.check.event_report import EventReport
+from descriptors.check.kernel_report import Report as Checked
 from descriptors.check.story import Story
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan import Plan
@@ -25,7 +27,7 @@ from descriptors.gemm.planner import Proposals
 from descriptors.output import main_loop, plan, proposals, report, search, story, summary
 from descriptors.output.chains import block_scaled, copied, factors, landing, shift_proof, shifted
 from descriptors.output.tiles import advance, closed_forms, derivation, formulas, match, proof
-from descriptors.output.tmem import columns, copies, events, fragment, moves, readout, readouts, reductions, widened
+from descriptors.output.tmem import columns, copies, fragment, moves, readout, readouts, reductions, widened
 from descriptors.output.words import candidates, decoded, diff, fetched, idesc, instructions
 from descriptors.smem.debug.candidates import Candidate
 from descriptors.smem.debug.decode import Decoded
@@ -47,7 +49,6 @@ from descriptors.tmem.block_scaled import BlockScaled
 from descriptors.tmem.columns import ColumnPlan
 from descriptors.tmem.copied import Copied, Landing
 from descriptors.tmem.copies import TmemCopy, WidenedCopy
-from descriptors.tmem.findings import EventReport
 from descriptors.tmem.moves import TmemMove, TmemReduction
 from descriptors.tmem.readout import Readout
 from descriptors.tmem.scale_factors import ScaleFactors
@@ -64,7 +65,7 @@ ANSWERS: Mapping[type, ModuleType] = {
     Decoded: decoded,
     Derivation: derivation,
     Diff: diff,
-    EventReport: events,
+    EventReport: event_report,
     Fetched: fetched,
     TmemFragment: fragment,
     Landing: landing,

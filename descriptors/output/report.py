@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.check.finding import ALL_RULES, Finding, Report
-from descriptors.check.protocol_rules import Level
+from descriptors.check.kernel_report import Finding, Report
+from descriptors.check.rules import ALL_RULES, Level
 from descriptors.text import counted
 from descriptors.text import tell as printed
 

@@ -41,7 +41,7 @@ from descriptors import (
     verify,
     widened_copy,
 )
-from descriptors.check.inspect import check_ptx
+from descriptors.check.inspection import check_ptx
 from descriptors.check.story import explain_ptx
 from descriptors.cli.command import main
 from descriptors.output.answers import ANSWERS, SEQUENCES

@@ -1,42 +1,24 @@
 """What makes an assembler serialize the multiplications of ``wgmma``: they are right, and wait for one another.
 
 Calls that stay calls, multiplications outside of a kernel, and stages that threads may take different ways through.
-What is in flight over a loop or fills the registers is told by the states of ``order``.
+What is in flight over a loop or fills the registers is told by the states of ``paths``. A register is *varying* that
+may differ between the threads of a warp: what is computed from a thread's number, or elected. What is loaded from one
+address, or exchanged by a ``shfl.sync.idx`` from one lane or by a vote, is one for all: so does the assembler have it.
+A register that only the way taken makes differ counts as one for all.
 Source: the messages C7509, C7510, C7518 and C7520 of ptxas 12.9, 13.0 and 13.5 (C7519 is 13.5's for C7520), tried on
-kernels with one thing changed.
+kernels with one thing changed; PTX ISA 9.1, Special Registers; elect.sync, shfl.sync.
 
 Law: a multiplication that no thread's number decides about is not told.
 
 >>> from descriptors.check.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> text = ".version 8.8\\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
->>> def told(*parts): return [one.rule.name for _, one in serialized(parse(text.format(*parts)), 0)]
+>>> def told(*parts): return [one.rule.name for _, one in serializations(parse(text.format(*parts)), 0)]
 >>> told("%tid.x", mma), told("%ctaid.x", mma)
 (['wgmma-divergent'], [])
 
-Blocks that stand under a branch: those that run or not as it goes, found by post-dominators.
-
-A block stands under a branch if one way out of the branch always comes to it and another may not, or if it stands under
-a branch of such a block.
-Source: control dependence, as compilers have it (Ferrante, Ottenstein, Warren 1987; post-dominators as Cooper, Harvey
-and Kennedy 2001 compute dominators); its judge is enumeration of paths.
-
-Law: where two ways out of a branch meet again, nothing stands under it any more.
-
->>> graph = [Block(0, 1, (1, 2)), Block(1, 2, (2,)), Block(2, 3, ())]
->>> postdominators(graph), under(graph, {0})
-([2, 2, 3], {1})
-
-Registers that may differ between the threads of a warp: what is computed from a thread's number, or elected.
-
-What is loaded from one address, or exchanged by a ``shfl.sync.idx`` from one lane or by a vote, is one for all: so does
-the assembler have it. Control flow is not followed: a register that only the way taken makes differ counts as one for
-all. Source: PTX ISA 9.1, Special Registers; elect.sync, shfl.sync; ptxas 12.9, 13.0, 13.5 (which branches it calls
-divergent).
-
 Law: a register is varying where something that it is computed from is.
 
->>> from descriptors.check.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; shr.u32 b, a, 7; shfl.sync.idx.b32 c, b, 0, 31, -1; ld.global.u32 d, [e+4]; ret;"
 >>> sorted(varying(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]))
 ['a', 'b']
@@ -44,96 +26,13 @@ Law: a register is varying where something that it is computed from is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from descriptors.check.flow import Block, blocks
-from descriptors.check.fold import targets
-from descriptors.check.protocol_rules import Broken, broken
+from descriptors.check.constant_folding import targets
+from descriptors.check.control_flow import Block, blocks, under
 from descriptors.check.ptx_module import Function, Instruction, Module
 from descriptors.check.ptx_operands import names
-
-#: Steps after which blocks under branches are no longer looked for: far more than any kernel needs.
-STEPS = 2_000_000
-
-
-def postdominators(graph: list[Block]) -> list[int]:
-    """For each block the nearest block that every way from it to the end comes to; ``len(graph)`` is the end itself.
-
-    A block from which no way leads to the end has the end.
-
-    >>> postdominators([Block(0, 1, (0,))])
-    [1]
-    """
-    end = len(graph)
-    before: list[list[int]] = [[] for _ in range(end + 1)]
-    for number, one in enumerate(graph):
-        for follower in one.next or (end,):
-            before[follower].append(number)
-    order = _from_the_end(before, end)
-    place = {number: index for index, number in enumerate(order)}
-    nearest: list[int | None] = [None] * (end + 1)
-    nearest[end] = end
-    changed = True
-    while changed:
-        changed = False
-        for number in order[1:]:
-            known = [n for n in graph[number].next or (end,) if nearest[n] is not None]
-            found = known[0]
-            for other in known[1:]:
-                found = _common(found, other, nearest, place)
-            if nearest[number] != found:
-                nearest[number], changed = found, True
-    return [end if one is None else one for one in nearest[:end]]
-
-
-def _from_the_end(before: list[list[int]], end: int) -> list[int]:
-    """Blocks that lead to the end, each after one to which it leads: reverse postorder of the graph turned round."""
-    seen, done, waiting = {end}, list[int](), [(end, iter(before[end]))]
-    while waiting:
-        number, others = waiting[-1]
-        fresh = next((n for n in others if n not in seen), None)
-        if fresh is None:
-            done.append(number)
-            waiting.pop()
-        else:
-            seen.add(fresh)
-            waiting.append((fresh, iter(before[fresh])))
-    return done[::-1]
-
-
-def _common(a: int, b: int, nearest: list[int | None], place: dict[int, int]) -> int:
-    while a != b:
-        if place[a] < place[b]:
-            a, b = b, a
-        up = nearest[a]
-        assert up is not None
-        a = up
-    return a
-
-
-def under(graph: list[Block], branches: Iterable[int]) -> set[int]:
-    """The blocks that stand under the branches at the ends of some blocks.
-
-    >>> sorted(under([Block(0, 1, (1, 3)), Block(1, 2, (2, 1)), Block(2, 3, (3,)), Block(3, 4, ())], {1}))
-    [1]
-    """
-    nearest = postdominators(graph)
-    found: set[int] = set()
-    waiting = [number for number in set(branches) if len(graph[number].next) > 1]
-    done = set(waiting)
-    steps = 0
-    while waiting:
-        number = waiting.pop()
-        for start in graph[number].next:
-            while start not in (nearest[number], len(graph)) and steps < STEPS:
-                steps += 1
-                found.add(start)
-                if len(graph[start].next) > 1 and start not in done:
-                    done.add(start)
-                    waiting.append(start)
-                start = nearest[start]
-    return found
-
+from descriptors.check.rules import Broken, broken
 
 _SPECIAL = ("%tid", "%laneid", "%lanemask", "%warpid", "%clock", "%globaltimer")
 _MADE = ("elect.sync", "atom", "activemask", "match.", "ldmatrix", "wgmma.", "tcgen05.ld", "clock")
@@ -168,7 +67,7 @@ def varying(function: Function) -> set[str]:
 _MMA = "wgmma.mma_async"
 
 
-def serialized(module: Module, number: int, known: list[Block] | None = None) -> Iterator[tuple[int, Broken]]:
+def serializations(module: Module, number: int, known: list[Block] | None = None) -> Iterator[tuple[int, Broken]]:
     """What an assembler serializes for: the index of the instruction, and the rule.
 
     Args:

@@ -1,7 +1,12 @@
 """The protocol over the control flow of a function: every path, loops as well, and each breach once.
 
-The states of ``protocol`` are carried to a fixed point; then every block is walked once more, and told.
-Source: as the rules of ``protocol.broken``.
+The states of ``wgmma`` and ``tcgen05`` are carried to a fixed point; then every block is walked once more, and told.
+Beside them stands what a state does not hold: one ``.cta_group``, tensor memory that nobody allocates, and the phases
+of mbarriers as far as a text decides them. A phase ends with each commit of a round, so that a wait for one and the
+same parity is over before it began in every other round. That is told where the loop commits to the mbarrier once,
+waits for it by one constant parity, and does nothing else to any mbarrier: whatever more arrives, or makes it anew, may
+put that right.
+Source: as the rules; PTX ISA 9.1, mbarrier.try_wait (.parity), Phase of the mbarrier object.
 
 Law: a breach on one of two paths is found, wherever they meet.
 
@@ -9,24 +14,17 @@ Law: a breach on one of two paths is found, wherever they meet.
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> body = f"wgmma.fence.sync.aligned; {mma} @p bra L; wgmma.wait_group.sync.aligned 0; L: st.global.f32 [q], a; ret;"
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
->>> [(index, one.rule.name) for index, one in order(function, {}, {})]
+>>> [(index, one.rule.name) for index, one in path_breaches(function, {}, {})]
 [(4, 'wgmma-wait')]
-
-Phases of mbarriers, as far as a text decides them: a wait in a loop whose parity never changes.
-
-A phase ends with each commit of a round, so that a wait for one and the same parity is over before it began in every
-other round. It is told where the loop commits to the mbarrier once, waits for it by one constant parity, and does
-nothing else to any mbarrier: whatever more arrives, or makes it anew, may put that right.
-Source: PTX ISA 9.1, mbarrier.try_wait (.parity), Phase of the mbarrier object.
 
 Law: with a parity that changes there is nothing to tell.
 
->>> from descriptors.check.known import NOTHING, exactly
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.known_bits import NOTHING, exactly
 >>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [m];"
 >>> text = f".entry k() {{ L: {commit} mbarrier.try_wait.parity.b64 w, [m], f; @q bra L; ret; }}"
 >>> function, place = parse(".version 8.8\\n" + text).functions[0], exactly(0)._replace(base="&bar")
->>> [[i for i, _ in stuck(function, {0: {"m": place}, 1: {"m": place, "f": f}})] for f in (exactly(0), NOTHING)]
+>>> known = [{0: {"m": place}, 1: {"m": place, "f": f}} for f in (exactly(0), NOTHING)]
+>>> [[i for i, _ in stuck_waits(function, values)] for values in known]
 [[1], []]
 """
 
@@ -34,21 +32,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from typing import Any, TypeAlias
+from typing import Any
 
 from descriptors.check import tcgen05, wgmma
-from descriptors.check.acts import Values, acts, barrier, number
-from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
-from descriptors.check.flow import Block, blocks, fixed_point
-from descriptors.check.protocol_rules import Broken, broken
+from descriptors.check.constant_folding import Values, number
+from descriptors.check.control_flow import Block, blocks, fixed_point
+from descriptors.check.events import Commit, Event, Fence, Mma, Round, Wait
+from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
+from descriptors.check.rules import Broken, broken
 from descriptors.errors import DescriptorError
-
-_Step: TypeAlias = Callable[[Any, Event], tuple[Any, list[Broken]]]
-_WARPGROUP = (Fence, Mma, Commit, Wait, Touch, Copy, Call)
+from descriptors.frozen import frozen
 
 
-def order(
+def path_breaches(
     function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
 ) -> Iterator[tuple[int, Broken]]:
     """Every breach of the protocol: the index of its instruction, and the rule.
@@ -62,15 +59,15 @@ def order(
     Raises:
         DescriptorError: if a branch leads nowhere.
     """
-    events = acts(function, values, variables)
+    events = events_of(function, values, variables)
     graph = blocks(function) if known is None else known
     told: list[tuple[int, Broken]] = []
     code = function.code
     if any(one.opcode.startswith("wgmma.") for one in code):
         _bounded(events, graph)
-        told += _told(graph, events, _warpgroup_step(function, events), wgmma.meet, {}, _round)
+        told += _breaches(graph, events, _warpgroup(function, events))
     if any(one.opcode.startswith("tcgen05.") for one in code):
-        told += _told(graph, events, _tensor_step, tcgen05.meet, tcgen05.TensorState())
+        told += _breaches(graph, events, _TENSOR)
         told += _groups(function)
         told += _unallocated(function, events)
     yield from sorted(told, key=lambda one: one[0])
@@ -90,42 +87,52 @@ def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
         raise DescriptorError(f"check: a function must be one that can be followed, {found}")
 
 
-def _round(state: wgmma.State) -> wgmma.State:
-    """The state on the way back to the head of a loop."""
-    return wgmma.step(state, Round())[0]
+@frozen
+class _Family:
+    """A protocol on paths: the state at the start, what an event breaks and makes of a state, where paths meet.
+
+    ``after`` may change the state that it is handed, which is the block's own copy. ``back`` is what the way back to
+    the head of a loop does to a state.
+    """
+
+    start: Any
+    breaches: Callable[[Any, Event], list[Broken]]
+    after: Callable[[Any, Event], Any]
+    meet: Callable[[Any, Any], Any]
+    back: Callable[[Any], Any] | None = None
 
 
-def _warpgroup_step(function: Function, events: Mapping[int, list[Event]]) -> _Step:
-    """How an event changes the state, in place: what is handed in is the block's own copy."""
-    held = {
-        name for row in events.values() for one in row if isinstance(one, Mma) for name in (*one.accumulators, *one.a)
-    }
+def _warpgroup(function: Function, events: Mapping[int, list[Event]]) -> _Family:
+    """The protocol of wgmma, and what it holds in flight against the registers of a thread."""
+    every = [event for row in events.values() for event in row]
+    held = {name for one in every if isinstance(one, Mma) for name in (*one.accumulators, *one.a)}
     room = allowed(function)
     tight = len(held) + REST > room
 
-    def step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-        told = wgmma.apply(state, event) if isinstance(event, _WARPGROUP) else []
+    def breaches(state: Any, event: Event) -> list[Broken]:
+        told = wgmma.breaches(state, event)
         if tight and isinstance(event, Mma):
-            flying = sum(name in held for name, one in state.items() if one.age is not None)
+            own = held & {*event.accumulators, *event.a}
+            flying = len(own | {name for name in held & state.keys() if state[name].age is not None})
             if flying + REST > room:
                 told.append(broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}"))
-        return state, told
+        return told
 
-    return step
+    def after(state: Any, event: Event) -> Any:
+        wgmma.change(state, event)
+        return state
 
-
-def _tensor_step(state: Any, event: Event) -> tuple[Any, list[Broken]]:
-    if isinstance(event, Fence | Mma | Commit | Wait | Call | Round):
-        return state, []
-    if isinstance(event, Copy):
-        event = Touch((event.source,), (event.target,))
-    return tcgen05.step(state, event)
+    return _Family({}, breaches, after, wgmma.meet, lambda state: wgmma.step(state, Round())[0])
 
 
-def _told(
-    graph: list[Block], events: Mapping[int, list[Event]], step: _Step,
-    meet: Callable[[Any, Any], Any], start: Any, back: Callable[[Any], Any] | None = None,
-) -> list[tuple[int, Broken]]:  # fmt: skip
+def _tensor_breaches(state: Any, event: Event) -> list[Broken]:
+    return tcgen05.step(state, event)[1]
+
+
+_TENSOR = _Family(tcgen05.TensorState(), _tensor_breaches, tcgen05.after, tcgen05.meet)
+
+
+def _breaches(graph: list[Block], events: Mapping[int, list[Event]], family: _Family) -> Iterator[tuple[int, Broken]]:
     """The breaches of one family."""
     held = [
         [(index, event) for index in range(b.start, b.end) if index in events for event in events[index]] for b in graph
@@ -134,18 +141,16 @@ def _told(
     def through(number: int, state: Any) -> Any:
         state = copy(state) if held[number] else state
         for _, event in held[number]:
-            state = step(state, event)[0]
+            state = family.after(state, event)
         return state
 
-    told = []
-    for place, state in enumerate(fixed_point(graph, start, through, meet, back)):
+    for place, state in enumerate(fixed_point(graph, family.start, through, family.meet, family.back)):
         if state is None:
             continue  # no path leads here
         state = copy(state)
         for index, event in held[place]:
-            state, found = step(state, event)
-            told += [(index, one) for one in found]
-    return told
+            yield from ((index, one) for one in family.breaches(state, event))
+            state = family.after(state, event)
 
 
 def _groups(function: Function) -> Iterator[tuple[int, Broken]]:
@@ -173,7 +178,7 @@ _COMMIT, _WAITS = "tcgen05.commit", ("mbarrier.try_wait.parity", "mbarrier.test_
 _OTHER = ("mbarrier.init", "mbarrier.inval", "mbarrier.arrive", "mbarrier.expect_tx", "mbarrier.complete_tx", "call")
 
 
-def stuck(function: Function, values: Values) -> Iterator[tuple[int, Broken]]:
+def stuck_waits(function: Function, values: Values) -> Iterator[tuple[int, Broken]]:
     """Waits of a loop for one parity: the index of the instruction, and the rule.
 
     Args:

@@ -9,9 +9,9 @@ import pytest
 from places import VECTORS
 
 from descriptors import DescriptorError
-from descriptors.tmem.findings import RULES, rule_evidence
+from descriptors.check.event_report import check_events
+from descriptors.check.rules import GUARDRAILS
 from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
-from descriptors.tmem.guardrails import check_events
 
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
 
@@ -41,7 +41,7 @@ def rules(sequence: str) -> list[str]:
     return [found.rule for found in check_events(sequence.split("; ")).findings]
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", GUARDRAILS)
 def test_a_sequence_that_breaks_a_rule_is_told_that_rule_alone(rule: str) -> None:
     assert rules(BROKEN[rule]) == [rule]
 
@@ -81,10 +81,8 @@ def test_what_the_assembler_does_not_see_is_found_here(case: dict[str, Any]) -> 
 
 
 def test_grades_of_rules() -> None:
-    assert sum(grade != DOCUMENTED for grade in RULES.values()) == 8  # the run-time checks
-    assert rule_evidence("phase") == NVIDIA
-    with pytest.raises(DescriptorError, match="a rule must be one of phase"):
-        rule_evidence("colour")
+    assert sum(rule.evidence != DOCUMENTED for rule in GUARDRAILS.values()) == 8  # the run-time checks
+    assert GUARDRAILS["phase"].evidence == NVIDIA and GUARDRAILS.keys() == BROKEN.keys()
 
 
 def test_a_name_stands_for_one_allocation_and_sequences_have_an_end() -> None:

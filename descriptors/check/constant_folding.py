@@ -3,8 +3,11 @@
 Only registers on which those depend are looked at. A register is what its last definition in the same basic block made
 it; at the head of a block, what all its definitions agree on. A shared-memory variable is its name plus an offset, of
 known alignment. What ``tcgen05.alloc`` writes and ``ld.shared`` reads back is an address of tensor memory, of which
-only the bits of lane and column can be set.
-Source: PTX ISA 9.1: integer and logic instructions; Tensor Memory Addressing.
+only the bits of lane and column can be set. A *counter* is a register that counts up and starts again, as the stage of
+a pipeline does: all its definitions are constants, or ``selp`` of a constant and of the register plus a constant, by a
+comparison of that sum with a constant. Its values are enumerated.
+Source: PTX ISA 9.1: integer arithmetic, logic and shift, data movement and conversion instructions, selp, setp; Tensor
+Memory Addressing; the loops that compilers write.
 
 Law: a constant that is folded is what the instructions compute.
 
@@ -13,30 +16,15 @@ Law: a constant that is folded is what the instructions compute.
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
 >>> fold(function, {}, [4])[4]["%d"].constant(64)
 83
-
-Counters that go round: registers that count up and start again, as the stage of a pipeline does, and their values.
-
-All definitions of such a register are constants, or ``selp`` of a constant and of the register plus a constant, by a
-comparison of that sum with a constant. Its values are enumerated: from the constants on, by what the instructions do.
-Source: the loops that compilers write; PTX ISA 9.1, selp, setp.
+>>> instructions = ("add.s32", "shr.u32", "xor.b32")
+>>> [computed(Instruction(1, name, ()), [exactly(12), exactly(3)], 32).value for name in instructions]
+[15, 1, 15]
 
 Law: a counter has the values that the loop gives it, and no other.
 
->>> from descriptors.check.ptx_module import parse
 >>> loop = "mov.u32 %s, 0; L: add.s32 %t, %s, 1; setp.gt.s32 %p, %t, 2; selp.b32 %s, 0, %t, %p; bra L;"
 >>> counters(parse(f".version 8.8\\n.entry k() {{ {loop} }}").functions[0].code, {"%s": [0, 3], "%t": [1], "%p": [2]})
 {'%s': (0, 1, 2)}
-
-What one instruction makes of what is known of its operands: moves, logic, sums, shifts, fields, conversions.
-
-Source: PTX ISA 9.1, integer arithmetic, logic and shift, data movement and conversion instructions.
-
-Law: of constants the result is a constant.
-
->>> from descriptors.check.known import exactly
->>> names = ("add.s32", "shr.u32", "xor.b32")
->>> [computed(Instruction(1, name, ()), [exactly(12), exactly(3)], 32).value for name in names]
-[15, 1, 15]
 """
 
 from __future__ import annotations
@@ -44,8 +32,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from descriptors.check.flow import Block, blocks
-from descriptors.check.known import (
+from descriptors.check.control_flow import Block, blocks
+from descriptors.check.known_bits import (
     NOTHING,
     Known,
     add,
@@ -64,6 +52,11 @@ from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Operand, Vector, names
 from descriptors.tmem.geometry import ADDRESS_MASK
 
+#: What is known of the registers of an instruction, by its index.
+Values = Mapping[int, Mapping[str, Known]]
+#: Instructions that wait for an mbarrier.
+WAITS = ("mbarrier.try_wait", "mbarrier.test_wait")
+_OBSERVED = ("mma", "cp", "commit", "alloc", "dealloc", "ld", "st")
 #: A counter of more values is none.
 MOST = 64
 
@@ -449,3 +442,25 @@ class _Folder:
 
 def _lifted(one: Known, by: int, bits: int) -> Known:
     return one if by == 0 else shift_left(one, by, bits)
+
+
+def observed(function: Function) -> list[int]:
+    """The instructions whose operands have to be folded.
+
+    >>> from descriptors.check.ptx_module import parse
+    >>> observed(parse(".version 8.8\\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
+    [1]
+    """
+    wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _OBSERVED))
+    return [index for index, one in enumerate(function.code) if one.opcode.startswith((*wanted, *WAITS))]
+
+
+def number(operand: Operand, values: Mapping[str, Known], bits: int = 32) -> int | None:
+    """The value of an operand, if it is a constant.
+
+    >>> number(5, {}), number("%r1", {})
+    (5, None)
+    """
+    if isinstance(operand, int):
+        return operand
+    return values[operand].constant(bits) if isinstance(operand, str) and operand in values else None

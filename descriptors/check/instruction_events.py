@@ -9,7 +9,7 @@ Law: an instruction that names no register of interest is no event.
 
 >>> from descriptors.check.ptx_module import parse
 >>> function = parse(".version 8.8\\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
->>> acts(function, {}, {})
+>>> events_of(function, {}, {})
 {1: [End()]}
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from descriptors.check.constant_folding import WAITS, Values, number, targets
 from descriptors.check.events import (
     Alloc,
     BarrierWait,
@@ -31,6 +32,7 @@ from descriptors.check.events import (
     Issue,
     Load,
     Mma,
+    Place,
     Relinquish,
     Store,
     TensorCommit,
@@ -39,17 +41,13 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
-from descriptors.check.fold import targets
-from descriptors.check.known import Known
+from descriptors.check.known_bits import Known
+from descriptors.check.multiplications import wgmma
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Operand, Vector, names
-from descriptors.check.views import wgmma
-
-#: What is known of the registers of an instruction, by its index.
-Values = Mapping[int, Mapping[str, Known]]
 
 
-def acts(function: Function, values: Values, variables: Mapping[str, int]) -> dict[int, list[Event]]:
+def events_of(function: Function, values: Values, variables: Mapping[str, int]) -> dict[int, list[Event]]:
     """The events of a function, by the index of their instruction.
 
     Args:
@@ -64,7 +62,7 @@ def acts(function: Function, values: Values, variables: Mapping[str, int]) -> di
         name = one.opcode
         if name.startswith("wgmma."):
             made = _wgmma(one, values.get(index, {}))
-        elif name.startswith("tcgen05.") or name.startswith(_WAITS):
+        elif name.startswith(("tcgen05.", *WAITS)):
             made = _tensor(one, values.get(index, {}))
         elif name.startswith(("ret", "exit")) and not frees:
             made = [End()]
@@ -75,23 +73,6 @@ def acts(function: Function, values: Values, variables: Mapping[str, int]) -> di
         if made:
             found[index] = made
     return found
-
-
-_WAITS = ("mbarrier.try_wait", "mbarrier.test_wait")
-
-
-def asked(function: Function) -> list[int]:
-    """The instructions whose operands have to be folded.
-
-    >>> from descriptors.check.ptx_module import parse
-    >>> asked(parse(".version 8.8\\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
-    [1]
-    """
-    wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _FOLDED))
-    return [index for index, one in enumerate(function.code) if one.opcode.startswith((*wanted, *_WAITS))]
-
-
-_FOLDED = ("mma", "cp", "commit", "alloc", "dealloc", "ld", "st")
 
 
 def _tracked(function: Function) -> set[str]:
@@ -160,17 +141,6 @@ def _holds(operand: Operand, values: Mapping[str, Known]) -> bool | None:
     return None if known is None else known != 0
 
 
-def number(operand: Operand, values: Mapping[str, Known], bits: int = 32) -> int | None:
-    """The value of an operand, if it is a constant.
-
-    >>> number(5, {}), number("%r1", {})
-    (5, None)
-    """
-    if isinstance(operand, int):
-        return operand
-    return values[operand].constant(bits) if isinstance(operand, str) and operand in values else None
-
-
 def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
     words = one.qualifiers
     name = words[1] if len(words) > 1 else ""
@@ -200,13 +170,14 @@ def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
     return [simple[name]] if name in simple else []
 
 
-def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
-    """An address as text: what is known of its base, and an offset; "" where there is none."""
+def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:
+    """An address: what is known of its base, and an offset, whose upper half counts lanes; None where there is none."""
     if not place or not isinstance(place[0], Address):
-        return ""
+        return None
     known = values.get(place[0].base)
     base = (known.base or place[0].base) if known is not None else place[0].base
-    return f"{base}+{(known.offset if known is not None and known.base else 0) + place[0].offset}"
+    offset = (known.offset if known is not None and known.base else 0) + place[0].offset
+    return Place(base, offset & 0xFFFF, offset >> 16)
 
 
 def barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:

@@ -1,18 +1,22 @@
-"""Whether a ``tcgen05`` instruction is one that an assembler takes: target, qualifiers, registers, immediates.
+"""Whether a ``wgmma`` or ``tcgen05`` instruction is one that an assembler takes: its target, qualifiers, types, shape,
+registers, masks, scale factors, immediates.
 
-The multiplications are in ``tcgen05_mma_forms``. Source: PTX ISA 9.1, tcgen05; the verdicts of ptxas on record.
+Where the manual is narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an
+assembler rejects.
+Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; the verdicts of ptxas on record; the rows of our
+tables.
+
+Law: the registers of an accumulator of ``wgmma`` are M by N over 128 threads, two halves to a register.
+
+>>> [registers_of_d((64, n, 16), d) for n, d in ((8, "f32"), (256, "f32"), (256, "f16"))]
+[4, 128, 64]
 
 Law: a thread's registers of ``tcgen05.ld`` hold what a warp's 32 lanes are given: 32 bits a register.
 
 >>> [registers(shape, 4) for shape in ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")]
 [4, 4, 8, 16, 4]
 
-Whether a ``tcgen05.mma`` is one that an assembler takes: kind, forms, masks, collectors, scale factors.
-
-Source: PTX ISA 9.1, tcgen05.mma, tcgen05.mma.ws, tcgen05.mma.sp; the verdicts of ptxas on record. Where the manual is
-narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an assembler rejects.
-
-Law: the mask of output lanes has a bit for every lane of the CTAs.
+Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the CTAs.
 
 >>> [32 * MASKS[cta_group] for cta_group in (1, 2)]
 [128, 256]
@@ -24,16 +28,122 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from descriptors.check.finding import Finding, finding
-from descriptors.check.ptx_module import Instruction
-from descriptors.check.ptx_operands import Address, Negated, Vector
+from descriptors.check.kernel_report import Finding, finding
+from descriptors.check.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.check.ptx_module import MOST_REGISTERS, REST, Instruction
+from descriptors.check.ptx_operands import Address, Negated, Operand, Vector
 from descriptors.check.tcgen05 import SIZES
-from descriptors.check.views import TensorMma, tensor_mma
 from descriptors.errors import DescriptorError
-from descriptors.smem.instructions.legality import check_copy
-from descriptors.smem.instructions.rules import kind_row
+from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
+from descriptors.smem.instructions.rules import IllegalError, kind_row
 from descriptors.smem.instructions.tables import KINDS
 from descriptors.tmem.moves import MOST, tmem_move
+
+_KNOWN = ("fence", "mma_async", "commit_group", "wait_group")
+#: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
+REGISTERS_OF_A = 4
+
+
+def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
+    """Registers of the accumulator a thread."""
+    return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
+
+
+def wgmma_findings(one: Instruction, target: str, room: int = MOST_REGISTERS) -> Iterator[Finding]:
+    """What an assembler would refuse about a ``wgmma`` instruction.
+
+    Args:
+        one: the instruction.
+        target: the ``.target``.
+        room: registers that a thread may have.
+
+    >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
+    >>> [found.rule.name for found in wgmma_findings(made, "sm_100a")]
+    ['form-target']
+    """
+    words = one.qualifiers
+
+    def told(name: str, found: str) -> Finding:
+        return finding(one.line, name, found, one.opcode)
+
+    if target != "sm_90a":
+        yield told("form-target", f"found {target}; wgmma is of sm_90a alone")
+    if len(words) < 2 or words[1] not in _KNOWN:
+        yield told("form-qualifier", f"found .{words[1] if len(words) > 1 else ''}")
+        return
+    if not {"sync", "aligned"} <= set(words):
+        yield told("form-qualifier", "found no .sync.aligned")
+    if words[1] == "wait_group":
+        pending = one.operands[0] if len(one.operands) == 1 else None
+        if not isinstance(pending, int) or not 0 <= pending <= 7:
+            yield told("form-immediate", f"found wait_group {pending}, which must be 0 to 7")
+    elif words[1] == "mma_async":
+        for name, text in _multiplication(one, room):
+            yield told(name, text)
+    elif one.operands:
+        yield told("form-operands", f"found {len(one.operands)} where there are none")
+
+
+def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
+    view = wgmma(one)
+    if view is None:
+        yield "form-operands", f"found {len(one.operands)} operands"
+        return
+    if not view.kind:
+        yield "form-types", f"found {view.types[1]}"
+        return
+    m, n, k = view.shape
+    a_source = "rmem" if view.from_registers else "smem"
+    try:
+        check_types("sm90", view.kind, view.types[1], view.types[2], view.types[0], legality="lenient")
+    except IllegalError as error:
+        yield "form-types", f"found {' by '.join(view.types[1:])} into {view.types[0]}: {error.rule}"
+    try:
+        check_shape(
+            "sm90", view.kind, m=m, n=n, k=k, sparse=view.sparse, a_source=a_source, legality="lenient"
+        )  # fmt: skip
+    except IllegalError as error:
+        yield "form-shape", f"found m{m}n{n}k{k}: {error.rule}"
+        return
+    yield from _vectors(view)
+    if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
+        yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
+    yield from _immediates(view)
+
+
+def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
+    wanted = registers_of_d(view.shape, view.types[0])
+    if not isinstance(view.d, Vector):
+        yield "form-operands", "found no vector for D"
+    elif len(view.d.items) != wanted:
+        yield "form-registers", f"found {len(view.d.items)} for D, which has {wanted}"
+    if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
+        yield "form-registers", f"found {len(view.a.items)} for A, which has {REGISTERS_OF_A}"
+    for name, operand in (("A", view.a), ("B", view.b)):
+        if not isinstance(operand, str) and not (name == "A" and isinstance(operand, Vector)):
+            yield "form-operands", f"found no register with a descriptor for {name}"
+    if view.kind == "b1" and view.extra != ("and", "popc"):
+        yield "form-qualifier", f"found .{'.'.join(view.extra) or '(nothing)'}, and b1 has .and.popc alone"
+    elif view.kind == "i8" and view.extra not in ((), ("satfinite",)):
+        yield "form-qualifier", f"found .{'.'.join(view.extra)}"
+
+
+def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
+    if isinstance(view.scale_d, int) and view.scale_d not in (0, 1):
+        yield "form-immediate", f"found scale-d {view.scale_d}, which must be a predicate, 0 or 1"
+    elif not isinstance(view.scale_d, str | int | Negated):
+        yield "form-operands", "found no predicate for scale-d"
+    for name, values, legal in (("imm-scale", view.scales, (-1, 1)), ("imm-trans", view.transposes, (0, 1))):
+        for value in values:
+            if value not in legal:
+                yield "form-immediate", f"found {name} {_shown(value)}, which must be {legal[0]} or {legal[1]}"
+    if view.transposes and view.kind != "f16":
+        yield "form-transpose", f"found {len(view.transposes)} transposes of {view.types[1]}"
+
+
+def _shown(value: Operand) -> str:
+    return str(value) if isinstance(value, int | str) else "no number"
+
 
 #: Registers of the mask of output lanes, by cta_group.
 MASKS = {1: 4, 2: 8}
@@ -49,7 +159,7 @@ _BUFFERS = ("fill", "use", "lastuse", "discard")
 def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
     """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
 
-    >>> from descriptors.check.views import operands
+    >>> from descriptors.check.ptx_operands import operands
     >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
     >>> list(multiplication(made, "sm_100a"))
     [('form-registers', 'found 2 for the mask, which has 4')]

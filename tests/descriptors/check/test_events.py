@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError
-from descriptors.tmem.events import Event, parse_event
+from descriptors.check import events
+from descriptors.check.events import parse_event
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from descriptors.tmem.events import Event, parse_event
 )  # fmt: skip
 def test_an_event_reads_back(line: str) -> None:
     assert str(parse_event(line)) == line
-    assert eval(repr(parse_event(line)), {"Event": Event}) == parse_event(line)  # noqa: S307
+    assert eval(repr(parse_event(line)), vars(events)) == parse_event(line)  # noqa: S307
 
 
 @pytest.mark.parametrize(
