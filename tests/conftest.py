@@ -2,7 +2,7 @@
 
 A release has its seed, so that every run of it draws the same examples; ``LAYOUTALG_SEED=N`` draws others. What is
 drawn depends on the seed and the test alone: not on the examples that failed before, nor on the modules that happen to
-be loaded, nor on the worker. ``LAYOUTALG_PROFILE=thorough`` looks twenty times as hard as the default.
+be loaded, nor on the worker. ``LAYOUTALG_PROFILE=thorough`` looks sixty times as hard as the default.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _COMMON: dict[str, Any] = {
     "print_blob": True,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
 }
-hypothesis.settings.register_profile("default", max_examples=300, **_COMMON)
-hypothesis.settings.register_profile("quick", max_examples=30, **_COMMON)
+hypothesis.settings.register_profile("default", max_examples=100, **_COMMON)
+hypothesis.settings.register_profile("quick", max_examples=10, **_COMMON)
 hypothesis.settings.register_profile("thorough", max_examples=6000, **_COMMON)
 PROFILE = os.environ.get("LAYOUTALG_PROFILE", "default")
 hypothesis.settings.load_profile(PROFILE)

@@ -1,4 +1,4 @@
-"""The course as a site with an engine, written once for a module of tests, and one lesson of it in a browser."""
+"""The course as a site with an engine, written once for a run of tests, and one lesson of it in a browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from builder.site import write_course
 from descriptors.course.source import Lesson, lessons
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the course."""
     for needed in ("markdown_it", "nbformat"):
@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(folder: Path) -> Iterator[str]:
     """Where it is served."""
     with browsers.served(folder) as url:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsers import browser
+from each import each
 
 from builder.handout import card
 from descriptors import derive
@@ -36,7 +37,7 @@ def test_most_examples_are_operations_that_have_a_law() -> None:
     assert len(JUDGED) >= 20
 
 
-@pytest.mark.parametrize("row", JUDGED, ids=lambda row: row.written)
+@each("row", JUDGED, ids=lambda row: row.written)
 def test_what_an_example_gives_satisfies_its_law(row: object) -> None:
     name, _, rest = row.written.partition("(")  # type: ignore[attr-defined]
     value: str = row.value  # type: ignore[attr-defined]

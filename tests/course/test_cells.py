@@ -5,14 +5,14 @@ from __future__ import annotations
 import builtins
 import sys
 
-import pytest
+from each import each
 
 from builder.markup import Example, pieces
 from descriptors.course.page import MOST, Ran, run
 from descriptors.course.source import Lesson, lessons
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_the_examples_of_a_lesson_print_what_its_text_says(lesson: Lesson) -> None:
     cells: list[str] = []
     for part in lesson.parts:
@@ -23,7 +23,7 @@ def test_the_examples_of_a_lesson_print_what_its_text_says(lesson: Lesson) -> No
                 assert (ran.printed + (ran.error or "")).split() == one.printed.split()
 
 
-@pytest.mark.parametrize(
+@each(
     ("cell", "ran"),
     [
         ("1\n'two'\nNone\n", Ran("1\n'two'\n", None)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from doctest import DocTestParser
 
-import pytest
+from each import each
 
 from builder.markup import Example, pieces
 from descriptors.course.source import folder, lessons
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_the_examples_are_those_that_doctest_runs(lesson) -> None:
     (path,) = folder().glob(f"{lesson.number:02}-*.md")
     known = "".join(one.source for one in DocTestParser().get_examples(path.read_text(encoding="utf-8")))

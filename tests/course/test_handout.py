@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,15 @@ from builder.markup import inline
 from descriptors.course.source import lessons
 
 
-def test_the_handout_tells_no_solution_and_the_book_all() -> None:
+@cache
+def papers() -> tuple[str, str]:
+    """The handout, and the book of solutions."""
     pytest.importorskip("markdown_it")
-    questions, answers = handout(lessons()), solution_book(lessons())
+    return handout(lessons()), solution_book(lessons())
+
+
+def test_the_handout_tells_no_solution_and_the_book_all() -> None:
+    questions, answers = papers()
     count = sum(len(one.exercises) for one in lessons())
     assert questions.count('<section class="exercise"') == answers.count("<b>Right:</b>") == count
     assert "<details" not in questions and "<b>Right:</b>" not in questions
@@ -24,23 +31,22 @@ def test_the_handout_tells_no_solution_and_the_book_all() -> None:
 
 
 def test_the_book_has_the_notes_of_every_lesson() -> None:
-    answers = solution_book(lessons())
+    _, answers = papers()
     assert answers.count("<b>Cures:</b>") == answers.count("<b>Aim:</b>") == len(lessons())
 
 
 def test_a_handout_has_squared_paper_and_a_line_that_begins_as_the_starter() -> None:
-    pytest.importorskip("markdown_it")
-    questions = handout(lessons())
+    questions, _ = papers()
     exercises = [one for lesson in lessons() for one in lesson.exercises]
     assert questions.count('class="squares"') == questions.count('<p class="line">') == len(exercises)
 
 
 def test_nothing_is_cut_off_on_paper(tmp_path: Path) -> None:
-    pytest.importorskip("markdown_it")
+    texts = dict(zip(("handout", "solutions"), papers(), strict=True))
     with browser() as started:
         page = started.new_page(viewport={"width": 673, "height": 960})  # 178 mm, what A4 leaves between the margins
         page.emulate_media(media="print")
-        for name, text in (("handout", handout(lessons())), ("solutions", solution_book(lessons()))):
+        for name, text in texts.items():
             path = tmp_path / f"{name}.html"
             path.write_text(text, encoding="utf-8")
             page.goto(path.as_uri())

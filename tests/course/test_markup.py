@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ def test_html_in_markdown_is_text() -> None:
     assert "<script" not in markdown("a <script>b</script>\n\n<script>c</script>")
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_no_arithmetic_of_a_lesson_is_taken_for_emphasis(lesson: Lesson) -> None:
     """`8*4 and 1*2` without backquotes loses its stars."""
     pytest.importorskip("markdown_it")

@@ -6,6 +6,7 @@ import json
 import tomllib
 
 import pytest
+from each import each
 from places import ROOT
 
 from builder.notebooks import WHEEL, notebook
@@ -15,7 +16,7 @@ from descriptors.errors import DescriptorError
 from layoutalg import __version__
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_a_notebook_is_valid_and_runs_and_untouched_answers_are_not_right(lesson) -> None:
     pytest.importorskip("nbformat")
     text = notebook(lesson)
@@ -37,7 +38,7 @@ def test_a_notebook_is_valid_and_runs_and_untouched_answers_are_not_right(lesson
     assert asked == len(lesson.exercises)
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_a_notebook_tells_no_solution_and_no_note_of_the_teacher(lesson) -> None:
     pytest.importorskip("nbformat")
     cells = ["".join(cell["source"]) for cell in json.loads(notebook(lesson))["cells"]]

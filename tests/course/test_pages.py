@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from each import each
 
 from builder.pages import Engine, index, lines_page, page
 from descriptors.course.source import EXAMPLE, FIGURES, lessons, parse
@@ -35,8 +36,8 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("engine", [None, ENGINE], ids=["plain", "live"])
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("engine", [None, ENGINE], ids=["plain", "live"])
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_a_page_has_its_figures_and_each_exercise_with_hints_and_solution(lesson, engine) -> None:
     text = page(lesson, lessons(), engine)
     Balanced(text)

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import Word, canonical_atom, decode_idesc, derive, emit, idesc, tma_plan
 from descriptors.cli.command import main
 from descriptors.errors import DescriptorError
+from descriptors.smem.derivation.symbolic import symbolic_extents
 from descriptors.sweep.lattice import lattice
+from layoutalg import UndecidedError
 
 DERIVED = derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
 OTHER = derive(tile=(64, 64), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
@@ -49,7 +52,7 @@ def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: py
     assert out == "" and told in err and err.count("\n") == 1 and err[:-1].isprintable()
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "told"),
     [
         (lambda: tma_plan(64), "tma: the operand must be a derivation, found 64"),  # type: ignore[arg-type]
@@ -103,3 +106,17 @@ def test_a_lattice_without_end_is_refused_and_a_long_one_begins_at_once(tmp_path
     assert next(iter(points))["tile"] == (64, 64)
     assert main(["atlas", str(tmp_path / "x.jsonl"), "--tile", "1:1000000x1:1000000"]) == 2
     assert not (tmp_path / "x.jsonl").exists()
+
+
+@pytest.mark.parametrize(("digits", "complaint"), [(16, "tile extents|must fit|at most"), (17, "must be numbers like")])
+def test_an_extent_has_sixteen_digits_at_most(digits: int, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "--dtype bf16 --major K --swizzle 128B --mma 64x16".split()
+    assert main(["derive", *options, "--tile", f"{'9' * digits}x64"]) == 2
+    told = capsys.readouterr().err
+    assert ("must be numbers like" in told) == (digits == 17)
+    assert told.count("\n") == 1
+
+
+def test_extents_that_are_not_positive_for_all_values_are_not_decided() -> None:
+    with pytest.raises(UndecidedError, match="cannot decide whether m-4 is less than 1"):
+        symbolic_extents(("m-4", 64))

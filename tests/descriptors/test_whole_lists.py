@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from each import each
 from rooms import modules
 
 import descriptors
@@ -25,15 +26,15 @@ from layoutalg import Layout, LayoutError
 WHOLE_BYTES = sorted(name for name, element in ELEMENT_TYPES.items() if element.bits % 8 == 0)
 
 
-@pytest.mark.parametrize("major", ["K", "MN"])
-@pytest.mark.parametrize("dtype", WHOLE_BYTES)
+@each("major", ["K", "MN"])
+@each("dtype", WHOLE_BYTES)
 def test_a_type_of_whole_bytes_has_bit_addresses_eight_times_its_byte_addresses(dtype: str, major: str) -> None:
     given: dict[str, Any] = {"arch": "sm90", "dtype": dtype, "major": major, "shape": (64, 16)}
     word = 0x80 | 128 << 16 | 64 << 32 | 2 << 62
     assert (read_bit_addresses(word, **given) == 8 * read_addresses(word, **given)).all()
 
 
-@pytest.mark.parametrize("dtype", sorted(ELEMENT_TYPES))
+@each("dtype", sorted(ELEMENT_TYPES))
 def test_the_elements_of_a_row_lie_as_far_apart_as_the_type_says(dtype: str) -> None:
     element = ELEMENT_TYPES[dtype]
     word = 64 << 32 | 1 << 46  # sm100, no swizzle
@@ -58,7 +59,7 @@ def test_a_copy_with_each_swizzle_is_known_as_measured_or_as_documented(swizzle:
             planner._check(plan, "sm90")
 
 
-@pytest.mark.parametrize("dtype", sorted(DATA_TYPES))
+@each("dtype", sorted(DATA_TYPES))
 def test_a_copy_of_each_type_is_known_as_measured_or_as_documented(dtype: str) -> None:
     per_16 = ELEMENT_TYPES[dtype].per_16_bytes
     tile = {"dtype": dtype, "major": "K", "swizzle": "128B", "mma": (8, per_16), "arch": "sm100"}
@@ -119,14 +120,14 @@ def values() -> list[type]:
     return found  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("value", values(), ids=lambda value: value.__qualname__)
+@each("value", values(), ids=lambda value: value.__qualname__)
 def test_every_value_is_frozen_and_slotted(value: Any) -> None:
     assert value.__dataclass_params__.frozen
     assert "__slots__" in vars(value)
     assert set(value.__slots__) <= {field.name for field in fields(value)}
 
 
-@pytest.mark.parametrize("name", [name for name, source in modules().items() if "\n@dataclass" in source])
+@each("name", [name for name, source in modules().items() if "\n@dataclass" in source])
 def test_every_dataclass_is_written_as_frozen_and_slotted(name: str) -> None:
     """Those of the oracle's children too, which cannot be imported where the CuTe DSL is not installed."""
     written = [

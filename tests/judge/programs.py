@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -57,6 +58,47 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
 
 #: All of them, for tests with a case for each.
 COMMANDS = [(program, name) for program, commands in ANSWERED.items() for name in commands]
+
+
+#: Forks for each line once both programs are imported whole, so that a line costs its answer and not the start and
+#: the end of Python; what is left to be written is written at last, as Python does when it ends.
+_FORKS = """
+import json, os, sys, tempfile
+from importlib import import_module
+import numpy, sympy
+COMMANDS = {name: import_module(f"{name}.cli.command") for name in ("layoutalg", "descriptors")}
+for command in COMMANDS.values():
+    for module, *_ in command.COMMANDS.values():
+        import_module(module)
+reader, gone = os.pipe()
+os.close(reader)
+ends = []
+for program, arguments in json.loads(sys.argv[1]):
+    with tempfile.TemporaryFile("w+") as errors:
+        child = os.fork()
+        if not child:
+            os.dup2(gone, 1)
+            os.dup2(errors.fileno(), 2)
+            try:
+                status = COMMANDS[program].main(arguments)
+                sys.stdout.flush()
+            except BaseException as error:
+                print(repr(error), file=sys.stderr)
+                status = 120
+            sys.stderr.flush()
+            os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        errors.seek(0)
+        ends.append((status, errors.read()))
+print(json.dumps(ends))
+"""
+
+
+def all_unread(lines: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[int, str]]:
+    """Exit status and standard error of many lines, a program and its arguments, whose reader is gone."""
+    command = [sys.executable, "-c", _FORKS, json.dumps(lines)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    return [(status, errors) for status, errors in json.loads(done.stdout)]
 
 
 def closed_pipe(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

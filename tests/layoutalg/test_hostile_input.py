@@ -7,6 +7,7 @@ import json
 import pickle
 
 import pytest
+from each import each
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, group_modes, parse_layout, prove, symbol
 from layoutalg.cli.command import main
@@ -16,7 +17,7 @@ from layoutalg.notation.expression import evaluate
 BIG, HUGE = 2**40, 2**61
 
 
-@pytest.mark.parametrize(
+@each(
     ("expression", "operation"),
     [
         (f"composition(2:{2 * HUGE},2:4)", "composition"),
@@ -99,7 +100,7 @@ def test_a_notebook_shows_every_layout(text: str) -> None:
     assert text.replace("<", "&lt;").replace(">", "&gt;") in layout._repr_html_()
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         (["eval", "*".join(["9223372036854775807"] * 300)], "a product of numbers must fit 64 bits"),

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from each import each
 
-import layoutalg
+import layoutalg as la
 from layoutalg import (
     ComposedLayout,
+    CoordinateError,
     F2Matrix,
     Layout,
     LayoutError,
@@ -25,6 +27,7 @@ from layoutalg import (
     fragment,
     make_tiled_mma,
     mma_atom,
+    parse_layout,
 )
 
 
@@ -291,17 +294,15 @@ def call(operation: str, index: int | None = None, operand: Any = None) -> Any:
     operands = [place.good for place in OPERATIONS[operation]]
     if index is not None:
         operands[index] = operand
-    return getattr(layoutalg, operation)(*operands)
+    return getattr(la, operation)(*operands)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@each("operation", OPERATIONS)
 def test_the_operands_of_the_table_are_taken(operation: str) -> None:
     call(operation)
 
 
-@pytest.mark.parametrize(
-    ("operation", "index"), [(name, index) for name, places in OPERATIONS.items() for index in range(len(places))]
-)
+@each(("operation", "index"), [(name, index) for name, places in OPERATIONS.items() for index in range(len(places))])
 def test_an_operand_without_a_meaning_is_refused_in_the_operations_words(operation: str, index: int) -> None:
     place = OPERATIONS[operation][index]
     told = {name: answer(operation, index, ODD[name]) for name in ODD.keys() - set(place.takes.split())}
@@ -322,8 +323,52 @@ def answer(operation: str, index: int, operand: Any) -> str:
 
 def test_every_public_operation_is_in_the_table() -> None:
     errors = {
-        name
-        for name in layoutalg.__all__
-        if isinstance(value := getattr(layoutalg, name), type) and issubclass(value, Exception)
+        name for name in la.__all__ if isinstance(value := getattr(la, name), type) and issubclass(value, Exception)
     }
-    assert {*layoutalg.__all__, "filter"} == {*OPERATIONS} | errors | NOT_OPERATIONS
+    assert {*la.__all__, "filter"} == {*OPERATIONS} | errors | NOT_OPERATIONS
+
+
+#: A layout after a swizzle that swizzles nothing: the same function in another form.
+UNSWIZZLED = ComposedLayout(Swizzle(0, 0, 0), 0, Layout(8))
+
+
+@each(
+    ("call", "told"),
+    [
+        (lambda: la.tile_to_shape(Layout(8), (16, 16), (0, 1, 2)), "tile_to_shape: the order must have 2 modes, found"),
+        (lambda: la.tile_to_shape(Layout((8, 8)), 16), "tile_to_shape: the shape must have at least 2 modes, found 1"),
+        (lambda: la.recast_layout(0, 0, Layout(4)), "recast_layout: element sizes must be positive, found 0 and 0"),
+        (lambda: la.complement(Layout(4), UNSWIZZLED), "complement: the cotarget must be a shape or a plain"),
+        (lambda: la.crd2idx((1, None), Layout((4, 2))), r"crd2idx: a coordinate must have no None, found \(1,_\)"),
+        (lambda: la.max_common_layout(Layout(4), 8), "max_common_layout: the operand must be a layout, found 8"),
+        (lambda: la.composition(Layout((4, 2)), (UNSWIZZLED,)), "composition: a tiler of modes must hold"),
+        (lambda: la.composition(Layout((4, 2)), (2, 2, 2)), "composition: a tiler must have at most 2 modes"),
+        (lambda: la.make_layout(Layout(4), Layout(2), stride=(1, 4)), "make_layout: a stride goes with a shape"),
+        (lambda: la.upcast(ComposedLayout(Layout(4), 0, Layout(4)), 2), "upcast: a composed layout must be a swizzle"),
+        (lambda: la.downcast(ComposedLayout(Layout(4), 0, Layout(4)), 2), "downcast: a composed layout must be a swiz"),
+        (lambda: la.dice(Layout((4, 2)), (1, None, 1)), "dice: the dicer must be weakly congruent to the shape"),
+        (lambda: la.idx2crd((1, 2, 3), (4, 2)), "idx2crd: the index must be weakly congruent to the shape"),
+        (lambda: F2Matrix((1, 2))(1.0), "F2Matrix: a vector must be an integer, found 1.0"),  # type: ignore[arg-type]
+        (lambda: F2Matrix((1, 2))("x"), "F2Matrix: a vector must be an integer, found 'x'"),  # type: ignore[arg-type]
+        (lambda: F2Matrix((1, 2))(True), "F2Matrix: a vector must be an integer, found True"),
+        (lambda: F2Matrix((1, 2))(4), "F2Matrix: a vector must have at most 2 bits, found 4"),
+        (lambda: la.filter_zeros(Layout((4, 2)), (1, 2, 3)), "filter_zeros: target_profile must be congruent"),
+        (lambda: la.filter_zeros(Layout((4, 2)), 1), "filter_zeros: target_profile must be congruent"),
+    ],
+)  # fmt: skip
+def test_a_refusal_that_another_check_would_make_too_says_what_is_wrong_here(call: Any, told: str) -> None:
+    with pytest.raises(LayoutError, match=f"^{told}"):
+        call()
+
+
+@each("operation", ["right_inverse", "left_inverse", "max_common_layout"])
+@each("layout", ["S<1,0,1> o 1 o 4:1", "4:1 o 0 o 4:1", "S<1,0,1> o 0 o 4:1 o 0 o 4:1"])
+def test_an_inverse_is_only_taken_of_a_swizzle_after_a_layout(operation: str, layout: str) -> None:
+    operands = [parse_layout(layout)] * (2 if operation == "max_common_layout" else 1)
+    with pytest.raises(LayoutError, match=f"^{operation}: a composed layout must be a swizzle after a plain layout at"):
+        getattr(la, operation)(*operands)
+
+
+def test_a_coordinate_with_none_is_no_index() -> None:
+    with pytest.raises(CoordinateError):
+        la.crd2idx((1, None), (4, 2))

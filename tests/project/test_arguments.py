@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 import pytest
 from attacks.api import callables
+from each import each
 
 import descriptors
 import layoutalg
@@ -66,7 +67,7 @@ def changed(call: ast.Call, function: Any) -> Iterator[tuple[str, ast.Expression
             yield parameter.name, ast.fix_missing_locations(ast.Expression(other))
 
 
-@pytest.mark.parametrize("name", sorted(set(callables()) - RECORDS))
+@each("name", sorted(set(callables()) - RECORDS))
 def test_an_argument_of_another_kind_is_taken_or_refused_in_words(name: str) -> None:
     for call, known in documented(name):
         needed = {one.id for one in ast.walk(call) if isinstance(one, ast.Name)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from article import SW64_MNMAJOR, SW128_KMAJOR, Claim, Example
+from each import each
 
 EXAMPLES = {"sw128_kmajor": SW128_KMAJOR, "sw64_mnmajor": SW64_MNMAJOR}
 CLAIMS = [
@@ -67,7 +68,7 @@ def test_the_claims_are_all_that_the_article_says_each_once() -> None:
     assert sorted(made) == sorted(listed)
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
+@each("claim", CLAIMS)
 def test_the_algebra_gives_the_articles_number(claim: Claim) -> None:
     assert claim.holds, claim
 

@@ -22,7 +22,7 @@ import layoutalg
 from descriptors.smem.derivation.derivation import Derivation
 
 FUZZERS: dict[str, Fuzzer] = {"algebra": algebra, "derivations": derivations, "commands": commands, "api": api}
-CASES = {"algebra": 500, "derivations": 15, "commands": 60, "api": 100}
+CASES = {"algebra": 200, "derivations": 8, "commands": 25, "api": 40}
 SCRIPT = ROOT / "scripts" / "attack.py"
 
 

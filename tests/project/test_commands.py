@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import click
-import pytest
+from each import each
 from places import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -22,7 +22,7 @@ def test_the_page_is_up_to_date() -> None:
     assert (done.returncode, done.stdout) == (0, "docs/commands.md is up to date\n")
 
 
-@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+@each(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
 def test_every_command_and_option_says_what_it_is(name: str, command: click.Command) -> None:
     assert command.help
     assert [one.opts for one in command.params if isinstance(one, click.Option) and not one.help] == []

@@ -6,8 +6,8 @@ import json
 import subprocess
 import sys
 
-import pytest
 from cases import decode, encode, run, spelled
+from each import each
 from places import ROOT
 from postconditions import REFUSED, fault
 
@@ -23,7 +23,7 @@ def cases_of(operation):
     return [case for case in SUITE["cases"] if case["operation"] == operation]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@each("operation", OPERATIONS)
 def test_every_answer_and_every_refusal_with_its_reason_is_that_of_the_file(operation):
     for case in cases_of(operation):
         try:
@@ -34,7 +34,7 @@ def test_every_answer_and_every_refusal_with_its_reason_is_that_of_the_file(oper
         assert len(case) == 2 + len(found)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@each("operation", OPERATIONS)
 def test_the_judge_agrees_with_every_case_by_enumeration(operation):
     for case in cases_of(operation):
         answer = REFUSED if "refused" in case else decode(case["answer"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from documented import L, right_major, tiles
+from each import each
 
 from layoutalg import (
     Layout,
@@ -97,7 +98,7 @@ def test_layouts_matrix_examples(layout, rows):
     assert offsets(L(layout)).tolist() == rows
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "compatible"),
     [
         (24, 32, False),

@@ -9,6 +9,7 @@ import sys
 import judge
 import pytest
 from cases import comparable, decode, encode, run, spelled
+from each import each
 from places import ROOT
 from postconditions import REFUSED, fault
 
@@ -26,7 +27,7 @@ def name(case):
     return spelled(case["operation"], case["operands"])
 
 
-@pytest.mark.parametrize("case", CASES, ids=name)
+@each("case", CASES, ids=name)
 def test_we_do_what_the_page_says(case):
     if "refused" in case:
         with pytest.raises(LayoutError) as caught:
@@ -36,7 +37,7 @@ def test_we_do_what_the_page_says(case):
         assert encode(run(case["operation"], case["operands"])) == case["answer"]
 
 
-@pytest.mark.parametrize("case", CASES, ids=name)
+@each("case", CASES, ids=name)
 def test_what_the_page_says_is_what_the_definition_says(case):
     try:
         arguments = tuple(map(decode, case["operands"]))
@@ -47,7 +48,7 @@ def test_what_the_page_says_is_what_the_definition_says(case):
     assert fault(case["operation"], arguments, answer) is None
 
 
-@pytest.mark.parametrize("case", CASES, ids=name)
+@each("case", CASES, ids=name)
 def test_the_line_on_the_page_can_be_typed_into_the_command(case):
     if "refused" in case:
         with pytest.raises(LayoutError):
@@ -64,7 +65,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("row", "peer", "answer"), WRONG)
+@each(("row", "peer", "answer"), WRONG)
 def test_an_answer_called_wrong_fails_the_definition(row, peer, answer):
     case = row["cases"][0]
     try:
@@ -84,7 +85,7 @@ AGREED = [
 ]
 
 
-@pytest.mark.parametrize(("row", "answer"), AGREED)
+@each(("row", "answer"), AGREED)
 def test_an_answer_that_agrees_in_other_text_is_the_same_function(row, answer):
     assert judge.values(decode(answer)) == judge.values(decode(row["cases"][0]["answer"]))
 

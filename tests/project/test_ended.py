@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from each import each
 from places import ROOT
 from programs import unread
 
@@ -35,7 +36,7 @@ def programs() -> list[Path]:
     return [path for path in found if MAIN in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda line: line[0])
+@each("line", LINES, ids=lambda line: line[0])
 def test_a_reader_that_is_gone_is_no_error_of_a_script(line: list[str]) -> None:
     done = unread([sys.executable, str(SCRIPTS / line[0]), *line[1:]])
     assert done.returncode == 0

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from assembler import CASES, RECORD, verdict, version
 from demonstrations import DEMONSTRATIONS
+from each import each
 from places import ROOT, VECTORS
 
 import descriptors.cli
@@ -127,17 +128,17 @@ def falsified(one: dict[str, Any]) -> dict[str, Any]:
     return {**one, key: [*one[key], "not so"] if isinstance(one[key], list) else f"{one[key]} not so"}
 
 
-@pytest.mark.parametrize("one", EVIDENCE)
+@each("one", EVIDENCE)
 def test_the_evidence_is_as_the_page_says(one: dict[str, Any]) -> None:
     assert holds(one), output(one["command"]) if "command" in one else one
 
 
-@pytest.mark.parametrize("one", EVIDENCE)
+@each("one", EVIDENCE)
 def test_evidence_that_says_something_else_does_not_hold(one: dict[str, Any]) -> None:
     assert not holds(falsified(one))
 
 
-@pytest.mark.parametrize("row", DATA["rows"], ids=lambda row: f"{row['row']}-{row['document']}")
+@each("row", DATA["rows"], ids=lambda row: f"{row['row']}-{row['document']}")
 def test_a_row_shows_that_the_document_is_wrong_and_what_is_right(row: dict[str, Any]) -> None:
     shown = {one["shows"] for one in row["evidence"]}
     assert shown <= {"wrong", "right", "both"}
@@ -167,7 +168,7 @@ def at_hand() -> str | None:
 
 
 @pytest.mark.skipif(at_hand() is None, reason="ptxas of CUDA 13.0 or later is not installed")
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_the_assembler_at_hand_says_what_is_on_record(case: str) -> None:
     found, recorded = verdict("ptxas", case), assembled()[case]
     assert {one["accepted"] for one in recorded.values()} == {found["accepted"]}

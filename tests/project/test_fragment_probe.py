@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from places import ROOT
 
 from layoutalg import fragment, wavefronts
@@ -60,7 +61,7 @@ def warp_by_the_rules(one: Mma, *, swapped: bool = False) -> fragments.Issue:
 SMALL = [one for one in every_mma() if one.extents[2] <= 32]
 
 
-@pytest.mark.parametrize("one", SMALL, ids=lambda one: one.name)
+@each("one", SMALL, ids=lambda one: one.name)
 def test_what_the_probe_finds_of_a_warp_by_the_rules_is_what_the_rules_say(one: Mma) -> None:
     found = meetings(one, warp_by_the_rules(one))
     assert (found == by_the_rules(f"mma.{one.shape} {one.dtype} {one.accumulator}")).all()
@@ -82,7 +83,7 @@ def test_an_image_holds_rows_in_core_matrices() -> None:
     assert words[(256 + 16 + 128 + 4) // 2] == 0x4000
 
 
-@pytest.mark.parametrize("dtype", NUMBERS)
+@each("dtype", NUMBERS)
 def test_small_numbers_survive_registers(dtype: str) -> None:
     numbers = np.arange(64).reshape(2, 32) % len(NUMBERS[dtype][1])
     assert (unpacked(packed(numbers, dtype), dtype) == numbers).all()

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from dsl import answer_of, satisfies, value
+from each import each
 from oracle_cases import cases
 from ours import ours
 from places import ROOT
@@ -21,7 +22,7 @@ FOLDER = ROOT / "tests" / "judge"
 JUDGE = "notation judge exact texts house postconditions".split()
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
-    acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn
+    acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn each
     drawn_operands dsl emitted f2 gemm_plans kernel_changes kernels lesson_pages oracle_cases ours places printed
     programs records rooms seeds spoilt strategies tmem_maps toy_gpu
 """.split()
@@ -93,7 +94,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "arguments", "answer", "sentence"), SENTENCES)
+@each(("operation", "arguments", "answer", "sentence"), SENTENCES)
 def test_a_fault_names_the_first_index_where_an_answer_breaks(operation, arguments, answer, sentence):
     assert sentence in fault(operation, value(arguments), answer_of(answer))
 
@@ -118,7 +119,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "arguments", "possible"), REFUSALS)
+@each(("operation", "arguments", "possible"), REFUSALS)
 def test_a_refusal_is_a_fault_where_there_is_an_answer(operation, arguments, possible):
     assert bool(fault(operation, value(arguments), REFUSED)) is possible
 

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from each import each
 from mutant_runs import Outcome, run, scores, with_equivalents
 from mutant_tree import Record, importers, listed
 from mutation import OPERATORS, Mutant, is_program, mutants, sample
@@ -23,7 +24,7 @@ def changed(source: str, operator: str) -> list[str]:
     return [mutant.after for mutant in mutants("snippet.py", text) if mutant.operator == operator]
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "operator", "found"),
     [
         ("x = a + b", "ARITH", ["x = (a - b)"]),

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-import pytest
+from each import each
 from places import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -20,6 +20,6 @@ def test_the_record_is_of_these_command_lines() -> None:
     assert {entry["status"] for entry in RECORDED} == {0, 1, 2}
 
 
-@pytest.mark.parametrize("entry", RECORDED, ids=lambda entry: entry["command"][:80])
+@each("entry", RECORDED, ids=lambda entry: entry["command"][:80])
 def test_a_command_line_prints_what_it_printed(entry: dict[str, Any]) -> None:
     assert outcome(entry["command"]) == entry

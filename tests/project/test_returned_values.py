@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import pytest
+from each import each
 from rooms import modules
 
 import descriptors
@@ -107,7 +108,7 @@ def names() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("make", [*VALUES.values(), *SYMBOLIC.values()], ids=[*VALUES, *SYMBOLIC])
+@each("make", [*VALUES.values(), *SYMBOLIC.values()], ids=[*VALUES, *SYMBOLIC])
 def test_what_is_returned_is_frozen_hashable_and_survives_a_pickle(make: Callable[[], Any]) -> None:
     value = make()
     assert not hasattr(value, "__dict__")
@@ -117,7 +118,7 @@ def test_what_is_returned_is_frozen_hashable_and_survives_a_pickle(make: Callabl
     assert again == value and hash(again) == hash(value) and str(again) == str(value)
 
 
-@pytest.mark.parametrize("make", VALUES.values(), ids=VALUES)
+@each("make", VALUES.values(), ids=VALUES)
 def test_the_text_of_a_value_is_the_expression_that_makes_it(make: Callable[[], Any]) -> None:
     value = make()
     assert eval(repr(value), names()) == value  # noqa: S307 - our own text

@@ -32,9 +32,11 @@ tile.shape = (4, 8)
 size(None)
 draw(3)
 symbol(3)
+derive(tile=(128, 64), dtype="bf16", major="M", swizzle="128B", mma=(64, 16))
 """.split("\n")[1:-1]
 
-HEAD = """from layoutalg import *
+HEAD = """from descriptors import derive
+from layoutalg import *
 tile = Layout((8, 64), (64, 1))
 swizzled = ComposedLayout(Swizzle(3, 4, 3), 0, tile)
 """

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from rooms import modules
 from strategies import any_layouts
@@ -173,7 +174,7 @@ def test_the_classes_of_public_values_are_public() -> None:
     assert {key.rpartition(".")[2] for key in EXAMPLES} <= set(PUBLIC)
 
 
-@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
+@each(("key", "value"), VALUES, ids=repr)
 def test_the_repr_of_a_value_evaluates_to_it(key: str, value: Any) -> None:
     again = _written(key, value)
     assert again == value
@@ -186,14 +187,14 @@ def test_the_repr_of_a_random_layout_evaluates_to_it(layout: Any) -> None:
     assert eval(repr(layout), dict(PUBLIC)) == layout  # noqa: S307
 
 
-@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
+@each(("key", "value"), VALUES, ids=repr)
 def test_copies_of_a_value_are_equal_to_it(key: str, value: Any) -> None:
     for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert again == value
         assert (type(again), hash(again), repr(again)) == (type(value), hash(value), repr(value))
 
 
-@pytest.mark.parametrize(("key", "value"), VALUES, ids=repr)
+@each(("key", "value"), VALUES, ids=repr)
 def test_nothing_in_a_value_can_be_changed(key: str, value: Any) -> None:
     for name in type(value).__slots__:
         with pytest.raises((AttributeError, TypeError)):

@@ -138,6 +138,7 @@ assert_type(draw(either).html(), str)
 # Descriptors.
 found = derive((128, 64), "bf16", "K", "128B", (128, 16))
 assert_type(found, Derivation)
+word: int = found.words()[0][0] | found.offsets_bytes()[0][1]
 
 
 def tiles(layout: AnyLayout, tiler: Tiler) -> AnyLayout:

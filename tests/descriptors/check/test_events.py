@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError
 from descriptors.check import events
 from descriptors.check.events import parse_event
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "alloc d 64", "relinquish", "dealloc d", "dealloc d 64", "ld d 32x32b.x8", "st d+8@32 16x256b.x4 warp 1",

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from each import each
 from places import VECTORS
 
 from descriptors import DescriptorError
@@ -41,7 +42,7 @@ def rules(sequence: str) -> list[str]:
     return [found.rule for found in check_events(sequence.split("; ")).findings]
 
 
-@pytest.mark.parametrize("rule", GUARDRAILS)
+@each("rule", GUARDRAILS)
 def test_a_sequence_that_breaks_a_rule_is_told_that_rule_alone(rule: str) -> None:
     assert rules(BROKEN[rule]) == [rule]
 
@@ -69,7 +70,7 @@ def test_a_finding_says_what_must_hold_and_what_was_found(sequence: str, told: s
     assert check_events(sequence.split("; ")).findings[0].told.endswith(told)
 
 
-@pytest.mark.parametrize("case", PTXAS["allocations"], ids=lambda case: str(case["asked"]))
+@each("case", PTXAS["allocations"], ids=lambda case: str(case["asked"]))
 def test_a_number_of_columns_is_legal_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     found = rules(f"alloc d {case['asked']}; dealloc d {case['asked']}")
     assert ("granularity" not in found) == case["accepted"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from each import each
 from programs import ANSWERED, FAMILY
 
 from descriptors.cli.command import COMMANDS, command, main
@@ -61,7 +62,7 @@ def completed(name: str, option: str, begun: str = "", **params: str) -> list[st
     return [item.value for item in found.shell_complete(context, begun)]
 
 
-@pytest.mark.parametrize(("name", "option"), [one for one in OPTIONS if one not in OTHERS], ids=" ".join)
+@each(("name", "option"), [one for one in OPTIONS if one not in OTHERS])
 def test_what_is_offered_is_what_a_refusal_lists(
     name: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +137,7 @@ def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) ->
     assert records[0]["dont_care"] == ["leading_byte_offset"]
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         ["decode"],

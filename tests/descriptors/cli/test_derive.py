@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from each import each
 from places import ROOT
 
 from descriptors import derive
@@ -74,7 +75,7 @@ def test_a_wide_advance_table_is_folded(capsys: pytest.CaptureFixture[str]) -> N
     assert max(map(len, lines)) <= 150
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         ["derive"],
@@ -207,7 +208,7 @@ def test_every_way_to_say_what_is_read(options: list[str], words: str, capsys: p
     assert told.err == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         ["--layout", "S<3,4,3> o 0 o (64,64):(64,1)", "--mma", "64x16"],
@@ -252,7 +253,7 @@ def test_match_tells_the_form_or_the_mode_that_fails(capsys: pytest.CaptureFixtu
     assert "mode (0,0) must have stride 4, has stride 8" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_of_the_table_is_there_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--help"]) == 0
     assert f"Usage: descriptors {name} " in capsys.readouterr().out
@@ -270,11 +271,9 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert all(name in done.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join
-)
-@pytest.mark.parametrize("proved", [[], ["--no-verify"]], ids=" ".join)
-@pytest.mark.parametrize(
+@each("answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)
+@each("proved", [[], ["--no-verify"]], ids=" ".join)
+@each(
     ("base", "reason"),
     [("8", "must be a multiple of 128 bytes, found 8"), ("0x40000", ", found 262144")],
 )

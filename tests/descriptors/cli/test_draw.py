@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from each import each
 
 from descriptors.cli.command import main
 from descriptors.show.pictures.kinds import KINDS
@@ -43,7 +44,7 @@ def test_a_tile_that_no_box_fills_has_the_other_pictures(tmp_path: Path, capsys:
     assert not (tmp_path / "boxes.svg").exists()
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         ["word", "0x4000404000010000", "--dtype", "bf16", "--major", "K"],

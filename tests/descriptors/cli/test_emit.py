@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import derive
 from descriptors.cli.command import main
@@ -89,7 +90,7 @@ def test_an_option_of_an_operand_goes_before_that_of_all(capsys: pytest.CaptureF
     assert "(sm90, wgmma) of e4m3 operands, K-major, swizzle 64B" in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("operands", "said"),
     [
         (["a --tile 64x64"], "an operand must be a name, a colon, and options of descriptors derive, found 'a --tile"),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from each import each
 
 from descriptors.cli import main
 from descriptors.course.papers.paper import FORMS, paper
@@ -69,7 +70,7 @@ def test_a_file_and_a_folder_are_marked(tmp_path: Path, capsys: pytest.CaptureFi
     assert (status, told.splitlines()[0]) == (0, "eve: lab1 10 of 10, passed")
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         ["lab1"],

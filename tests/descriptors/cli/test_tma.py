@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from each import each
 from places import ROOT
 
 from descriptors import derive, tma_plan
@@ -86,7 +87,7 @@ def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -
     assert "box          8 x 128" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "reason"),
     [
         ([], "--dtype is missing: f16 bf16"),

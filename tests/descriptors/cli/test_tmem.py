@@ -7,6 +7,7 @@ import shlex
 
 import click
 import pytest
+from each import each
 
 from descriptors.cli.command import main
 from descriptors.cli.tmem import COMMANDS, tmem
@@ -35,7 +36,7 @@ def test_the_group_has_an_answer_for_each_command() -> None:
     assert list(ANSWERED) == list(COMMANDS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_answers_and_says_how_it_is_known(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(f"{name} {ANSWERED[name]}", capsys)
     assert status == (1 if name == "check" else 0) and err == ""
@@ -43,14 +44,14 @@ def test_every_command_answers_and_says_how_it_is_known(name: str, capsys: pytes
     assert all(line == line.rstrip() for line in out.splitlines())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_writes_json_with_its_grade(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(f"{name} {ANSWERED[name]} --json", capsys)
     data = json.loads(out)
     assert data["schema"] == 1 and "not measured on a Blackwell GPU" in out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_has_help_with_an_example_that_answers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     context = click.Context(tmem, info_name="tmem")
     found = tmem.get_command(context, name)
@@ -63,7 +64,7 @@ def test_every_command_has_help_with_an_example_that_answers(name: str, capsys: 
         capsys.readouterr()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_option_is_completed_or_takes_any_value(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     context = click.Context(tmem, info_name="tmem")
     found = tmem.get_command(context, name)
@@ -90,7 +91,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert (status, out.splitlines()[0]) == (0, "no finding in 2 events; at most 32 columns at once")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "told"),
     [
         ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts must fit 512 columns, need 768; D0 256, D1 256"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors.cli.command import main
 
@@ -10,7 +11,7 @@ BF16 = ["--dtype", "bf16", "--swizzle", "128B"]
 CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "said"),
     [
         (
@@ -65,7 +66,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),

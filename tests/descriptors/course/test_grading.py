@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from each import each
 from places import ROOT
 
 from descriptors.course.grading import JUDGES, grade
@@ -54,7 +55,7 @@ ODD += ["(m,8):(1,m)", "(8,8):(m,1)", "S<30,0,30>", "S<3,3,-3> o -5 o (8,64):(64
 ODD += [f"{shape}:{steps}" for shape in ("(8,8)", "(8,64)", "(32,8)", "(32,32)") for steps in ("(1@0,1@1)", "(-1,-9)")]
 
 
-@pytest.mark.parametrize("answer", ODD)
+@each("answer", ODD)
 def test_whatever_a_student_types_is_answered_in_one_line(answer: str) -> None:
     for exercise in (asked("complement", "4:2", 24), asked("word", *TILE), asked("numbers", "size(8:1)")):
         told = grade(exercise, answer)
@@ -109,7 +110,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+@each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_no_exercise_raises_or_tells_more_than_a_line_whatever_is_typed(lesson: Lesson) -> None:
     for exercise in lesson.exercises:
         for answer in HOSTILE:

@@ -6,6 +6,7 @@ import re
 import tomllib
 
 import pytest
+from each import each
 from places import ROOT
 
 from descriptors.course.figures import figure
@@ -32,7 +33,7 @@ def test_the_lessons_are_numbered_from_0_without_a_gap() -> None:
     assert [lesson.number for lesson in LESSONS] == list(range(len(LESSONS)))
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
+@each("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
 def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert len(lesson.exercises) >= 4
     assert [part for part in lesson.parts if part.kind in FIGURES]
@@ -41,7 +42,7 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert len({exercise.name for exercise in lesson.exercises}) == len(lesson.exercises)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
+@each("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
 def test_every_figure_is_drawn(lesson: Lesson) -> None:
     for part in lesson.parts:
         if part.kind in FIGURES:
@@ -55,20 +56,20 @@ def test_every_lesson_has_examples_which_pytest_runs() -> None:
     assert all(">>> " in path.read_text(encoding="utf-8") for path in folder().glob("[0-9][0-9]-*.md"))
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@each("exercise", EXERCISES)
 def test_the_solution_passes_and_the_untouched_starter_fails(exercise: Exercise) -> None:
     assert grade(exercise, exercise.solution) is None
     assert "still to be filled in" in (grade(exercise, exercise.starter) or "")
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@each("exercise", EXERCISES)
 def test_there_are_five_wrong_answers_and_three_hints_that_do_not_tell_the_solution(exercise: Exercise) -> None:
     assert len({answer for answer, _ in exercise.wrong}) >= 5
     assert len(set(exercise.hints)) == 3
     assert not [hint for hint in exercise.hints if f"`{exercise.solution}`" in hint or exercise.solution == hint]
 
 
-@pytest.mark.parametrize(("exercise", "answer", "words"), WRONG)
+@each(("exercise", "answer", "words"), WRONG)
 def test_a_listed_wrong_answer_fails_with_its_own_hint(exercise: Exercise, answer: str, words: str) -> None:
     told = grade(exercise, answer)
     assert told is not None

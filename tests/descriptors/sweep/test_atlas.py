@@ -250,3 +250,11 @@ def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_pat
     summary = atlas(points, path)
     assert summary.skipped > 0
     assert sorted(row["key"] for row in rows_of(path)) == sorted(map(key_of, points))
+
+
+def test_progress_counts_the_rows_that_were_there_too(tmp_path: Path) -> None:
+    point = {**POINT, "arch": "sm100"}
+    told: list[int] = []
+    atlas([point], tmp_path / "rows.jsonl", progress=told.append)
+    atlas([point, {**point, "swizzle": "64B"}], tmp_path / "rows.jsonl", progress=told.append)
+    assert told == [1, 1, 1]

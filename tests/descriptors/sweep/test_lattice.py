@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError
 from descriptors.sweep.atlas import key_of
@@ -25,15 +26,13 @@ def test_extents_are_ranges_with_both_ends(text: str, numbers: tuple[int, ...]) 
     assert extents(text) == numbers
 
 
-@pytest.mark.parametrize(
-    "text", ["", "x", "0", "8:4", "8::2", "1:2:3:4", "-1", "1:9999999999", "1:999999999", "8:16:0", None, "٣"]
-)
+@each("text", ["", "x", "0", "8:4", "8::2", "1:2:3:4", "-1", "1:9999999999", "1:999999999", "8:16:0", None, "٣"])
 def test_what_is_no_range_is_refused(text: Any) -> None:
     with pytest.raises(DescriptorError, match="atlas: "):
         extents(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"tile": "128"}, {"tile": "1x2x3x4"}, {"mma": "64"}, {"dtypes": "bf17"}, {"majors": "Q"}, {"swizzles": "256B"},

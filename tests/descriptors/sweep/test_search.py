@@ -6,6 +6,7 @@ import shlex
 
 import numpy as np
 import pytest
+from each import each
 
 from descriptors import TmaError, derive, tma_plan
 from descriptors.cli.command import main
@@ -48,8 +49,8 @@ def plain_wavefronts(finding: Finding, producer: str) -> int:
     return total
 
 
-@pytest.mark.parametrize("producer", PRODUCERS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['dtype']}-{case['tile'][0]}")
+@each("producer", PRODUCERS)
+@each("case", CASES, ids=lambda case: f"{case['dtype']}-{case['tile'][0]}")
 def test_wavefronts_are_those_of_the_explicit_addresses(case: dict[str, object], producer: str) -> None:
     for one in search(**case, producer=producer):  # type: ignore[arg-type]
         crossed = producer != "tma" and (producer == "rows") != (one.major is Major.K)
@@ -186,7 +187,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
     assert all("legality" in one.reason for one in found.refusals)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "message"),
     [
         ({"tile": (128, 64, 2)}, "search: tile must be (MN, K) of one stage, found (128, 64, 2)"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from tmem_maps import digest, in_order, rows
 
 from descriptors import DescriptorError
@@ -40,7 +41,7 @@ def accumulators() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(("asked", "row"), accumulators())
+@each(("asked", "row"), accumulators())
 def test_an_accumulator_lies_where_cutlass_has_it(asked: dict[str, Any], row: dict[str, Any]) -> None:
     kind = "i8" if asked["dtype"] == "s32" else "f16"
     made = accumulator(**asked, kind=kind, legality="lenient")
@@ -69,7 +70,7 @@ LEGAL = [
 ]
 
 
-@pytest.mark.parametrize(("m", "n", "pair", "ws", "sparse"), LEGAL)
+@each(("m", "n", "pair", "ws", "sparse"), LEGAL)
 def test_every_element_has_a_cell_of_its_own_and_all_lie_in_the_columns(
     m: int, n: int, pair: int, ws: bool, sparse: bool
 ) -> None:
@@ -100,7 +101,7 @@ def test_what_cute_cannot_build_is_only_documented() -> None:
     assert accumulator(128, 64, cta_group=2, sparse=True).evidence == DOCUMENTED
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         ({"m": 96, "n": 64}, "M must be 64, 128"),

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import pytest
+from each import each
 from places import VECTORS
 from seeds import seeds_of
 
@@ -16,11 +17,11 @@ from descriptors.tmem.columns import tmem_plan
 EXAMPLE: dict[str, Any] = {"images": 2, "height": 9, "width": 9, "channels": 16, "filters": 16, "taps": (3, 3)}
 
 
-@pytest.mark.parametrize("quarters", ["all", "one"])
-@pytest.mark.parametrize("start", ["clear", "middle"])
-@pytest.mark.parametrize("cta_group", [1, 2])
-@pytest.mark.parametrize("padding", [(1, 1), (0, 1), (0, 0)])
-@pytest.mark.parametrize("images", [2, 16])
+@each("quarters", ["all", "one"])
+@each("start", ["clear", "middle"])
+@each("cta_group", [1, 2])
+@each("padding", [(1, 1), (0, 1), (0, 0)])
+@each("images", [2, 16])
 def test_the_published_example_is_right(
     images: int, padding: tuple[int, int], cta_group: int, start: str, quarters: str
 ) -> None:

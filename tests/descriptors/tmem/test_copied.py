@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from descriptors import DescriptorError, derive
 from descriptors.tmem.copied import tmem_copied
@@ -49,7 +50,7 @@ def test_four_rows_copied_from_the_next_four_are_disproved() -> None:
     assert not replace(made, steps=tuple(step._replace(lane=31) for step in made.steps)).verify().ok
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         (((64, 64), "bf16", "128B", "128x256b"), "MN of the tile must be 128, found 64"),

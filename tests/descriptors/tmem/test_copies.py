@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from places import VECTORS
 from tmem_maps import digest, rows
 
@@ -25,7 +26,7 @@ _NAMES = {
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("row", rows("CP"), ids=lambda row: row["name"])
+@each("row", rows("CP"), ids=lambda row: row["name"])
 def test_a_copy_is_that_of_cutlass(row: dict[str, Any]) -> None:
     made = tmem_copy(_NAMES[row["name"].split()[0]])
     cells = made.cells.cells()  # (row, bit, copy)
@@ -46,7 +47,7 @@ def test_a_copy_is_that_of_cutlass(row: dict[str, Any]) -> None:
     assert digest(order.reshape(-1, 4)) == row["sha256"]
 
 
-@pytest.mark.parametrize("case", PTXAS["copies"], ids=lambda case: case["asked"])
+@each("case", PTXAS["copies"], ids=lambda case: case["asked"])
 def test_a_copy_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     try:
         tmem_copy(case["asked"])

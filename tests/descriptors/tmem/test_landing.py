@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError
 from descriptors.tmem.copied import Step, prove_landing, tmem_copied
@@ -50,9 +51,9 @@ def test_both_sides_have_one_shape() -> None:
         prove_landing(Layout((64, 64)), 8, scale_cells(128, 64, 16), "32x128b.warpx4", [Step(WORD, 0)])
 
 
-@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
-@pytest.mark.parametrize("dtype", ["tf32", "bf16", "e4m3", "e2m1"])
-@pytest.mark.parametrize(
+@each("swizzle", ["none", "32B", "64B", "128B"])
+@each("dtype", ["tf32", "bf16", "e4m3", "e2m1"])
+@each(
     ("rows", "copy"),
     [(128, "128x256b"), (128, "128x128b"), (64, "64x128b.warpx2::01_23"), (32, "32x128b.warpx4"), (4, "4x256b")],
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from places import VECTORS
 from tmem_maps import digest, rows
 
@@ -28,7 +29,7 @@ def asked(name: str) -> tuple[str, str]:
     return f"{shape}.x{num}{qualifier}", {"LOAD": "ld", "STORE": "st"}[direction]
 
 
-@pytest.mark.parametrize("row", ATOMS, ids=lambda row: row["name"])
+@each("row", ATOMS, ids=lambda row: row["name"])
 def test_a_move_is_that_of_cutlass(row: dict[str, Any]) -> None:
     made = tmem_move(*asked(row["name"]))
     cells = made.cells.cells()[:, :, ::16]  # (thread, register, half): the first bit of each half
@@ -53,7 +54,7 @@ def test_a_packed_register_has_the_low_halves_of_two_columns() -> None:
         assert columns_of(shape, packed=True) == 2 * columns_of(shape)
 
 
-@pytest.mark.parametrize("case", PTXAS["moves"], ids=lambda case: case["asked"])
+@each("case", PTXAS["moves"], ids=lambda case: case["asked"])
 def test_a_move_exists_where_the_assembler_takes_it_with_as_many_registers(case: dict[str, Any]) -> None:
     direction, name = case["asked"].split()
     try:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from each import each
 from places import VECTORS
 
 from descriptors import DescriptorError
@@ -101,7 +102,7 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
     assert tmem_plan(128, 64, 32, "e2m3", a_source="tmem").evidence == DOCUMENTED
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         ({"m": 128, "n": 256, "k": 64, "accumulators": 3}, "need 768; D0 256, D1 256, D2 256 columns"),

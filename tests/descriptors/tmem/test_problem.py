@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError
 from descriptors.tmem.shift_steps import shift_problem
@@ -33,7 +34,7 @@ def test_outputs_are_counted_as_they_can_be_listed(changed: dict[str, Any], rows
     assert (len(fits_h), len(fits_w)) == (rows, columns)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "told"),
     [
         (

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from each import each
 from places import VECTORS
 
 from descriptors import DescriptorError
@@ -15,7 +16,7 @@ from descriptors.tmem.moves import tmem_move, tmem_reduction
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["reductions"]
 
 
-@pytest.mark.parametrize("case", PTXAS, ids=lambda case: f"{case['asked']} {case['target']}")
+@each("case", PTXAS, ids=lambda case: f"{case['asked']} {case['target']}")
 def test_a_reduction_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     try:
         made = tmem_reduction(case["asked"], target=case["target"])
@@ -44,7 +45,7 @@ def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
     assert tmem_reduction("16x32bx2.x2.max.f32").over.evidence == BELIEVED
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "told"),
     [
         (("32x32b.x8",), "a name must read like 32x32b.x8.max.f32, found '32x32b.x8'"),

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from tmem_maps import digest, in_order, rows
 
 from descriptors import DescriptorError
 from descriptors.tmem.scale_cells import padded_rows, scale_cells
 
 
-@pytest.mark.parametrize("row", rows("SF"), ids=lambda row: row["name"])
+@each("row", rows("SF"), ids=lambda row: row["name"])
 def test_scale_factors_lie_where_cutlass_has_them(row: dict[str, Any]) -> None:
     """CuTe's domain is ((MN, copy), (vector, factors)), tiles: K tiles follow, each of few factors."""
     vector, count, _, _, mn, tiles, mode = row["name"].split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from each import each
 
 from descriptors.tmem.shift_steps import shift_problem, tile_steps
 
@@ -20,10 +20,10 @@ EXAMPLE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("cta_group", [1, 2])
-@pytest.mark.parametrize("start", ["clear", "middle"])
-@pytest.mark.parametrize("quarters", ["all", "one"])
+@each("case", CASES)
+@each("cta_group", [1, 2])
+@each("start", ["clear", "middle"])
+@each("quarters", ["all", "one"])
 def test_each_lane_holds_what_its_output_multiplies_with(
     case: dict[str, Any], cta_group: int, start: str, quarters: str
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 
 from descriptors import shift_convolution
 from descriptors.tmem.shift_steps import table
@@ -14,11 +14,9 @@ def test_a_table_is_128_and_four_a_tap() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("start", ["clear", "middle"])
-@pytest.mark.parametrize("cta_group", [1, 2])
-@pytest.mark.parametrize(
-    ("width", "taps", "padding"), [(9, (3, 3), (1, 1)), (100, (2, 5), (0, 0)), (300, (5, 1), (2, 0))]
-)
+@each("start", ["clear", "middle"])
+@each("cta_group", [1, 2])
+@each(("width", "taps", "padding"), [(9, (3, 3), (1, 1)), (100, (2, 5), (0, 0)), (300, (5, 1), (2, 0))])
 def test_the_rows_in_all_are_those_of_the_steps(
     width: int, taps: tuple[int, int], padding: tuple[int, int], cta_group: int, start: str
 ) -> None:

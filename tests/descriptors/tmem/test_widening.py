@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from places import VECTORS
 
 from descriptors import DescriptorError
@@ -17,7 +18,7 @@ from descriptors.tmem.geometry import BELIEVED, DOCUMENTED
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["widening"]
 
 
-@pytest.mark.parametrize("case", PTXAS, ids=lambda case: case["asked"])
+@each("case", PTXAS, ids=lambda case: case["asked"])
 def test_a_format_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     try:
         made = widened_copy(case["asked"])
@@ -27,8 +28,8 @@ def test_a_format_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> N
         assert case["accepted"] and made.ptx() == f"tcgen05.cp.cta_group::1.{case['asked']}"
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("plain", tmem_copies(), ids=lambda one: one.name)
+@each("name", FORMATS)
+@each("plain", tmem_copies(), ids=lambda one: one.name)
 def test_an_element_becomes_the_byte_of_its_number(plain: Any, name: str) -> None:
     made, bits = widened_copy(f"{plain.name}.{name}"), FORMATS[name][0]
     assert (made.element_bits, made.padding) == {"4": (4, 8), "6": (6, 4)}[name[7]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import any_layouts, drawn, layouts
 
@@ -79,8 +80,8 @@ def test_a_profile_with_more_modes_than_the_layout_is_refused(layout, profile):
         coalesce(layout, target_profile=profile)
 
 
-@pytest.mark.parametrize("operation", [coalesce, filter, filter_zeros])
-@pytest.mark.parametrize("value", [8, (4, 8), None, "8:1"])
+@each("operation", [coalesce, filter, filter_zeros])
+@each("value", [8, (4, 8), None, "8:1"])
 def test_what_is_no_layout_is_refused(operation, value):
     with pytest.raises(LayoutError):
         operation(value)

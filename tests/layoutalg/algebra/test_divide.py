@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import INJECTIVE, drawn, tiled, tiled_whole
 
@@ -152,10 +153,8 @@ def test_a_mode_that_is_not_divided_has_no_tile_so_none_is_refused(operation):
         operation(Layout((8, 8), (8, 1)), (None, 4))
 
 
-@pytest.mark.parametrize("operation", [logical_divide, zipped_divide, tiled_divide, flat_divide])
-@pytest.mark.parametrize(
-    "tiler", [(1, 1, 1), (3, 4), 5, 0, -4, (0, 1), "4:1", 1.5, ((1, 1), 1), Layout(4, 3), Layout(4, 0)]
-)
+@each("operation", [logical_divide, zipped_divide, tiled_divide, flat_divide])
+@each("tiler", [(1, 1, 1), (3, 4), 5, 0, -4, (0, 1), "4:1", 1.5, ((1, 1), 1), Layout(4, 3), Layout(4, 0)])
 def test_what_does_not_divide_is_refused(operation, tiler):
     with pytest.raises(LayoutError):
         operation(Layout((4, 8)), tiler)

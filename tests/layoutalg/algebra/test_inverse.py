@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import CHAINED, INJECTIVE, chained_layouts, drawn, injective_layouts, layouts
 
@@ -15,6 +16,7 @@ from layoutalg import (
     NotInjectiveError,
     ScaledBasis,
     Swizzle,
+    UndecidedError,
     left_inverse,
     make_identity_layout,
     make_layout,
@@ -204,8 +206,8 @@ def test_what_has_no_chain_of_strides_has_no_left_inverse_of_cutes_form(shape, s
         left_inverse(Layout(shape, stride))
 
 
-@pytest.mark.parametrize("operation", [left_inverse, right_inverse, nullspace])
-@pytest.mark.parametrize("value", [8, (4, 8), None, "8:1", Swizzle(3, 4, 3)])
+@each("operation", [left_inverse, right_inverse, nullspace])
+@each("value", [8, (4, 8), None, "8:1", Swizzle(3, 4, 3)])
 def test_what_is_no_layout_is_refused(operation, value):
     with pytest.raises(LayoutError):
         operation(value)
@@ -232,3 +234,16 @@ def test_the_null_space_has_the_modes_that_take_no_step_of_a_unit_vector():
 
 def test_of_two_modes_with_one_stride_the_right_inverse_takes_the_first():
     assert str(right_inverse(Layout((4, 6), (1, 1)))) == "4:1"
+
+
+@pytest.mark.parametrize("operation", [right_inverse, left_inverse])
+def test_an_inverse_that_the_symbols_leave_open_is_not_decided(operation):
+    with pytest.raises(UndecidedError, match="cannot decide whether"):
+        operation(parse_layout("(2,m):(m,1)"))
+
+
+def test_a_common_layout_stops_before_the_first_carry():
+    # the offsets 0..11 lie at the indices 0..5, 12..17; there a carries, so that only whole steps below it are common
+    layout = Layout((3, 2, 2), (1, 3, 6))
+    assert max_common_layout(layout, layout) == Layout(12, 1)
+    assert max_common_layout(Layout((6, 2), (1, 7)), Layout((6, 2), (1, 6))) == Layout(6, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import drawn
@@ -169,8 +170,8 @@ def test_two_contiguous_modes_cannot_both_grow():
         downcast(Layout((2, 2), (1, 1)), 2)
 
 
-@pytest.mark.parametrize("n", [0, -1, 1.5, None, "2", True])
-@pytest.mark.parametrize("operation", [upcast, downcast])
+@each("n", [0, -1, 1.5, None, "2", True])
+@each("operation", [upcast, downcast])
 def test_what_is_no_factor_is_refused(operation, n):
     with pytest.raises(LayoutError):
         operation(Layout(8), n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import drawn, layouts, sliced
 
@@ -131,10 +132,8 @@ def test_slices_that_peers_get_wrong_are_exact(text, coordinate):
     check(parse_layout(text), coordinate)
 
 
-@pytest.mark.parametrize(
-    "coordinate", [(None, 8), (4, None), (-1, None), (None, None, None), (None,), ((None, 0), 0), (1.5, None)]
-)
-@pytest.mark.parametrize("swizzle", [None, Swizzle(2, 0, 3)])
+@each("coordinate", [(None, 8), (4, None), (-1, None), (None, None, None), (None,), ((None, 0), 0), (1.5, None)])
+@each("swizzle", [None, Swizzle(2, 0, 3)])
 def test_a_slice_outside_the_layout_is_refused(coordinate, swizzle):
     layout = Layout((4, 8))
     with pytest.raises(LayoutError):

@@ -44,7 +44,7 @@ OPERATORS = {
 
 
 @given(polynomials(), polynomials(), st.sampled_from(sorted(OPERATORS)), NUMBERS)
-@settings(max_examples=2000)
+@settings(max_examples=600)
 def test_every_operator_that_answers_agrees_with_the_integers(
     a: Any, b: Any, name: str, numbers: dict[str, int]
 ) -> None:
@@ -121,7 +121,7 @@ OPERATIONS: dict[str, Any] = {
 
 
 @given(symbolic_layouts(), symbolic_layouts(), TILERS, st.sampled_from(sorted(OPERATIONS)), NUMBERS)
-@settings(max_examples=1500)
+@settings(max_examples=500)
 def test_substituting_numbers_commutes_with_every_operation(
     a: Layout, b: Layout, tiler: Any, name: str, numbers: dict[str, int]
 ) -> None:
@@ -139,7 +139,7 @@ def test_substituting_numbers_commutes_with_every_operation(
 
 
 @given(symbolic_layouts(), symbolic_layouts(), TILERS, st.sampled_from(sorted(OPERATIONS)), NUMBERS)
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_a_refusal_that_is_decided_holds_for_the_numbers_too(
     a: Layout, b: Layout, tiler: Any, name: str, numbers: dict[str, int]
 ) -> None:

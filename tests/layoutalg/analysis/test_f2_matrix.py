@@ -7,6 +7,7 @@ import pickle
 
 import hypothesis.strategies as st
 import pytest
+from each import each
 from f2 import few, matrices
 from hypothesis import given
 
@@ -135,7 +136,7 @@ def test_a_matrix_prints_its_rows_lowest_bit_first():
     assert str(F2Matrix(())) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda: F2Matrix((-1,)),

@@ -10,6 +10,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
+from each import each
 from f2 import few, linear_forms, linear_layouts, points, values_of
 from hypothesis import given
 from places import VECTORS
@@ -29,7 +30,7 @@ def read(told: Any) -> LinearLayout:
 # Vectors: Triton ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ALGEBRA)
+@each("case", ALGEBRA)
 def test_a_linear_layout_is_what_triton_says(case):
     layout = read(case)
     assert f"\n{layout}" == case["text"]
@@ -42,7 +43,7 @@ def test_a_linear_layout_is_what_triton_says(case):
         assert rows == case["matrix"]
 
 
-@pytest.mark.parametrize("case", ALGEBRA)
+@each("case", ALGEBRA)
 def test_inverses_and_compositions_are_those_of_triton(case):
     layout = read(case)
     assert layout.compose(read(case["outer"])) == read(case["composed"])
@@ -129,7 +130,7 @@ def test_index_and_offset_are_split_with_the_first_dimension_fastest(layout, dat
 # Errors ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("bases", "out_dims", "message"),
     [
         ({"lane": [(1,)]}, {"x": 3}, "size of x must be a power of two, found 3"),
@@ -159,7 +160,7 @@ def test_a_single_name_stands_for_one_dimension():
     assert to_linear_layout(Layout(8), "lane", "dim0") == to_linear_layout(Layout(8), ["lane"], {"dim0": 8})
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: LinearLayout({"lane": [(1,)]}, "x")(lane=2), r"within \{'lane': 2\}, found lane = 2"),

@@ -216,3 +216,11 @@ def test_fitting_needs_a_power_of_two_of_non_negative_values():
             fit_f2(bad)
     with pytest.raises(NotLinearError, match="value 3 must be 3, which the values at powers of two decide, found 4"):
         fit_f2([0, 1, 2, 4])
+
+
+@pytest.mark.parametrize("offset", [0, 2**41])
+def test_the_matrix_of_a_large_composition_comes_from_those_of_its_parts(offset: int) -> None:
+    swizzled = ComposedLayout(Swizzle(1, 0, 1), 0, Layout(2**40))
+    matrix, constant = to_f2_affine(ComposedLayout(Layout(2**42, 2), offset, swizzled))
+    assert constant == 2 * offset
+    assert matrix.columns == tuple(2 * swizzled(1 << bit) for bit in range(40))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from each import each
 from f2 import few, linear_forms, linear_layouts, points, values_of
 from hypothesis import given
 from places import VECTORS
@@ -17,6 +18,7 @@ from layoutalg import (
     Swizzle,
     composition,
     make_identity_layout,
+    offsets,
     size,
     tile_to_shape,
 )
@@ -26,7 +28,7 @@ from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, t
 TRITON = json.loads((VECTORS / "triton.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("case", TRITON["shared"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))
+@each("case", TRITON["shared"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))
 def test_the_shared_memory_layouts_of_tensor_cores_are_cutes_tiles_inverted(case):
     width, unit = max(case["swizzle_bytes"], 16), case["element_bits"] // 8
     bits = (width // 16).bit_length() - 1
@@ -42,7 +44,7 @@ def test_the_shared_memory_layouts_of_tensor_cores_are_cutes_tiles_inverted(case
     # And back: the linear layout, inverted, is a swizzled tile.
     sizes = {"dim0": case["shape"][0], "dim1": case["shape"][1]}
     back = from_linear_layout(LinearLayout({"offset": case["offset_bases"]}, sizes).invert())
-    assert values_of(back) == values_of(tile)
+    assert (offsets(back).ravel("F") == offsets(tile).ravel("F")).all()
 
 
 @pytest.mark.parametrize("case", TRITON["blocked"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))

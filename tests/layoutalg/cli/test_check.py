@@ -23,6 +23,31 @@ CARRY = "composition((4,6,8):(2,3,5), 6:3)"
 TIES = "make_ordered_layout((2,3,4), (0,0,0))"
 
 
+#: What the DSL is asked here, with what is said of its answer; one that crashes it is its own child's end.
+SAME = [
+    (NESTED, "the same"),
+    ("composition((8,8):(8,1), 1:5)", "the same function, which it writes 1:1"),
+    (SLICE, "the same offsets, which it writes (S<3,1,3> o 15 o (6):(-3),0)"),
+]
+DIVERGING = [
+    (TIES, "(2,3,4):(1,1,1)", "make_ordered_layout: row 56"),
+    (CARRY, "(2,3):(6,3)", "composition: rows 1 to 5 and 67"),
+]
+NO_VALUE = [
+    ("right_inverse(S<3,4,3> o 0 o (8,64):(64,1))", "rejected: TypeError: Expected input of type Layout"),
+    ("composition((4,8):(8,1), S<1,0,1>)", "crashed: SIGSEGV"),
+]
+BOTH_REFUSE = "composition((5,3):(7,1), 7:1)"
+SHOWN = {
+    page: re.findall(
+        r'^\$ layoutalg eval "([^"]*)" --check\n((?:(?!\$ |```).*\n)*)',
+        (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    for page in ("learn", "cookbook")
+}
+
+
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     status = main(["eval", *arguments, "--check"])
     captured = capsys.readouterr()
@@ -42,15 +67,29 @@ def answered(there: None, monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda status, text: monkeypatch.setattr(check, "evaluate_expressions", lambda _: [Answer(status, text)])
 
 
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Answer]:
+    """What the DSL answers to all that is asked here, in one round: to start it takes longer than to ask it."""
+    if not oracle.available():
+        pytest.skip("the CuTe DSL is not installed")
+    shown = [expression for lines in SHOWN.values() for expression, _ in lines]
+    asked = [*(row[0] for row in [*SAME, *DIVERGING, *NO_VALUE]), BOTH_REFUSE, *shown]
+    return dict(zip(asked, check.evaluate_expressions(asked), strict=True))
+
+
+@pytest.fixture
+def dsl(answers: dict[str, Answer], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command, asking a DSL that has answered."""
+    monkeypatch.setattr(check, "evaluate_expressions", lambda asked: [answers[expression] for expression in asked])
+
+
 @needs_oracle
-@pytest.mark.parametrize(
-    ("expression", "line"),
-    [
-        (NESTED, "the same"),
-        ("composition((8,8):(8,1), 1:5)", "the same function, which it writes 1:1"),
-        (SLICE, "the same offsets, which it writes (S<3,1,3> o 15 o (6):(-3),0)"),
-    ],
-)
+def test_the_command_asks_the_dsl_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, NESTED)[1].splitlines()[1:] == [f"CuTe DSL {oracle.version()}: the same"]
+
+
+@pytest.mark.usefixtures("dsl")
+@pytest.mark.parametrize(("expression", "line"), SAME)
 def test_where_the_dsl_agrees_the_status_is_0_and_how_is_said(
     expression: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,14 +98,8 @@ def test_where_the_dsl_agrees_the_status_is_0_and_how_is_said(
     assert out.splitlines()[1:] == [f"CuTe DSL {oracle.version()}: {line}"]
 
 
-@needs_oracle
-@pytest.mark.parametrize(
-    ("expression", "theirs", "row"),
-    [
-        (TIES, "(2,3,4):(1,1,1)", "make_ordered_layout: row 56"),
-        (CARRY, "(2,3):(6,3)", "composition: rows 1 to 5 and 67"),
-    ],
-)
+@pytest.mark.usefixtures("dsl")
+@pytest.mark.parametrize(("expression", "theirs", "row"), DIVERGING)
 def test_a_known_divergence_is_told_with_both_answers_and_its_rows(
     expression: str, theirs: str, row: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,33 +122,25 @@ def test_a_value_that_the_dsl_alone_has_is_in_the_json_beside_the_refusal(
     assert (data["check"]["agrees"], data["check"]["value"], data["check"]["how"]) == (False, "(2,3):(6,3)", None)
 
 
-@needs_oracle
-@pytest.mark.parametrize("page", ["learn", "cookbook"])
+@pytest.mark.usefixtures("dsl")
+@pytest.mark.parametrize("page", SHOWN)
 def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Apart from the other outputs of the pages, for those are there without the DSL."""
-    shown = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    lines = re.findall(r'^\$ layoutalg eval "([^"]*)" --check\n((?:(?!\$ |```).*\n)*)', shown, re.MULTILINE)
-    assert len(lines) == {"learn": 3, "cookbook": 1}[page]
-    for expression, output in lines:
+    assert len(SHOWN[page]) == {"learn": 3, "cookbook": 1}[page]
+    for expression, output in SHOWN[page]:
         assert told(capsys, expression)[1] == output.replace("4.8.1", str(oracle.version()))
 
 
-@needs_oracle
+@pytest.mark.usefixtures("dsl")
 def test_what_both_refuse_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = told(capsys, "composition((5,3):(7,1), 7:1)")
+    status, out, err = told(capsys, BOTH_REFUSE)
     assert (status, out.count("\n"), err.count("\n")) == (2, 1, 1)
     assert out.startswith(f"CuTe DSL {oracle.version()}: refuses it too, rejected: MLIRError: ")
     assert err.startswith("layoutalg: composition: the offsets a(1*i) must have one stride")
 
 
-@needs_oracle
-@pytest.mark.parametrize(
-    ("expression", "said"),
-    [
-        ("right_inverse(S<3,4,3> o 0 o (8,64):(64,1))", "rejected: TypeError: Expected input of type Layout"),
-        ("composition((4,8):(8,1), S<1,0,1>)", "crashed: SIGSEGV"),
-    ],
-)
+@pytest.mark.usefixtures("dsl")
+@pytest.mark.parametrize(("expression", "said"), NO_VALUE)
 def test_where_the_dsl_has_no_value_the_status_is_1(
     expression: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from each import each
 
 import layoutalg as la
 from layoutalg.cli.command import COMMANDS, main
@@ -156,9 +157,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(
-    "arguments", BAD, ids=lambda arguments: " ".join(arguments)[:40].encode("ascii", "replace").decode()
-)
+@each("arguments", BAD, ids=lambda arguments: " ".join(arguments)[:40].encode("ascii", "replace").decode())
 def test_bad_input_is_one_line_on_standard_error_and_status_2(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:
@@ -329,7 +328,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_the_list_of_commands_begins_each_commands_own_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     told = " ".join(run(capsys, name, "--help")[1].split())
     assert told.startswith(f"Usage: layoutalg {name} ") and COMMANDS[name][1] in told

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 import pytest
+from each import each
 from places import ROOT
-from programs import ANSWERED, COMMANDS, closed_pipe
+from programs import ANSWERED, COMMANDS, all_unread, closed_pipe
 
 from descriptors.cli.command import COMMANDS as OF_DESCRIPTORS
 from descriptors.cli.command import main as descriptors
@@ -40,7 +41,7 @@ def arguments(name: str, command: str, folder: Path) -> list[str]:
     return [command, *([str(folder / "rows.jsonl")] if command == "atlas" else []), *ANSWERED[name][command]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcome", "status", "told"),
     [
         (None, 0, ""),
@@ -76,7 +77,7 @@ def test_the_table_of_commands_has_a_line_here_for_each() -> None:
     assert set(ANSWERED["layoutalg"]) == set(OF_LAYOUTALG)
 
 
-@pytest.mark.parametrize(("name", "command"), COMMANDS)
+@each(("name", "command"), COMMANDS)
 def test_each_of_these_lines_is_answered(
     name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,16 +86,17 @@ def test_each_of_these_lines_is_answered(
     assert told.out.endswith("\n") and told.err == ""
 
 
-@pytest.mark.parametrize(("name", "command"), COMMANDS)
-def test_a_reader_that_is_gone_is_no_error(name: str, command: str, tmp_path: Path) -> None:
-    done = closed_pipe(name, *arguments(name, command, tmp_path))
-    assert (done.returncode, done.stderr) == (0, "")
+def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
+    lines = [(name, arguments(name, command, tmp_path)) for name, command in COMMANDS]
+    lines += [(name, options) for name in MAINS for options in (["--help"], ["--version"], [])]
+    *ends, refused = all_unread([*lines, ("layoutalg", ["eval", "("])])
+    assert [(line, end) for line, end in zip(lines, ends, strict=True) if end != (0, "")] == []
+    assert refused[0] == 2 and refused[1].startswith("layoutalg: ")
 
 
-@pytest.mark.parametrize("options", [["--help"], ["--version"], []], ids=str)
 @pytest.mark.parametrize("name", MAINS)
-def test_nor_for_the_help(name: str, options: list[str]) -> None:
-    done = closed_pipe(name, *options)
+def test_nor_where_the_program_is_a_process_of_its_own(name: str) -> None:
+    done = closed_pipe(name, "--help")
     assert (done.returncode, done.stderr) == (0, "")
 
 

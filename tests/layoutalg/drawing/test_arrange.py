@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from drawn import Drawn, cells, corner, read
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,7 +79,7 @@ PICTURES = [
 ]
 
 
-@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: str(picture.layout))
+@each("picture", PICTURES, ids=lambda picture: str(picture.layout))
 def test_no_text_runs_off_the_canvas(picture: Any) -> None:
     inside(read(picture.svg()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from layoutalg.drawing.metrics import width
 from layoutalg.drawing.shapes import Area, Arrow, Box, Cells, Lines, Text
@@ -26,7 +27,7 @@ SHAPES: list[tuple[Any, tuple[float, float, float, float]]] = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "bounds"), SHAPES)
+@each(("shape", "bounds"), SHAPES)
 def test_a_shape_ends_where_it_ends_and_moved_by_as_much_further(shape: Any, bounds: tuple[float, ...]) -> None:
     assert shape.bounds() == pytest.approx(bounds)
     left, top, right, bottom = bounds

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import pytest
+from each import each
 
 from layoutalg import LayoutError
 from layoutalg.drawing.picture import painted
@@ -91,14 +92,14 @@ def test_any_two_of_the_eight_kinds_can_be_told_apart(scheme: str, sight: str, l
         assert distance(paint(one, scheme), paint(other, scheme), sight) >= least, (one, other)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("role", [*KINDS, *STEPS, "faint", "paper"])
+@each("scheme", ["light", "dark"])
+@each("role", [*KINDS, *STEPS, "faint", "paper"])
 def test_what_is_written_on_a_fill_can_be_read(scheme: str, role: str) -> None:
     assert contrast(paint("ink", scheme), paint(role, scheme)) >= 4.5
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("role", ["muted", "accent", "bad", "good", "atom", "subtile"])
+@each("scheme", ["light", "dark"])
+@each("role", ["muted", "accent", "bad", "good", "atom", "subtile"])
 def test_what_is_written_on_paper_can_be_read(scheme: str, role: str) -> None:
     assert contrast(paint(role, scheme), paint("paper", scheme)) >= 4.5
 
@@ -127,7 +128,7 @@ def test_fills_have_a_colour_in_a_terminal_and_no_two_kinds_the_same() -> None:
     assert all(INKS[role].terminal is not None for role in [*KINDS, *STEPS, "faint", "paper"])
 
 
-@pytest.mark.parametrize("role", [name for name, one in INKS.items() if one.terminal is not None])
+@each("role", [name for name, one in INKS.items() if one.terminal is not None])
 def test_a_colour_in_a_terminal_is_near_that_of_the_light_picture(role: str) -> None:
     """The 256 colours as xterm has them: 16 of its own, a cube of six steps a side, 24 greys."""
     number = INKS[role].terminal

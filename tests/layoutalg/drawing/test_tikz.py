@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from each import each
 from places import ROOT
 
 from layoutalg import Figure, Picture, Scene
@@ -38,7 +39,7 @@ def test_what_latex_would_obey_or_not_know_is_written_in_its_way(text: str, tex:
     assert tex in written(text)
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@each("name", FIGURES)
 def test_every_colour_is_defined_and_every_bracket_closed(name: str) -> None:
     text = FIGURES[name]().tikz()
     assert text.isascii()

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 import pytest
+from each import each
 
 from layoutalg import AccessPattern, Layout, LayoutError, Swizzle, accesses, evaluate, find_swizzle, fragment, moves
 from layoutalg.cli import main
@@ -15,8 +16,8 @@ TILES = [Layout((64, 64), (64, 1)), Layout((32, 128), (128, 1)), Layout((64, 32)
 NAMES = ["ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4", "ldmatrix.x4.trans", "stmatrix.x2", "ldmatrix.x4.32x8"]
 
 
-@pytest.mark.parametrize("tile", TILES, ids=str)
-@pytest.mark.parametrize("name", [*NAMES, "mma.m16n8k16.C", "mma.m16n8k16.A.f16"])
+@each("tile", TILES, ids=str)
+@each("name", [*NAMES, "mma.m16n8k16.C", "mma.m16n8k16.A.f16"])
 def test_every_element_of_the_tile_is_moved_once(name: str, tile: Layout) -> None:
     pattern = moves(fragment(name), tile, 2)
     moved = Counter()

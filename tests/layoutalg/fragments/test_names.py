@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from each import each
 
 from layoutalg import LayoutError, evaluate, fragment, parse_layout
 from layoutalg.cli import main
@@ -35,7 +36,7 @@ def test_a_name_is_a_layout_wherever_an_expression_is() -> None:
     assert evaluate("size(tcgen05.ld.sync.aligned.16x64b.x4.pack::16b.b32)") == 256
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "said"),
     [
         ("mma.m16n8k16.A", "must say its type, whose width decides, as in f16 (16 bits), s8 (8 bits), f64 (64 bits)"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from places import ROOT
 
 from layoutalg import Layout, offsets, parse_layout, size
@@ -58,7 +59,7 @@ def ours(case: dict[str, Any]) -> Any:
     return fragment(name if case["operand"] in "AB" else name.rpartition(".")[0] if name.count(".") == 3 else name)
 
 
-@pytest.mark.parametrize("case", vectors()["registers"]["cases"], ids=lambda case: f"{case['name']} {case['operand']}")
+@each("case", vectors()["registers"]["cases"], ids=lambda case: f"{case['name']} {case['operand']}")
 def test_the_operands_of_mma_and_wgmma_are_held_as_in_cutlass(case: dict[str, Any]) -> None:
     found = ours(case)
     assert (found.threads, found.values) == (case["threads"], case["values"])
@@ -79,7 +80,7 @@ def in_bits(held: Layout, rows: int, bits: int) -> np.ndarray:
 MATRICES = [case for case in vectors()["matrices"]["cases"] if "_U8x" not in case["name"]]
 
 
-@pytest.mark.parametrize("case", MATRICES, ids=lambda case: f"{case['name']} {case['operand']}")
+@each("case", MATRICES, ids=lambda case: f"{case['name']} {case['operand']}")
 def test_ldmatrix_and_stmatrix_move_what_they_move_in_cutlass(case: dict[str, Any]) -> None:
     registers, turned = re.findall(r"SM\d+_U\d+x(\d)_(?:LD|ST)SM_(\w)", case["name"])[0]
     count = int(registers) if turned == "N" else int(registers) // 2
@@ -95,7 +96,7 @@ def test_ldmatrix_and_stmatrix_move_what_they_move_in_cutlass(case: dict[str, An
     assert digest(theirs) == case["sha256_le_u32"]
 
 
-@pytest.mark.parametrize("case", vectors()["tensor_memory"]["cases"], ids=lambda case: case["name"])
+@each("case", vectors()["tensor_memory"]["cases"], ids=lambda case: case["name"])
 def test_tcgen05_ld_and_st_reach_the_cells_they_reach_in_cutlass(case: dict[str, Any]) -> None:
     words = case["ptx"].replace(".red", "").replace(".max.f32", "")  # a reduction loads the same, and one register more
     one = fragment(words)
@@ -113,7 +114,7 @@ def test_tcgen05_ld_and_st_reach_the_cells_they_reach_in_cutlass(case: dict[str,
 SOME = [name for number, name in enumerate(names()) if number % 7 == 0 or not name.startswith("wgmma")]
 
 
-@pytest.mark.parametrize("name", SOME)
+@each("name", SOME)
 def test_every_element_of_the_tile_is_held_as_often_as_the_rule_says(name: str) -> None:
     one = fragment(name)
     rows, columns = one.shape

@@ -8,8 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
-from layoutalg import ComposedLayout, Layout, LayoutError, MmaAtom, Swizzle, TiledMma, make_tiled_mma, mma_atom, size
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    MmaAtom,
+    Swizzle,
+    TiledMma,
+    make_tiled_mma,
+    mma_atom,
+    offsets,
+    size,
+)
 
 MMAS = [
     make_tiled_mma("mma.m16n8k16.f16"),
@@ -26,22 +38,22 @@ def layout_of(mma: TiledMma, operand: str) -> Layout:
     return Layout((2 * mma.tile_mnk[i], 2 * mma.tile_mnk[j]), (2 * mma.tile_mnk[j], 1))
 
 
-@pytest.mark.parametrize("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
-@pytest.mark.parametrize("operand", "ABC")
+@each("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
+@each("operand", "ABC")
 def test_every_element_is_held_as_often_as_there_are_atoms_beside_it(mma: TiledMma, operand: str) -> None:
     layout, found = layout_of(mma, operand), Counter()
     for thread in range(int(size(mma.thr_layout_vmnk))):
         mine, offset = getattr(mma, f"partition_{operand}")(layout, thread)
-        found.update(offset + mine(i) for i in range(int(size(mine))))
+        found.update((offset + offsets(mine)).ravel().tolist())
     held = {"A": mma.atom.a, "B": mma.atom.b, "C": mma.atom.c}[operand]
-    in_the_atom = Counter(held(i) for i in range(int(size(held))))
+    in_the_atom = Counter(offsets(held).ravel().tolist())
     others = {"A": 1, "B": 0, "C": 2}[operand]
     times = next(iter(in_the_atom.values())) * int(size(mma.atom_layout[others]))
-    assert found == Counter({layout(i): times for i in range(int(size(layout)))})
+    assert found == Counter(dict.fromkeys(offsets(layout).ravel().tolist(), times))
 
 
-@pytest.mark.parametrize("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
-@pytest.mark.parametrize("operand", "ABC")
+@each("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
+@each("operand", "ABC")
 def test_tv_layout_says_of_the_tile_what_partitions_say(mma: TiledMma, operand: Any) -> None:
     i, j = EXTENTS[operand]
     tile = Layout((mma.tile_mnk[i], mma.tile_mnk[j]))
@@ -93,7 +105,7 @@ def test_operands_in_shared_memory_are_whole_for_every_thread() -> None:
     assert mma_atom("wgmma.m64n8k16", a_source="rmem").a == Layout(((4, 8, 4), (2, 2, 2)), ((128, 1, 16), (64, 8, 512)))
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda: mma_atom("ldmatrix.x4"),

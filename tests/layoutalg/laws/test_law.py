@@ -9,6 +9,7 @@ import pytest
 from attacks.judge import NAMES, judge
 from attacks.laws import Broken
 from attacks.plain import Layout as PlainLayout
+from each import each
 from places import ROOT
 
 from layoutalg import Layout, LayoutError, broken_law, law_names, parse_layout
@@ -100,12 +101,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "answer", "operands"), RIGHT)
+@each(("operation", "answer", "operands"), RIGHT)
 def test_every_right_answer_is_accepted(operation: str, answer: Any, operands: tuple[Any, ...]) -> None:
     assert broken_law(operation, answer, *operands) is None
 
 
-@pytest.mark.parametrize(("operation", "answer", "operands", "why"), WRONG)
+@each(("operation", "answer", "operands", "why"), WRONG)
 def test_a_wrong_answer_is_told_its_first_broken_instance(
     operation: str, answer: Any, operands: tuple[Any, ...], why: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import any_layouts, composed_layouts, drawn, layouts, located
 
@@ -93,7 +94,7 @@ def test_a_layout_of_one_mode_is_told_apart_from_its_mode():
     assert Layout((4,), (1,))[0] == Layout(4, 1) == Layout(4, 1)[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "stride"),
     [
         (0, 1),

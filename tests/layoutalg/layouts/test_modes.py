@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from strategies import any_layouts, layouts
 
@@ -28,8 +29,8 @@ def test_the_leading_dimension_is_a_mode_of_stride_one(layout):
         assert get(layout, path if isinstance(path, int) else list(path)).stride == 1
 
 
-@pytest.mark.parametrize("mode", [2, -1, [0, 1], [1, 2], [1, 0, 1], "x", 1.5])
-@pytest.mark.parametrize("operation", [get, size, rank, depth])
+@each("mode", [2, -1, [0, 1], [1, 2], [1, 0, 1], "x", 1.5])
+@each("operation", [get, size, rank, depth])
 def test_a_mode_that_does_not_exist_is_refused(operation, mode):
     with pytest.raises(LayoutError):
         operation(Layout((4, (2, 4))), mode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import corpus
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_layouts, drawn
@@ -71,7 +72,7 @@ def test_a_number_on_the_way_widens_the_type_though_no_offset_does(shift, stride
 ALONE, NONE = Swizzle(0, 0, 0), Layout(1, 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("layout", "dtype"),
     [
         (ComposedLayout(Layout((2, 2), (4, 1)), -(2**31), NONE), None),  # int32 has no -(-2**31)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import judge
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import swizzles
@@ -20,12 +21,12 @@ ALL_SMALL = [
 OFFSETS = range(1024)
 
 
-@pytest.mark.parametrize("swizzle", ALL_SMALL, ids=str)
+@each("swizzle", ALL_SMALL, ids=str)
 def test_a_swizzle_is_the_exclusive_or_of_one_bit_field_into_another(swizzle):
     assert [swizzle(x) for x in OFFSETS] == [judge.swizzled(swizzle, x) for x in OFFSETS]
 
 
-@pytest.mark.parametrize("swizzle", ALL_SMALL, ids=str)
+@each("swizzle", ALL_SMALL, ids=str)
 def test_a_swizzle_is_its_own_inverse_and_so_a_permutation(swizzle):
     assert all(swizzle(swizzle(x)) == x for x in OFFSETS)
     assert sorted(map(swizzle, OFFSETS)) == list(OFFSETS)

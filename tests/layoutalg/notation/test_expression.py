@@ -7,6 +7,7 @@ import string
 from pathlib import Path
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from layoutalg import Layout, LayoutError, NotationError, Swizzle
 from layoutalg.notation.expression import OPERATIONS, evaluate, operations
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "value"),
     [
         (
@@ -44,7 +45,7 @@ def test_an_expression_gives_the_layout_that_the_call_gives(source: str, value: 
     assert str(evaluate(source)) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "value"),
     [
         ("((4,8):(8,1))(2,3)", 19),
@@ -102,7 +103,7 @@ def test_operations_are_listed_once() -> None:
     assert len(listed) == len(set(listed))
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "message"),
     [
         ("", "notation: expected a number"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import corpus
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_layouts, drawn, layouts
@@ -61,7 +62,7 @@ def test_any_text_is_read_as_what_it_denotes_or_refused(text):
     assert parse_layout(str(value)) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("((8,16),(64,2)):((64,512),(1,8192))", Layout(((8, 16), (64, 2)), ((64, 512), (1, 8192)))),
@@ -89,7 +90,7 @@ def test_a_swizzle_of_negative_shift_reads_as_the_dsl_prints_it():
     assert parse_layout("S<2,4,-3 o 5 o (16,64):(64,1)") == tile == parse_layout(str(tile))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("", " ", "8", "(8,4)", "8:", ":1", "8:1:1", "(8,4):(1,8", "(8,4):(1,8))", "8;1", "8:1 x", "8.0:1", "0x8:1"),
@@ -124,3 +125,9 @@ def test_int_tuples_are_read_with_their_nesting():
     assert parse_int_tuple("(8,)") == parse_int_tuple("(8)") == (8,)
     with pytest.raises(NotationError):
         parse_int_tuple("8:1")
+
+
+@pytest.mark.parametrize("text", ["S<3,4,3 o 0 o (8,8):(8,1)", "S<3,4,3", "S<3,4,-3,", "S<3,4,3:1"])
+def test_a_swizzle_of_positive_shift_needs_its_closing_bracket(text: str) -> None:
+    with pytest.raises(NotationError, match="expected '>'"):
+        parse_layout(text)

@@ -7,6 +7,7 @@ follow the print functions of CuTe's pointers.
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from layoutalg import NotationError, Pointer, Swizzle, evaluate, parse_layout, parse_pointer
 
@@ -65,7 +66,7 @@ PRINTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "layout", "pointer"), PRINTED)
+@each(("text", "layout", "pointer"), PRINTED)
 def test_a_printed_tensor_is_its_layout_in_elements_and_what_was_said_of_it(
     text: str, layout: str, pointer: Pointer | None
 ) -> None:
@@ -86,8 +87,8 @@ def test_a_tensor_of_coordinates_gives_the_coordinates_from_where_it_begins() ->
     assert tile(1, 2) == (5, 34)  # type: ignore[operator, comparison-overlap]
 
 
-@pytest.mark.parametrize("bits", [4, 8, 16, 32])
-@pytest.mark.parametrize("address", [0, 0x400, 0x410, 0x7F0, 0x13F0])
+@each("bits", [4, 8, 16, 32])
+@each("address", [0, 0x400, 0x410, 0x7F0, 0x13F0])
 def test_the_layout_gives_the_addresses_that_the_swizzled_pointer_has(bits: int, address: int) -> None:
     """CuTe's own: the swizzle permutes the byte address of every element."""
     plain = parse_layout("(8,4):(256,32)")
@@ -99,7 +100,7 @@ def test_the_layout_gives_the_addresses_that_the_swizzled_pointer_has(bits: int,
         assert pointer.base + read(index) * bits // 8 == S(address + plain(index) * bits // 8)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("Sw<1,0,3> o smem_ptr[16b](unset) o 8:1", "whole elements of 16 bits, found S<1,0,3> on byte addresses"),

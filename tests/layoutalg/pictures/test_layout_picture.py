@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from drawn import read
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from places import ROOT
@@ -40,7 +41,7 @@ small_layouts = (
 )
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@each("name", FIGURES)
 def test_a_figure_is_its_files_byte_for_byte(name: str) -> None:
     picture = FIGURES[name]()
     for path, write in files(name).items():
@@ -114,7 +115,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED, ids=lambda value: str(value)[:40])
+@each(("options", "message"), REFUSED, ids=lambda value: str(value)[:40])
 def test_what_cannot_be_drawn_is_refused_before_anything_is(options: dict[str, Any], message: str) -> None:
     with pytest.raises(LayoutError, match=message) as refused:
         draw(TILE, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_layouts
@@ -22,8 +22,8 @@ def roles_by_offset(picture: Any, first: int, last: int | None) -> dict[int, set
     return found
 
 
-@pytest.mark.parametrize("colour", ["offset", "block", "mode", "thread", "value"])
-@pytest.mark.parametrize("operation", ["zipped_divide", "tiled_divide", "flat_divide", "logical_divide"])
+@each("colour", ["offset", "block", "mode", "thread", "value"])
+@each("operation", ["zipped_divide", "tiled_divide", "flat_divide", "logical_divide"])
 def test_a_cell_has_the_colour_that_its_offset_has_after(colour: str, operation: str) -> None:
     before = Layout((8, 16), (16, 1))
     picture = draw(evaluate(f"{operation}({before}, (4,8))"), colour, before=before)

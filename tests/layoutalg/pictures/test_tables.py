@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,7 +90,7 @@ def test_banks_need_bytes_and_offsets(layout: Layout, element_bytes: int | None,
         slices(layout, Subject(element_bytes))[0].quantity("bank")
 
 
-@pytest.mark.parametrize("name", [*COLOURS, *LABELS])
+@each("name", [*COLOURS, *LABELS])
 def test_every_name_that_is_offered_is_a_quantity_of_every_rank(name: str) -> None:
     for layout in (Layout(()), Layout(4), Layout((4,)), Layout((2, 3)), Layout((2, 3, 2))):
         for table in slices(layout, Subject(2)):

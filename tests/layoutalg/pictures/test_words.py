@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 
 from layoutalg.pictures.plates import sentences, tables
 from layoutalg.pictures.quantities import COLOURS, LABELS
 
 
-@pytest.mark.parametrize("label", [*LABELS, "image"])
-@pytest.mark.parametrize("colour", [*COLOURS, "slice"])
-@pytest.mark.parametrize("few", [True, False])
+@each("label", [*LABELS, "image"])
+@each("colour", [*COLOURS, "slice"])
+@each("few", [True, False])
 def test_every_pair_of_quantities_makes_one_sentence(label: str, colour: str, few: bool) -> None:
     text = sentences(label, colour, 2, few=few)
     assert text.startswith("A cell ")

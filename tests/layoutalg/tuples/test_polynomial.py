@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from layoutalg import UndecidedError
 from layoutalg.tuples.polynomial import Polynomial
@@ -15,8 +16,8 @@ M, N = Polynomial.symbol("m"), Polynomial.symbol("n")
 SUMS = [M + 1, 2 * M + 1, M + N, M * N + 1, M * M + M + 1, 3 * N + 2, M * N + N + 1]
 
 
-@pytest.mark.parametrize("divisor", SUMS, ids=str)
-@pytest.mark.parametrize("quotient", [1, 2, M, M + 2, 2 * N, M * N + 3], ids=str)
+@each("divisor", SUMS, ids=str)
+@each("quotient", [1, 2, M, M + 2, 2 * N, M * N + 3], ids=str)
 def test_a_multiple_of_a_sum_is_divided_by_it(divisor: Any, quotient: Any) -> None:
     assert divmod(quotient * divisor, divisor) == (quotient, 0)
     assert divmod(quotient * divisor + 1, divisor) == (quotient, 1)

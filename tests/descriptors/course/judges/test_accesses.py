@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+from each import each
 from seeds import seed_of_this_run
 
 from descriptors.course.judges.accesses import JUDGES, addresses_of
@@ -43,7 +44,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     told = JUDGES[judge](answer, *operands)
     assert told is None if words is None else words in (told or "")

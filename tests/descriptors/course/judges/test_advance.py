@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors import derive, read_addresses, tma_plan
 from descriptors.course.judges.tiles import JUDGES
@@ -32,7 +33,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     if words and words.endswith(": answer"):
         with pytest.raises(ValueError, match="a start must be a multiple of 16 bytes within the window"):

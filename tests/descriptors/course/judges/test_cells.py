@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from each import each
 
 from descriptors.course.judges.tensor_memory import JUDGES
 
@@ -40,7 +40,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     found = JUDGES[judge](answer, *operands)
     assert found is None if words is None else words in (found or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors.course.grading import grade
 from descriptors.course.judges.layouts import answerable
@@ -55,7 +56,7 @@ def exercise(judge: str, operands: tuple[object, ...]) -> Exercise:
     return Exercise("one", "?", judge, operands, "?", None, ("a", "b", "c"), "", "", ())
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     told = grade(exercise(judge, operands), answer)
     assert told is None if words is None else words in (told or "")
@@ -67,7 +68,7 @@ def test_every_judge_of_papers_has_a_right_and_a_wrong_case() -> None:
         assert judges == {"lawful", "pitch", "trace", "stage", "advance", "word of"}
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each("name", KINDS)
 def test_nothing_that_is_typed_brings_a_judge_down(name: str) -> None:
     item = make(KINDS[name], seeded("hostile", "1"))
     for answer in HOSTILE:

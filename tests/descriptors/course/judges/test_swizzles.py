@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors.course.judges.accesses import JUDGES
 from descriptors.errors import DescriptorError
@@ -36,7 +37,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     told = JUDGES[judge](answer, *operands)
     assert told is None if words is None else words in (told or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+from each import each
 
 from descriptors.course.judges.threads import JUDGES
 from descriptors.errors import DescriptorError
@@ -45,7 +46,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     told = JUDGES[judge](answer, *operands)
     assert told is None if words is None else words in (told or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 
 from descriptors import derive, diff
 from descriptors.course.judges.words import JUDGES, mismatch_of
@@ -44,13 +44,13 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("judge", "operands", "answer", "words"), CASES)
+@each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     found = JUDGES[judge](answer, *operands)
     assert found is None if words is None else words in (found or "")
 
 
-@pytest.mark.parametrize("bit", range(64))
+@each("bit", range(64))
 def test_of_all_words_one_bit_away_those_pass_with_which_every_element_is_read(bit: int) -> None:
     made = derive(*TILE, arch="sm90")
     one = made.word(0, 0) ^ 1 << bit

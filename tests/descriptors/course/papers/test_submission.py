@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from each import each
 
 from descriptors.course.papers.paper import paper
 from descriptors.course.papers.submission import MOST_BYTES, gathered, marked, read, read_file
@@ -54,7 +55,7 @@ def test_what_is_left_out_is_missing_and_the_last_answer_counts() -> None:
     assert handed.of("lab1") == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "why"),
     [
         ("", "there must be an answer"),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from each import each
 
 from descriptors import plan
 from descriptors.gemm.accumulators import Registers
@@ -42,7 +43,7 @@ def number(text: str, name: str) -> int:
     return int(found[1], 0)
 
 
-@pytest.mark.parametrize("asked", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
+@each("asked", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
 def test_a_word_and_its_steps_give_the_words_of_the_derivation(asked: dict[str, object]) -> None:
     made = plan(**asked, verify=False)  # type: ignore[arg-type]
     text = text_of(made)
@@ -60,7 +61,7 @@ def test_a_word_and_its_steps_give_the_words_of_the_derivation(asked: dict[str, 
                     assert word == side.derivation.word(i, j, stage, side.base)
 
 
-@pytest.mark.parametrize("asked", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
+@each("asked", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
 def test_boxes_land_where_the_copies_of_the_plan_do(asked: dict[str, object]) -> None:
     made = plan(**asked, verify=False)  # type: ignore[arg-type]
     text = text_of(made)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError, plan, record, tell
 from descriptors.gemm.accumulators import Registers
@@ -27,8 +28,8 @@ CASES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("swizzle", [None, "none", "32B", "64B"])
-@pytest.mark.parametrize(("asked", "move"), CASES)
+@each("swizzle", [None, "none", "32B", "64B"])
+@each(("asked", "move"), CASES)
 def test_every_type_and_major_gives_the_product(asked: dict[str, Any], move: str, swizzle: Any) -> None:
     made = plan(**asked, a_source="registers", a_swizzle=swizzle, stages=2, verify=False)
     assert made.loads is not None and made.loads.move == move

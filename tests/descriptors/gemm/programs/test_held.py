@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 
 from descriptors.gemm.programs.c_expressions import row_and_column
 from layoutalg import fragment, size
@@ -10,7 +10,7 @@ from layoutalg import fragment, size
 NAMES = [f"wgmma.m64n{n}k{k}.{one}" for n, k in ((8, 8), (8, 16), (8, 32), (24, 16), (256, 16)) for one in "AD"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_expressions_are_the_fragment_at_every_thread_and_value(name: str) -> None:
     held = fragment(name).layout
     row, column = (compile(one.replace("/", "//"), name, "eval") for one in row_and_column(held, 64))

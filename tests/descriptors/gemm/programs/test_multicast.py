@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.multicast import as_cluster, masks
@@ -13,8 +14,8 @@ from descriptors.gemm.schedule import traffic
 CLUSTERS = [(2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (8, 1)]
 
 
-@pytest.mark.parametrize("cluster", CLUSTERS)
-@pytest.mark.parametrize("majors", ["KK", "KM", "MM"])
+@each("cluster", CLUSTERS)
+@each("majors", ["KK", "KM", "MM"])
 def test_the_shares_of_all_ctas_are_the_tile(cluster: tuple[int, int], majors: str) -> None:
     a_major, b_major = ("MN" if one == "M" else "K" for one in majors)
     asked = {"tile": (128, 128, 64), "stages": 2, "a_major": a_major, "b_major": b_major, "arch": "sm90"}
@@ -30,7 +31,7 @@ def test_the_shares_of_all_ctas_are_the_tile(cluster: tuple[int, int], majors: s
     assert shared.read_bytes == traffic(alone).read_bytes
 
 
-@pytest.mark.parametrize("cluster", [(1, 1), *CLUSTERS, (2, 4), (3, 2)])
+@each("cluster", [(1, 1), *CLUSTERS, (2, 4), (3, 2)])
 def test_a_mask_names_the_ctas_that_work_on_the_same_rows(cluster: tuple[int, int]) -> None:
     ctas = {x + cluster[0] * y: (x, y) for x, y in product(range(cluster[0]), range(cluster[1]))}
     for index, name in enumerate("AB"):

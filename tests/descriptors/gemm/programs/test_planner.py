@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError, IllegalError, derive, plan
 from descriptors.gemm.accumulators import Registers, TensorColumns
@@ -47,7 +48,7 @@ def test_a_word_is_that_of_derive() -> None:
     assert (made.a.transposed, made.b.transposed) == (0, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         {"instruction": "m64n96k32", "dtype": "s8", "b_dtype": "u8", "tile": (192, 96, 32)},
@@ -152,7 +153,7 @@ def test_a_pair_of_ctas_may_have_several_m_blocks() -> None:
         assert len(made.a.mn_steps) == 2 and made.verify().ok
 
 
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         {"instruction": "m256n128k16", "tile": (256, 256, 64)},

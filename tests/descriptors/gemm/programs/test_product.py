@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import toy_gpu
+from each import each
 from seeds import seeds_of
 
 from descriptors import DescriptorError, Plan, plan, record
@@ -100,7 +101,7 @@ SPOILT: dict[str, tuple[Callable[[Plan], Plan], str]] = {
 TURNED = Fragment("wrong", (64, 128), Layout(((4, 8, 4), (2, 2, 16)), ((128, 1, 16), (8, 64, 512))))
 
 
-@pytest.mark.parametrize("name", SPOILT)
+@each("name", SPOILT)
 def test_a_spoilt_plan_is_refuted_with_an_element(name: str) -> None:
     made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=2, b_major="MN")
     spoil, told = SPOILT[name]

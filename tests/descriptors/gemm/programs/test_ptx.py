@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from gemm_plans import BLACKWELL, HOPPER, assembled, made, need_ptxas, pointers
 
 from descriptors import DescriptorError, Plan, check_ptx
@@ -24,7 +25,7 @@ def test_the_loop_assembles(asked: dict[str, Any], tmp_path: Path) -> None:
     assert assembled(emit_plan(one, "ptx", "loop"), one.asked.arch, tmp_path) == ""
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_our_own_checker_knows_every_word_and_finds_nothing(asked: dict[str, Any]) -> None:
     one = made(asked)
     found = check_ptx(emit_plan(one, "ptx", "loop"))
@@ -54,7 +55,7 @@ def words_of(text: str, one: Plan) -> dict[str, list[list[int]]]:
     return found
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_the_sums_are_the_words_of_the_plan(asked: dict[str, Any]) -> None:
     one = made(asked)
     found = words_of(emit_plan(one, "ptx", "loop"), one)

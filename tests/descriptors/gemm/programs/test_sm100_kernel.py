@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers
 
 from descriptors import DescriptorError, check_ptx
@@ -18,10 +19,22 @@ from descriptors.gemm.programs.sm100_host import code_of
 PLANS = [pytest.param(one, id=name) for name, one in BLACKWELL.items()]
 
 
+def together(texts: dict[str, str]) -> str:
+    """Programs as one, each in a namespace under its name: the compiler reads the headers once."""
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    heads = dict.fromkeys(line for one in lines.values() for line in one if line.startswith("#include"))
+    bodies = [
+        "\n".join([f"namespace {name} {{", *(line for line in one if not line.startswith("#include")), "}"])
+        for name, one in lines.items()
+    ]
+    return "\n".join([*heads, *bodies, ""])
+
+
 @need_nvcc
-@pytest.mark.parametrize("asked", PLANS)
-def test_the_kernel_compiles_without_a_warning(asked: dict[str, Any], tmp_path: Path) -> None:
-    assert compiled(emit_plan(made(asked), "cuda"), "sm100", tmp_path) == ""
+def test_the_kernels_compile_without_a_warning(tmp_path: Path) -> None:
+    texts = {re.sub(r"\W", "_", name): emit_plan(made(asked), "cuda") for name, asked in BLACKWELL.items()}
+    assert len(texts) == len(BLACKWELL)
+    assert compiled(together({f"k_{name}": text for name, text in texts.items()}), "sm100", tmp_path) == ""
 
 
 @need_nvcc
@@ -34,13 +47,13 @@ def test_the_host_program_compiles_and_our_checker_finds_nothing(name: str, tmp_
     assert (found.findings, found.unresolved) == ((), ())
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_the_head_says_that_nobody_ran_it(asked: dict[str, Any]) -> None:
     one = made(asked)
     assert emit_plan(one, "cuda").splitlines()[0] == f"// {one.headline}; assembled, never run."
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str, Any]) -> None:
     one = made(asked)
     held, text = one.accumulators, emit_plan(one, "cuda")
@@ -60,7 +73,7 @@ def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str
         assert tuple(int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)) == pointers(one, i, j, q)
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multiplies_it(asked: dict[str, Any]) -> None:
     """Each box of the text begins at a row of the tile; the CTA's own rows there are its half of an N block."""
     one = made(asked)
@@ -82,7 +95,7 @@ def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multipli
     }
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(asked: dict[str, Any]) -> None:
     """The lines are read as C reads them, for every lane and register; a load's cells come from the plan's layout."""
     one = made(asked)

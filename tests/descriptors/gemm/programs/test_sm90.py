@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.plan import Plan
@@ -31,12 +32,12 @@ def assembly(text: str) -> str:
     return re.sub(r"\bp([,;])", r"%p\1", line)
 
 
-@pytest.mark.parametrize("made", PLANS, ids=name_of)
+@each("made", PLANS, ids=name_of)
 def test_the_instruction_is_the_line_of_the_plan(made: Plan) -> None:
     assert assembly(instruction(made)) == made.line.ptx
 
 
-@pytest.mark.parametrize("made", PLANS, ids=name_of)
+@each("made", PLANS, ids=name_of)
 def test_nothing_of_the_template_is_left_open(made: Plan) -> None:
     text = kernel(made, "tile_product")
     assert "$" not in text
@@ -55,7 +56,7 @@ def value(code: Any, **names: int) -> int:
     return int(eval(code, names))  # noqa: S307  # our own text
 
 
-@pytest.mark.parametrize("made", LOADED, ids=name_of)
+@each("made", LOADED, ids=name_of)
 def test_a_thread_finds_every_element_of_a_stage(made: Plan) -> None:
     found = re.search(r"const uint32_t at = (.*?);\n  return (.*?);", kernel(made))
     assert found is not None
@@ -67,7 +68,7 @@ def test_a_thread_finds_every_element_of_a_stage(made: Plan) -> None:
             assert told == d.smem_tile((m, k, 0)) * d.element.storage_bits // 8
 
 
-@pytest.mark.parametrize("made", LOADED, ids=name_of)
+@each("made", LOADED, ids=name_of)
 def test_loads_are_those_of_the_plan(made: Plan) -> None:
     loads, text = made.loads, kernel(made)
     assert loads is not None

@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from records import JSON
@@ -19,8 +20,8 @@ from descriptors.show.explorer.question import PARTS, TABS, derivation, question
 EVERYTHING = list(PARTS)
 
 
-@pytest.mark.parametrize("tab", TABS)
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset["name"])
+@each("tab", TABS)
+@each("preset", PRESETS, ids=lambda preset: preset["name"])
 def test_every_preset_has_an_answer_in_every_tab(preset: dict[str, Any], tab: str) -> None:
     found = answer({**preset["question"], "tab": tab, "want": EVERYTHING})
     assert found["ok"], found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors.show.explorer.answer import answer
 from descriptors.show.explorer.paste import paste_answer
@@ -19,7 +20,7 @@ def told(text: str, **asked: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kind", "ok", "said"),
     [
         ("0x4000404000010000", "a word", True, "stride_byte_offset"),

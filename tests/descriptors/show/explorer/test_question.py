@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from records import JSON
@@ -13,7 +14,7 @@ from descriptors import DescriptorError
 from descriptors.show.explorer.question import LONGEST, Question, question, requested_parts
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "field", "value"),
     [
         ({"tile": "128x64"}, "tile", (128, 64)),
@@ -37,7 +38,7 @@ def test_what_people_type_is_understood(asked: dict[str, Any], field: str, value
     assert question(made.state()) == made
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "message"),
     [
         (None, "a question must be a JSON object, found None"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors.show.pictures.advance_picture import AdvancePicture, odd, steps
 from descriptors.show.pictures.panels import spaced
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_starts_and_fields_are_those_of_the_words(name: str) -> None:
     d = OPERANDS[name]
     staged = len(d.tile) > 2

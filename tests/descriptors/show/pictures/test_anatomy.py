@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import plain
 from descriptors.show.pictures.anatomy import Anatomy, ranks
 from layoutalg import size
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_pieces_and_atoms_begin_where_the_layout_puts_their_first_elements(name: str) -> None:
     d = OPERANDS[name]
     last = size(plain(d.smem_tile)) // size(plain(d.smem_tile), mode=[0]) // size(plain(d.smem_tile), mode=[1]) - 1
@@ -29,7 +29,7 @@ def test_pieces_and_atoms_begin_where_the_layout_puts_their_first_elements(name:
     assert all(one % 16 == 0 for one in flat)
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_subtiles_start_and_chunks_lie_as_the_words_say(name: str) -> None:
     d = OPERANDS[name]
     a = Anatomy(d)
@@ -43,7 +43,7 @@ def test_subtiles_start_and_chunks_lie_as_the_words_say(name: str) -> None:
         assert along == [value * i for i in range(len(along))]
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_the_addresses_of_a_chunk_are_pieces_of_the_tile(name: str) -> None:
     d = OPERANDS[name]
     a = Anatomy(d)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import DescriptorError, derive
 from descriptors.show.pictures.atom_picture import AtomsPicture
 from descriptors.show.pictures.panels import spaced
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_the_order_is_that_of_the_places(name: str) -> None:
     found = AtomsPicture(OPERANDS[name]).record()
     pairs = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import DescriptorError, plain
 from descriptors.show.pictures.anatomy import Anatomy
@@ -12,7 +13,7 @@ from descriptors.show.pictures.bank_picture import BanksPicture, Lanes, access_v
 from layoutalg import Layout, accesses, wavefronts
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> None:
     d = OPERANDS[name]
     found = access_views(d)
@@ -25,7 +26,7 @@ def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> Non
     assert list(found[-1].addresses) == expected
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_a_unit_is_where_the_layout_stores_its_piece(name: str) -> None:
     d = OPERANDS[name]
     for view in access_views(d):

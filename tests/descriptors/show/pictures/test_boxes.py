@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import DescriptorError, TmaError, tma_plan
 from descriptors.show.pictures.box_picture import BoxesPicture
 from descriptors.show.pictures.panels import spaced
 
 
-@pytest.mark.parametrize("rank", [2, 3])
-@pytest.mark.parametrize("name", OPERANDS)
+@each("rank", [2, 3])
+@each("name", OPERANDS)
 def test_boxes_cover_every_element_of_the_tile_once(name: str, rank: int) -> None:
     try:
         plan = tma_plan(OPERANDS[name], rank)

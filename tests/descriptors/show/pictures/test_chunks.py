@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import explain
 from descriptors.show.pictures.chunk_picture import ChunksPicture
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_a_picture_of_chunks_says_what_the_explanation_says(name: str) -> None:
     d = OPERANDS[name]
     picture = ChunksPicture(d)

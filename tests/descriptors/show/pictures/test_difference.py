@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import diff, read_addresses
 from descriptors.show.pictures.difference_picture import DifferencePicture
 
 
-@pytest.mark.parametrize("change", [0, 16 << 32, 1 << 16, 4])
-@pytest.mark.parametrize("name", ["K 128B", "MN 64B", "K none", "sm90, stages", "32-byte pieces"])
+@each("change", [0, 16 << 32, 1 << 16, 4])
+@each("name", ["K 128B", "MN 64B", "K none", "sm90, stages", "32-byte pieces"])
 def test_the_tables_are_what_is_stored_and_what_is_read(name: str, change: int) -> None:
     d = OPERANDS[name]
     word = d.word(0, 0) ^ change

@@ -11,6 +11,7 @@ import pytest
 from collisions import outside, overlapping
 from drawn import read
 from drawn_operands import OPERANDS, fingerprints, pictures
+from each import each
 from places import ROOT
 
 from descriptors import ChoiceError, DescriptorError, SwizzleMode, decode, derive, diff, picture, tma_plan, verify
@@ -19,7 +20,7 @@ from layoutalg import Layout
 D = OPERANDS["K 128B"]
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_no_text_leaves_its_picture_or_touches_another(name: str) -> None:
     for kind, one in pictures(name).items():
         scene = one.scene()
@@ -27,7 +28,7 @@ def test_no_text_leaves_its_picture_or_touches_another(name: str) -> None:
         assert not overlapping(scene), (name, kind)
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_every_face_of_a_picture_is_whole(name: str) -> None:
     for kind, one in pictures(name).items():
         drawn = read(one.svg())
@@ -44,7 +45,7 @@ def test_every_face_of_a_picture_is_whole(name: str) -> None:
         assert one.record()["kind"], kind
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_every_picture_is_the_one_that_was_looked_at(name: str) -> None:
     """`scripts/make_pictures.py` writes them anew, after a change that was meant."""
     known = json.loads((ROOT / "tests" / "vectors" / "pictures.json").read_text(encoding="utf-8"))

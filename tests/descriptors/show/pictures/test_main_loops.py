@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from each import each
 from gemm_plans import BLACKWELL, HOPPER, made
 
 from descriptors import picture
@@ -17,7 +18,7 @@ from descriptors.text import word_text
 PLANS = [*HOPPER.values(), *BLACKWELL.values()]
 
 
-@pytest.mark.parametrize("asked", PLANS)
+@each("asked", PLANS)
 def test_what_is_drawn_is_what_the_plan_has(asked: dict[str, object]) -> None:
     one = made(asked)
     drawn = MainLoopPicture(one)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import ChoiceError
 from descriptors.show.pictures.tile_picture import COLOURS, TilePicture
 from layoutalg import Figure
 
 
-@pytest.mark.parametrize("colour", COLOURS)
-@pytest.mark.parametrize("name", ["K 128B", "MN 64B", "four bits, stages"])
+@each("colour", COLOURS)
+@each("name", ["K 128B", "MN 64B", "four bits, stages"])
 def test_every_cell_is_filled_once_by_its_number(name: str, colour: str) -> None:
     picture = TilePicture(OPERANDS[name], colour)
     found, drawn = picture.record(), read(picture.svg())

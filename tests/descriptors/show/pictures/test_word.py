@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from drawn import read
 from drawn_operands import OPERANDS
+from each import each
 
 from descriptors import decode, derive
 from descriptors.show.pictures.word_picture import WIDE, WordPicture, word_of
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_a_field_stands_over_its_bits(name: str) -> None:
     d = OPERANDS[name]
     picture = word_of(d)

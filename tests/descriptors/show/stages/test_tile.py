@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from derived import K_128, MN_64, derivations
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,8 +41,8 @@ def element_at(grid: Grid, x: float, y: float) -> tuple[int, int]:
     return grid.origin[0] + row * grid.step[0], grid.origin[1] + column * grid.step[1]
 
 
-@pytest.mark.parametrize("colour", COLOURS)
-@pytest.mark.parametrize("arguments", [K_128, MN_64], ids=["K", "MN"])
+@each("colour", COLOURS)
+@each("arguments", [K_128, MN_64], ids=["K", "MN"])
 def test_every_colour_has_a_number_for_every_piece(arguments: dict[str, object], colour: str) -> None:
     view = View(derive(**arguments), colour=colour)  # type: ignore[arg-type]
     numbers = kinds(view)

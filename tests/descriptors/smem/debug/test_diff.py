@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from derived import K_128, MN_64, derivations, leaves, unproved
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -198,7 +199,7 @@ def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> 
         assert compared(d, word, (1 - subtile[0], subtile[1])).differing == 64 * 16
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "error", "complaint"),
     [
         ({"word": -1}, DescriptorError, "at least 0"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from derived import K_128, derivations, leaves
+from each import each
 from hypothesis import given
 
 from descriptors import derive, tell
@@ -34,9 +35,9 @@ def sm100(*, start: int = 0, leading: int = 16, stride: int = 1024, code: int = 
     return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | version << 46 | code << 61
 
 
-@pytest.mark.parametrize("arch", ARCHES)
-@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
-@pytest.mark.parametrize("major", ["K", "MN"])
+@each("arch", ARCHES)
+@each("swizzle", ["none", "32B", "64B", "128B"])
+@each("major", ["K", "MN"])
 def test_a_derived_word_has_no_warning(arch: str, swizzle: str, major: str) -> None:
     d = derive(**{**K_128, "major": major, "swizzle": swizzle}, arch=arch)
     for word in leaves(d.words()):

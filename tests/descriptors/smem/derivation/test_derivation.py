@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from itertools import product
 from operator import mul
-from pathlib import Path
 from typing import Any
 
 import pytest
 from derived import derive_or_none, tiles
+from each import each
 from hypothesis import given
-from places import ROOT
 
 from descriptors import DescriptorError, derive
 from layoutalg import Layout
@@ -69,7 +68,7 @@ STAGES = [
 ]
 
 
-@pytest.mark.parametrize(("stages", "stage"), STAGES)
+@each(("stages", "stage"), STAGES)
 def test_a_stage_that_a_tile_does_not_have_is_refused(stages: tuple[int, ...], stage: Any) -> None:
     rows = Layout((64, 64, *stages), (64, 1, 4096, 8192)[: 2 + len(stages)])
     d = derive(layout=rows, dtype="bf16", swizzle="128B", mma=(64, 16))
@@ -88,17 +87,3 @@ def test_every_word_decodes_to_the_descriptor_of_its_subtile() -> None:
                 assert word == first.at(first.start_address + offset).encode()
                 assert d.descriptor.word.decode(word)["start_address"] == 0x1080 + offset
                 assert d.descriptor.word.decode(word)["base_offset"] == first.base_offset == 1
-
-
-def test_a_reader_of_types_understands_the_tables(tmp_path: Path) -> None:
-    mypy = pytest.importorskip("mypy.api")
-    program = tmp_path / "program.py"
-    program.write_text(
-        "from descriptors import derive\n"
-        'd = derive(tile=(128, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))\n'
-        "word: int = d.words()[0][2] | d.offsets_bytes(stage=1)[0][2]\n"
-        'derive(tile=(128, 64), dtype="bf16", major="M", swizzle="128B", mma=(64, 16))\n'
-    )
-    told, failed, status = mypy.run(["--config-file", str(ROOT / "pyproject.toml"), "--no-error-summary", str(program)])
-    assert (failed, status) == ("", 1)
-    assert [line.split(": ")[0].rpartition(":")[2] for line in told.splitlines()] == ["4"], told

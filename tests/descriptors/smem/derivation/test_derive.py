@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from derived import ALGEBRA, derive_or_none, tiles
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,7 +113,7 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         assert eval(repr(d), names) == d  # noqa: S307 - our own text
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "message"),
     [
         (
@@ -186,7 +187,7 @@ def test_a_wrong_argument_is_refused_with_the_reason(wrong: dict[str, Any], mess
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "message"),
     [
         ({"mma": (64, 128)}, "legality: an operand must be 32, 64, 128 by 16 (A) or 8..256 step 8 by 16 (B), "),

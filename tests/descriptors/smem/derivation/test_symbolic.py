@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sympy
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def agree(closed: SymbolicDerivation, numeric: Derivation) -> None:
 
 
 @given(families(), NUMBERS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_putting_numbers_in_commutes_with_the_derivation(arguments: dict[str, Any], numbers: dict[str, int]) -> None:
     try:
         closed = derive_symbolic(**arguments, legality="off")
@@ -86,7 +87,7 @@ def test_putting_numbers_in_commutes_with_the_derivation(arguments: dict[str, An
 
 
 @given(families())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_not_decided_names_the_missing_fact(arguments: dict[str, Any]) -> None:
     try:
         derive_symbolic(**arguments, legality="off")
@@ -146,7 +147,7 @@ def test_a_tile_without_symbols_is_derived_as_by_numbers() -> None:
     agree(closed, derive(tile=(128, 128), **ONE))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "kind", "message"),
     [
         ({"tile": ("8*m", "64*k")}, UndecidedError, "cannot decide whether 64 divides 8*m; give it as 64*m if it does"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from derived import K_128, K_NONE, MN_64, derivations, leaves, unproved
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,7 +52,7 @@ def with_descriptor(d: Derivation, **changes: Any) -> Derivation:
     return dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, **changes))
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "changes"),
     [
         (K_128, {"stride_byte_offset": 512}),

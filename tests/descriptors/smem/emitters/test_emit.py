@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 from emitted import CASES, by_python, derivations, expected, made, questions, run
 from hypothesis import given
 
@@ -16,7 +17,7 @@ from descriptors.oracle import available
 from descriptors.smem.emitters.emit import LANGUAGES, emit
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_python_gives_the_words_of_every_subtile(name: str) -> None:
     d = made(name)
     assert by_python(d, name) == expected(d)
@@ -70,8 +71,8 @@ def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: p
     assert emitted.run_emitted(runs) == answers
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", CASES)
+@each("language", LANGUAGES)
+@each("name", CASES)
 def test_the_text_names_its_derivation(name: str, language: str) -> None:
     d = made(name)
     text = emit(d, language, name)

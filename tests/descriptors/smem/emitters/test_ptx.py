@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from each import each
 from emitted import CASES, by_python, derivations, expected, made, questions
 from hypothesis import given
 
@@ -73,7 +74,7 @@ def by_ptx(d: Derivation, name: str = "operand") -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_ptx_gives_the_words_of_every_subtile(name: str) -> None:
     d = made(name)
     text = emit(d, "ptx", name)

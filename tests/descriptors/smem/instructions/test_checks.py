@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, get_args
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,7 +89,7 @@ def test_operands_read_strictly_are_operands_read_leniently(
     assert off
 
 
-@pytest.mark.parametrize("row", [row for row in shapes.SHAPES if not row.disputed], ids=str)
+@each("row", [row for row in shapes.SHAPES if not row.disputed], ids=str)
 def test_every_agreed_row_is_legal_as_an_instruction_and_as_the_operands_it_reads(row: shapes.ShapeRow) -> None:
     form = {"k": row.k, "cta_group": row.cta_group, "sparse": row.sparse, "ws": row.ws}
     for place in row.a_source:
@@ -104,8 +105,8 @@ def test_every_agreed_row_is_legal_as_an_instruction_and_as_the_operands_it_read
 # Examples: shapes
 
 
-@pytest.mark.parametrize("kind", ["f16", "tf32", "f8f6f4"])
-@pytest.mark.parametrize(("m", "n", "cta_group"), [(128, 8, 1), (128, 24, 1), (128, 16, 2), (256, 48, 2)])
+@each("kind", ["f16", "tf32", "f8f6f4"])
+@each(("m", "n", "cta_group"), [(128, 8, 1), (128, 24, 1), (128, 16, 2), (256, 48, 2)])
 def test_n_steps_by_8_a_cta_with_a_in_shared_memory_and_by_16_with_a_in_tensor_memory(
     kind: str, m: int, n: int, cta_group: int
 ) -> None:
@@ -144,7 +145,7 @@ def test_what_is_read_with_a_elsewhere_is_read_with_a_in_shared_memory() -> None
             assert check_shape(row.arch, row.kind, m=m, n=n, legality="lenient", **form)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "question", "rule"),
     [
         ("f16", {"m": 256, "n": 128}, "M must be 64, 128"),
@@ -180,8 +181,8 @@ def test_n_of_an_mn_major_8_bit_b_steps_by_16_a_cta(n: int, cta_group: int, good
     assert passes(check_transposed_b, "sm100", "f16", n=n, b_dtype="bf16", b_major="MN", cta_group=cta_group)
 
 
-@pytest.mark.parametrize(("n", "cta_group"), [(8, 1), (24, 1), (16, 2), (48, 2)])
-@pytest.mark.parametrize(("kind", "dtype"), [("f8f6f4", "e4m3"), ("mxf8f6f4", "e5m2"), ("i8", "s8")])
+@each(("n", "cta_group"), [(8, 1), (24, 1), (16, 2), (48, 2)])
+@each(("kind", "dtype"), [("f8f6f4", "e4m3"), ("mxf8f6f4", "e5m2"), ("i8", "s8")])
 def test_the_widest_reading_of_an_mn_major_8_bit_b_is_that_of_cutlass(
     kind: str, dtype: str, n: int, cta_group: int
 ) -> None:
@@ -197,7 +198,7 @@ def test_the_widest_reading_of_an_mn_major_8_bit_b_is_that_of_cutlass(
 # Examples: types
 
 
-@pytest.mark.parametrize(
+@each(
     ("arch", "kind", "a", "b", "d", "modes"),
     [
         ("sm100", "f16", "f16", "f16", "f16", "strict lenient off"),
@@ -220,7 +221,7 @@ def test_types_that_go_together(arch: str, kind: str, a: str, b: str, d: str, mo
 # Examples: scale factors and copies
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "dtype", "vector", "k", "ids", "modes"),
     [
         ("mxf8f6f4", "ue8m0", 32, 32, (3, 1), "strict lenient off"),
@@ -264,8 +265,8 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(check: Any, argum
     assert caught.value.choices
 
 
-@pytest.mark.parametrize("bad", [True, "64", 64.0, -8, 10**400, None])
-@pytest.mark.parametrize("what", ["m", "n", "cta_group"])
+@each("bad", [True, "64", 64.0, -8, 10**400, None])
+@each("what", ["m", "n", "cta_group"])
 def test_an_extent_that_is_no_count_is_a_typed_error(what: str, bad: Any) -> None:
     with pytest.raises(DescriptorError):
         check_shape("sm100", "f16", **{"m": 64, "n": 64, what: bad})

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from seeds import seeds_of
@@ -20,7 +21,7 @@ from descriptors.smem.operands.operand import Major
 # Examples: words on which independent tools agree
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "types", "options"),
     [
         (0x08200490, ("bf16",), {"m": 128, "n": 128}),
@@ -105,7 +106,7 @@ def test_an_instruction_repeats_itself(case: tuple[str, dict[str, Any]]) -> None
 # Examples: warnings and errors
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "kind", "warning"),
     [
         (0x08200490 | 1 << 6, "f16", "reserved bits are set: 0x00000040"),
@@ -125,7 +126,7 @@ def test_what_is_wrong_with_a_word_is_told(word: int, kind: str, warning: str) -
     assert any(told.startswith(warning) for told in decode_idesc(word, kind).warnings)
 
 
-@pytest.mark.parametrize(
+@each(
     ("types", "options", "rule"),
     [
         (("bf16",), {"m": 128, "n": 4}, "N must be"),
@@ -153,7 +154,7 @@ def test_an_illegal_instruction_is_refused_with_its_row(types: Any, options: Any
     assert caught.value.row.source
 
 
-@pytest.mark.parametrize(
+@each(
     ("types", "options", "error"),
     [
         (("bf16",), {"m": 128, "n": 128, "kind": "bf16"}, ChoiceError),
@@ -278,3 +279,8 @@ def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) ->
         options |= scaled if one.kind.startswith("mx") else {"saturate": one.kind == "i8"}  # the DSL's i8 always does
         ours = idesc(one.a, one.b, one.d, m=one.m, n=one.n, k=one.k, **options)
         assert (found.status, found.word) == ("ok", ours), (one, found)
+
+
+def test_a_field_that_a_decoded_word_does_not_have_is_a_choice_error() -> None:
+    with pytest.raises(ChoiceError, match="decode_idesc: a field must be one of "):
+        decode_idesc(0x08200490, "f16")["nothing"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
+from each import each
 
 from descriptors.smem.instructions.legality import check_copy, check_major, check_operand, check_operand_tile
 from descriptors.smem.instructions.rules import IllegalError, Legality
@@ -21,7 +22,7 @@ def passes(check: Any, *arguments: Any, **options: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@each(
     ("arch", "kind", "dtype", "major", "swizzle", "modes"),
     [
         ("sm100", "f16", "bf16", "MN", "64B", "strict lenient off"),
@@ -56,7 +57,7 @@ def test_the_major_alone_is_checked_where_no_swizzle_is_known() -> None:
         check_major("sm100", "f16", "bf16", Major.MN, a_source="tmem")
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "options", "good"),
     [
         (("sm100", "bf16", "MN", "64B", (64, 16)), {}, True),

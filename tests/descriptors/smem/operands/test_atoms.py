@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import ATOMS, ChoiceError, DescriptorError, canonical_atom, derive, plain, tell, verify
 from descriptors.smem.operands.atoms import OTHER_ATOMS, Atom, smem_tile
@@ -14,7 +15,7 @@ from layoutalg import ComposedLayout, Layout, LayoutError, cosize, size
 ids = {"ids": lambda value: value.name if isinstance(value, Atom) else str(value)}
 
 
-@pytest.mark.parametrize(
+@each(
     ("major", "swizzle", "dtype", "text"),
     [
         # Article, sections 3.1 and 4.1; the swizzle is that of the element offsets.

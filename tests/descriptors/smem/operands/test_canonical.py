@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,9 +66,9 @@ def test_the_leading_offset_of_a_swizzled_k_major_operand_is_a_dont_care() -> No
     assert match_form(Layout((64, 2), (1, 64)), form(Major.K, SwizzleMode.NONE)).dont_care == (BASE,)
 
 
-@pytest.mark.parametrize("arch", ["sm90", "sm100"])
-@pytest.mark.parametrize("major", ["K", "MN"])
-@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
+@each("arch", ["sm90", "sm100"])
+@each("major", ["K", "MN"])
+@each("swizzle", ["none", "32B", "64B", "128B"])
 def test_the_base_offset_is_a_dont_care_where_nothing_that_is_read_depends_on_it(
     arch: Any, major: Any, swizzle: Any
 ) -> None:
@@ -96,7 +97,7 @@ def test_an_mn_major_operand_narrower_than_the_swizzled_row_still_matches() -> N
     assert found.idle == (LEADING,)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "major", "swizzle", "mode", "expected", "found"),
     [
         ("(64,2):(4,1)", "K", "128B", (0, 0), "stride 8", "stride 4"),
@@ -129,7 +130,7 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
     assert error.why
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "major", "swizzle", "why", "way_out"),
     [
         ("(64,2):(8,1)", "K", "64B",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from derived import ALGEBRA, derive_or_none, tiles
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,7 +122,7 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
     assert d.offsets_bytes(stage=5)[0][3] == 96 + 5 * 16384
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "message"),
     [
         ({"layout": "(64,64):(64,2)"}, "derive: one dimension must be contiguous over 8 bf16 elements (16 bytes) to "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 
 from descriptors import SmemDescriptor, read_addresses
 from descriptors.errors import ChoiceError
@@ -25,9 +26,9 @@ def moved_by(field: str, major: Major, mode: SwizzleMode, element: ElementType) 
     return [(int(i), int(k)) for i, k in np.argwhere(here != there)]
 
 
-@pytest.mark.parametrize("element", SAMPLES, ids=str)
-@pytest.mark.parametrize(("major", "mode"), WALKS, ids=str)
-@pytest.mark.parametrize("field", [LEADING, STRIDE])
+@each("element", SAMPLES, ids=str)
+@each(("major", "mode"), WALKS, ids=str)
+@each("field", [LEADING, STRIDE])
 def test_a_step_is_taken_first_where_its_meaning_says(
     field: str, major: Major, mode: SwizzleMode, element: ElementType
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 
 from descriptors.errors import ChoiceError
 from descriptors.smem.operands.operand import (
@@ -18,13 +19,13 @@ from descriptors.smem.operands.operand import (
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4, "s8": 8, "u8": 8}
 
 
-@pytest.mark.parametrize(("name", "bits"), BITS.items())
+@each(("name", "bits"), BITS.items())
 def test_every_element_type_is_read_by_name_and_has_its_width(name: str, bits: int) -> None:
     assert as_element_type(name).bits == bits
     assert as_element_type(name.upper()) is as_element_type(name)
 
 
-@pytest.mark.parametrize("element", ELEMENT_TYPES.values(), ids=str)
+@each("element", ELEMENT_TYPES.values(), ids=str)
 def test_sixteen_bytes_hold_a_whole_number_of_elements(element: ElementType) -> None:
     assert element.per_16_bytes * element.storage_bits == 128
     assert element.storage_bits >= element.bits
@@ -66,10 +67,8 @@ def test_a_swizzle_mode_is_read_from_its_own_text(choice: SwizzleMode) -> None:
     assert as_swizzle_mode(str(choice)) is as_swizzle_mode(str(choice).lower()) is as_swizzle_mode(choice) is choice
 
 
-@pytest.mark.parametrize("read", [as_element_type, as_major, as_swizzle_mode])
-@pytest.mark.parametrize(
-    "value", [None, 16, 1.5, "", "bf17", b"bf16", ["bf16"], ("K",), {}, 10**400, "K" * 10**6, object]
-)
+@each("read", [as_element_type, as_major, as_swizzle_mode])
+@each("value", [None, 16, 1.5, "", "bf17", b"bf16", ["bf16"], ("K",), {}, 10**400, "K" * 10**6, object])
 def test_anything_else_is_an_error_that_lists_the_choices(read: object, value: object) -> None:
     with pytest.raises(ChoiceError) as caught:
         read(value)  # type: ignore[operator]

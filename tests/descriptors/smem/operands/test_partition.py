@@ -1,37 +1,34 @@
-"""Operands fill whole units of 16 bytes, however their modes are written."""
+"""The tile of a partition, or of a layout after a layout: the same offsets in the modes of a tile."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from derived import ALGEBRA
 
-from descriptors import NotCanonicalError, derive
-
-BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}
-
-
-@pytest.mark.parametrize(
-    ("layout", "mode", "found"),
-    [
-        ("(64,64):(64,2)", (1,), "16:2"),
-        ("(64,64):(68,1)", (0,), "a step of 68 elements"),
-        ("(64,64):(1,64)", (1,), "16:64"),
-        ("(64,(4,16)):(4,(1,256))", (1,), "(4,4):(1,256)"),
-        ("(64,(8,8)):(8,(1,516))", (1,), "a step of 516 elements"),
-        ("(64,(12,8)):(48,(1,516))", (1,), "(12,4):(1,516)"),
-        ("(64,64):(64,1)", (0, 0), "stride 8"),
-    ],
-)
-def test_an_operand_that_does_not_fill_16_byte_units_is_refused(layout: str, mode: Any, found: str) -> None:
-    with pytest.raises(NotCanonicalError) as caught:
-        derive(layout=layout, major="K", **{**BF16, "mma": (64, 48 if "12" in layout else 16)}, **ALGEBRA)
-    assert (caught.value.mode, caught.value.found) == (mode, found)
+from descriptors import DescriptorError, derive
+from descriptors.smem.operands.explicit import tile_of_partition
+from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 
-def test_a_contiguous_run_may_be_written_as_any_modes() -> None:
-    arguments = {"swizzle": "64B", "dtype": "bf16", "mma": (8, 48), **ALGEBRA}
-    whole, split = (derive(layout=layout, **arguments) for layout in ("(64,48):(32,1)", "(64,(12,4)):(32,(1,12))"))
-    assert split.words() == whole.words()
-    assert split.canonical == whole.canonical
+@pytest.mark.parametrize("rest", [(), (2,), (2, 4), (2, 4, 3)])
+@pytest.mark.parametrize("swizzled", [False, True])
+def test_the_tile_of_a_partition_keeps_both_modes(rest: tuple[int, ...], swizzled: bool) -> None:
+    steps = (4096, 16, 8192)[: len(rest)]
+    parts: Any = Layout(((64, 16), *rest), ((64, 1), *steps))
+    given = ComposedLayout(Swizzle(3, 3, 3), 0, parts) if swizzled else parts
+    tile, operand = tile_of_partition(given)
+    assert operand == (64, 16)
+    assert size(tile) == size(parts)
+    counts = (*rest, 1, 1, 1)[:3]
+    for i, j, subtile in [(0, 0, (0, 0, 0)), (5, 3, (0, 0, 0)), (63, 15, tuple(n - 1 for n in counts))]:
+        whole = (i + 64 * subtile[0], j + 16 * subtile[1], *subtile[2 : len(rest)])
+        assert tile(*whole) == given(((i, j), *subtile[: len(rest)]))
+
+
+def test_a_layout_after_a_layout_is_a_tile_where_the_algebra_makes_one_of_them() -> None:
+    after = ComposedLayout(Layout((8, 8, 8, 2), (8, 64, 1, 512)), 0, Layout(((8, 8), (8, 2))))
+    d = derive(layout=after, dtype="bf16", mma=(64, 16), legality="off")
+    assert d.smem_tile == Layout(((8, 8), (8, 2)), ((8, 64), (1, 512)))
+    with pytest.raises(DescriptorError, match="derive: a layout must be plain, or a swizzle after a plain one; compo"):
+        derive(layout=ComposedLayout(Layout((6, 2), (1, 7)), 0, Layout((3, 2), (2, 3))), dtype="bf16", mma=(3, 2))

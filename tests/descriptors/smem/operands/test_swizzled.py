@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from descriptors import NotCanonicalError, derive
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
@@ -14,8 +15,8 @@ from layoutalg import Swizzle
 BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}
 
 
-@pytest.mark.parametrize("element", ELEMENT_TYPES.values(), ids=str)
-@pytest.mark.parametrize("mode", SwizzleMode)
+@each("element", ELEMENT_TYPES.values(), ids=str)
+@each("mode", SwizzleMode)
 def test_every_swizzle_is_recognised_in_every_unit(mode: SwizzleMode, element: Any) -> None:
     assert recognise(swizzle_on_elements(mode, element), element.storage_bits, "") is mode
     assert recognise(mode.swizzle or Swizzle(0, 4, 3), 8, "") is mode

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import VECTORS
@@ -206,7 +207,7 @@ def test_the_evidence_is_named_for_what_it_is() -> None:
     assert evidence(arch="sm100", dtype="tf32", major="MN") == "documented, not measured on a Blackwell GPU"
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"arch": "sm80"}, "arch must be one of sm90, sm100"),

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from derived import INSTRUCTION_K
+from each import each
 from seeds import seeds_of
 
 from descriptors import DescriptorError
@@ -19,9 +20,9 @@ from descriptors.smem.proof.theorem import Affine, permuted
 CODES = {"sm90": (0, 1, 2, 3), "sm100": (0, 1, 2, 4, 6)}
 
 
-@pytest.mark.parametrize("dtype", sorted(ELEMENT_TYPES))
-@pytest.mark.parametrize("major", ["K", "MN"])
-@pytest.mark.parametrize("seed", seeds_of("test_the_digits_give_every_address_of_the_read_model"))
+@each("dtype", sorted(ELEMENT_TYPES))
+@each("major", ["K", "MN"])
+@each("seed", seeds_of("test_the_digits_give_every_address_of_the_read_model"))
 def test_the_digits_give_every_address_of_the_read_model(dtype: str, major: str, seed: int) -> None:
     rng, bits = random.Random(f"{seed} {dtype} {major}"), ELEMENT_TYPES[dtype].storage_bits
     read = read_bit_addresses if bits < 8 else read_addresses

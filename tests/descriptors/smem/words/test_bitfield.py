@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +61,7 @@ def test_bits_outside_the_fields_are_reported() -> None:
     assert SM90_DESCRIPTOR.unknown_bits(1 << 46 | 1 << 14 | 3) == 1 << 46 | 1 << 14
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "what"),
     [
         ("stride_byte_offset", 8, "must be a multiple of 16, found 8"),

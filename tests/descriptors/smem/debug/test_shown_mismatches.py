@@ -1,0 +1,40 @@
+"""Which mismatches of a word and a layout are shown: the first element of each run that is off by as much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from descriptors.smem.debug.diff import diff
+from descriptors.smem.proof.read_model import read_addresses
+from layoutalg import offsets
+
+
+def first_of_runs(stored: np.ndarray, fetched: np.ndarray, along: int) -> list[tuple[int, int]]:
+    """Element by element: wrong, and not off by as much as the one before it."""
+    off = fetched.astype(np.int64) - stored
+    found = []
+    for i, k in np.ndindex(*off.shape):
+        before = (i - 1, k) if along == 0 else (i, k - 1)
+        if off[i, k] and not (min(before) >= 0 and off[before] == off[i, k]):
+            found.append((i, k))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("layout", "major", "shown"),
+    [
+        ("(64,2):(1,64)", "MN", [(i, 1) for i in range(0, 64, 8)]),
+        ("(2,64):(64,1)", "K", [(1, k) for k in range(0, 64, 8)]),
+    ],
+)
+def test_the_first_element_of_each_run_is_shown(layout: str, major: Any, shown: list[tuple[int, int]]) -> None:
+    found = diff(1 << 62, layout, arch="sm90", dtype="bf16", major=major)
+    stored = 2 * offsets(found.layout).astype(np.int64)
+    fetched = read_addresses(1 << 62, arch="sm90", dtype="bf16", major=major, shape=found.shape)
+    assert [one.coordinate for one in found.mismatches] == first_of_runs(stored, fetched, "MN K".split().index(major))[
+        :8
+    ]
+    assert [one.coordinate for one in found.mismatches] == shown
