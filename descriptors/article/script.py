@@ -16,9 +16,9 @@ from pathlib import Path
 import click
 
 from descriptors import oracle
+from descriptors.answers import tell
 from descriptors.article.claims import Claim, Example, oracle_claims
 from descriptors.errors import DescriptorError, LayoutError
-from descriptors.output.tiles.derivation import tell
 from layoutalg.cli.console import NotThereError, Status, run, say
 
 

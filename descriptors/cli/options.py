@@ -50,13 +50,14 @@ from typing import Any
 import click
 
 from descriptors import oracle
+from descriptors.answers import record, tell
 from descriptors.oracle.words import WordRequest, descriptor_words
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.operand import major_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import word_text
-from layoutalg.cli.console import NotThereError
+from layoutalg.cli.console import NotThereError, json_text
 
 #: What a text looks like, and who takes it.
 _TAKERS = (
@@ -184,6 +185,11 @@ def noted(answer: str) -> str:
     return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
 
 
+def answered(answer: object, as_json: bool, **options: Any) -> str:
+    """What a command prints of an answer: its plain data as JSON, or its text with the notes."""
+    return json_text(record(answer, **options)) if as_json else noted(tell(answer, **options))
+
+
 _NOTES = "descriptors.notes"
 
 
@@ -251,14 +257,14 @@ def _of_operands(context: click.Context) -> dict[str, Iterable[str]]:
     from descriptors.check.finding import ALL_RULES
     from descriptors.gemm.plan_request import SOURCES
     from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
-    from descriptors.output.tiles.closed_forms import WRITERS
-    from descriptors.output.tiles.formulas import TABLE_WRITERS
     from descriptors.show.explorer.question import TABS
     from descriptors.show.stages.view import COLOURS
+    from descriptors.smem.derivation.closed_forms import WRITERS
     from descriptors.smem.emitters.emit import LANGUAGES
     from descriptors.smem.operands.atoms import ATOMS, OTHER_ATOMS
     from descriptors.smem.operands.explicit import UNITS
     from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
+    from descriptors.sweep.formulas import TABLE_WRITERS
     from descriptors.tmem.shift_steps import QUARTERS, STARTS
 
     return {

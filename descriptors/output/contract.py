@@ -17,13 +17,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
-from descriptors import text as texts
+from descriptors import answers
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.frozen import frozen
 from descriptors.gemm.planner import plan
-from descriptors.output import main_loop
 from descriptors.output.contract_keys import ARGUMENTS, DEFAULTS, SHORT, arguments, lines_of, read
-from descriptors.output.tiles import derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
@@ -130,7 +128,6 @@ def missing(text: str) -> str:
     return "\n".join(parts)
 
 
-@texts.tell.register(ContractReport)
 def tell(report: ContractReport, name: str = "<toml>") -> str:
     """A report for a person: a line for each value that is wrong, and how many hold.
 
@@ -182,9 +179,9 @@ def _record(section: str, asked: dict[str, Any], lines: dict[str, int]) -> dict[
     """The JSON of what a section asks for."""
     try:
         if section.startswith("plan."):
-            return main_loop.record(plan(**asked))
+            return answers.record(plan(**asked))
         base = asked.pop("base", 0)
-        return derivation.record(derive(**asked), base, None)
+        return answers.record(derive(**asked), base=base)
     except LayoutError as error:
         raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
     except TypeError as error:  # an argument that must be there

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors import text
 from descriptors.text import aligned, counted
 from descriptors.tmem.findings import RULES, EventReport, rule_evidence
 from descriptors.tmem.geometry import weakest
@@ -21,7 +20,6 @@ from descriptors.tmem.geometry import weakest
 _LISTED = 200
 
 
-@text.tell.register(EventReport)
 def tell(report: EventReport) -> str:
     """A report for a person.
 

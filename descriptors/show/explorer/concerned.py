@@ -50,12 +50,12 @@ from typing import Any
 from zlib import compress, decompress
 
 from descriptors.errors import DescriptorError
-from descriptors.output.tiles.explanation import names
 from descriptors.show.explorer.inspector import addresses, sentences
 from descriptors.show.explorer.question import Question, own_word, read_fields
 from descriptors.show.explorer.told import told
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.words.bitfield import Field

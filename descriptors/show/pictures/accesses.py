@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.anatomy import Anatomy, Pair, swizzle_of
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts, plain
 from layoutalg import Access, Layout, access, accesses

@@ -19,11 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.accesses import BANKS, WORD_BYTES, Lanes, View, views
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, border, hairs, story, table, told
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.text import counted
 from layoutalg import Figure, Picture, Scene

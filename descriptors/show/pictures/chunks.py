@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import step_meanings, unread_because
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.show.pictures.levels import (
     chunk_heading,
@@ -24,6 +23,7 @@ from descriptors.show.pictures.levels import (
 from descriptors.show.pictures.panels import HEIGHT, chunk_name, story, table, times, told
 from descriptors.show.pictures.tiles import beam
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import step_meanings, unread_because
 from descriptors.text import many
 from layoutalg import Figure, Picture, Scene
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names, unread_because
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.show.pictures.panels import (
     HEIGHT,
@@ -32,7 +31,6 @@ from descriptors.show.pictures.panels import (
     chunk_name,
     fill,
     hairs,
-    shown,
     story,
     subtile_name,
     table,
@@ -48,8 +46,9 @@ from descriptors.show.pictures.tiles import (
     subtiles_panel,
 )
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names, unread_because
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.text import image, many
+from descriptors.text import many
 from layoutalg import Figure, Picture, Scene, size
 
 #: The most columns of chunks that are as wide as their numbers.
@@ -318,8 +317,3 @@ def _legend(a: Anatomy) -> list[tuple[str, str]]:
     if chunk_name(d) != "atom":
         entries.append(("chunk", f"chunk, {times(a.chunk_extents)}"))
     return [*entries, ("r0", "first in memory"), ("r7", "last in memory")]
-
-
-@image.register(Derivation)
-def _image(d: Derivation) -> str:
-    return shown(LevelsPicture(d))

@@ -19,7 +19,6 @@ from typing import Any
 
 from descriptors.errors import ChoiceError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group, ranks
 from descriptors.show.pictures.panels import (
     Frame,
@@ -36,6 +35,7 @@ from descriptors.show.pictures.panels import (
     told,
 )
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure, Picture, Scene
 

@@ -17,10 +17,9 @@ from places import ROOT
 from descriptors import ChoiceError, derive
 from descriptors.cli.command import main
 from descriptors.cli.sweep import commands
-from descriptors.output.tiles.formulas import LEGEND, write_table
 from descriptors.smem.instructions import tables as shapes
 from descriptors.smem.operands.operand import ELEMENT_TYPES
-from descriptors.sweep.formulas import FormulaRow, formulas
+from descriptors.sweep.formulas import LEGEND, FormulaRow, formulas, write_table
 
 ROWS = formulas()
 
