@@ -179,9 +179,9 @@ def _record(section: str, asked: dict[str, Any], lines: dict[str, int]) -> dict[
     """The JSON of what a section asks for."""
     try:
         if section.startswith("plan."):
-            return answers.record(plan(**asked))
+            return dict(answers.record(plan(**asked)))
         base = asked.pop("base", 0)
-        return answers.record(derive(**asked), base=base)
+        return dict(answers.record(derive(**asked), base=base))
     except LayoutError as error:
         raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
     except TypeError as error:  # an argument that must be there

@@ -15,7 +15,7 @@ from descriptors.sweep.search import search, survey
 from descriptors.sweep.survey_text import derive_command
 
 ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
-(COMMAND,) = commands
+COMMAND = commands[0]
 
 
 def run(*arguments: str) -> object:

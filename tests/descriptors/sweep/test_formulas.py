@@ -103,7 +103,7 @@ def test_an_unknown_format_is_refused() -> None:
 
 
 def test_the_command_prints_the_table_and_selects_rows() -> None:
-    (command,) = commands
+    command = commands[1]
     whole = CliRunner().invoke(command, [])
     assert whole.exit_code == 0
     assert whole.output == write_table() + "\n"
