@@ -18,6 +18,7 @@ The other names are the parts: operands, atoms, canonical forms, the words of sm
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
+    from descriptors.answers import record, tell
     from descriptors.check.event_report import EventReport, check_events
     from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
@@ -26,8 +27,6 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.product import Product
     from descriptors.gemm.programs.emit_plan import emit_plan
-    from descriptors.output.answers import record, tell
-    from descriptors.output.tiles.explanation import explain
     from descriptors.show.pictures.kinds import picture
     from descriptors.smem.debug.candidates import Candidate, Fit, candidates
     from descriptors.smem.debug.decode import Decoded, DecodedField, decode
@@ -38,6 +37,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.derivation.crossing import Crossing
     from descriptors.smem.derivation.derivation import Derivation
     from descriptors.smem.derivation.derive import derive
+    from descriptors.smem.derivation.explanation import explain
     from descriptors.smem.derivation.proved import Proof, proved
     from descriptors.smem.derivation.symbolic import SymbolicDerivation, derive_symbolic
     from descriptors.smem.derivation.verify import Report, verify
@@ -100,6 +100,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
 
 #: The public names by the module they live in, which is imported when one of them is asked for.
 _NAMES = {
+    "answers": "record tell",
     "check.event_report": "check_events EventReport",
     "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
@@ -108,8 +109,6 @@ _NAMES = {
     "gemm.planner": "plan Proposals propose",
     "gemm.product": "Product",
     "gemm.programs.emit_plan": "emit_plan",
-    "output.answers": "record tell",
-    "output.tiles.explanation": "explain",
     "show.pictures.kinds": "picture",
     "smem.debug.candidates": "Candidate candidates Fit",
     "smem.debug.decode": "decode Decoded DecodedField",
@@ -120,6 +119,7 @@ _NAMES = {
     "smem.derivation.crossing": "Crossing",
     "smem.derivation.derivation": "Derivation",
     "smem.derivation.derive": "derive",
+    "smem.derivation.explanation": "explain",
     "smem.derivation.proved": "Proof proved",
     "smem.derivation.symbolic": "derive_symbolic SymbolicDerivation",
     "smem.derivation.verify": "Report verify",
@@ -159,35 +159,6 @@ _NAMES = {
     "tmem.scale_product": "block_scaled_product decode_scale encode_scale pack_scales unpack_scales",
     "tmem.shift_convolution": "shift_convolution ShiftConvolution ShiftProof",
     "tmem.tmem_fragment": "TmemFragment",
-}
-#: What tells and draws the answers of a function, loaded with it, so that ``print`` tells an answer's story, and a
-#: notebook shows its picture.
-_WRITERS = {
-    "accumulator": "output.tmem.fragment",
-    "block_scaled": "output.chains.block_scaled",
-    "check_ptx": "output.report",
-    "decode": "output.words.decoded show.pictures.word_picture",
-    "derive": "output.tiles.derivation show.pictures.level_picture",
-    "diff": "output.words.diff show.pictures.difference_picture",
-    "explain_ptx": "output.story",
-    "match": "output.tiles.match",
-    "operand_a": "output.tmem.fragment",
-    "plan": "output.main_loop show.pictures.main_loop_picture",
-    "propose": "output.proposals output.main_loop",
-    "readout": "output.tmem.readout",
-    "scale_cells": "output.tmem.fragment",
-    "scale_factors": "output.chains.factors",
-    "sparse_metadata": "output.tmem.fragment",
-    "shift_convolution": "output.chains.shifted show.pictures.shift_picture",
-    "survey": "output.search",
-    "tma_plan": "output.plan show.pictures.box_picture",
-    "tmem_copied": "output.chains.copied",
-    "tmem_move": "output.tmem.moves",
-    "tmem_plan": "output.tmem.columns",
-    "tmem_reduction": "output.tmem.reductions",
-    "proved": "output.tiles.proof",
-    "verify": "output.tiles.proof show.pictures.proof_picture",
-    "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -331,8 +302,6 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    for writer in _WRITERS.get(name, "").split():
-        import_module(f"{__name__}.{writer}")
     globals()[name] = found
     return found
 

@@ -16,7 +16,7 @@ Law: what is clean stays clean when an event that touches nothing new is said tw
 Law: text and data have the same findings.
 
 >>> report = check_events(["alloc d 48", "mma d 64", "dealloc d"])
->>> [one["rule"] for one in record(report)["findings"]], tell(report).count("<-")
+>>> [one["rule"] for one in record_report(report)["findings"]], tell_report(report).count("<-")
 (['granularity', 'columns'], 2)
 """
 
@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from descriptors import text
 from descriptors.check.events import Alloc, End, LineEvent, parse_event
 from descriptors.check.rules import GUARDRAILS
 from descriptors.check.tcgen05 import MEMORY, TensorState, after, breaches
@@ -128,11 +127,10 @@ def _events(lines: Iterable[str | LineEvent]) -> Iterator[LineEvent]:
         yield line if isinstance(line, LineEvent) else parse_event(line)
 
 
-@text.tell.register(EventReport)
-def tell(report: EventReport) -> str:
+def tell_report(report: EventReport) -> str:
     """A report for a person.
 
-    >>> print(tell(check_events(["alloc d 32", "relinquish"])))
+    >>> print(tell_report(check_events(["alloc d 32", "relinquish"])))
     1 finding in 2 events; at most 32 columns at once
        0    alloc d 32
        1    relinquish
@@ -163,10 +161,10 @@ def _weakest() -> str:
     return weakest(*(rule.evidence for rule in GUARDRAILS.values()))
 
 
-def record(report: EventReport) -> dict[str, Any]:
+def record_report(report: EventReport) -> dict[str, Any]:
     """A report as plain data.
 
-    >>> record(check_events(["relinquish"]))["ok"]
+    >>> record_report(check_events(["relinquish"]))["ok"]
     True
     """
     return {

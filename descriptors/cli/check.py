@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from descriptors.answers import record, tell
+from descriptors.check import kernel_text
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import chosen, rule_names
 from descriptors.check.ptx_module import LIMIT
@@ -19,7 +21,6 @@ from descriptors.check.story import explain_ptx
 from descriptors.cli.options import json_option
 from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
-from descriptors.output import report, story
 from layoutalg.cli.console import NotThereError, Status, json_text, say, standard_input, wants_color
 
 #: How long a compiler may take, in seconds.
@@ -36,7 +37,7 @@ _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default
 
 def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        say(report.rules_text())
+        say(kernel_text.rules_text())
         context.exit()
 
 
@@ -107,11 +108,11 @@ def check(
     if as_sarif:
         import json
 
-        say(json.dumps(report.sarif(found, name)))
+        say(json.dumps(kernel_text.sarif(found, name)))
     elif as_json:
-        say(json_text(report.record(found, name)))
+        say(json_text(record(found, name=name)))
     else:
-        say(report.tell(found, name, everything, wants_color(color)))
+        say(tell(found, name=name, everything=everything, color=wants_color(color)))
     return Status.DIFFERENCE if found.errors else Status.ANSWER
 
 
@@ -126,7 +127,7 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
         say(contract.missing(text).removesuffix("\n"))
         return Status.ANSWER
     found = contract.check_contract(text)
-    say(json_text(contract.record(found, file)) if as_json else contract.tell(found, file))
+    say(json_text(record(found, name=file)) if as_json else tell(found, name=file))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -144,7 +145,7 @@ def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -
     FILE is as for check.
     """
     told = explain_ptx(text_of(file, gpu_arch, include))
-    say(json_text(story.record(told)) if as_json else story.tell(told))
+    say(json_text(record(told)) if as_json else tell(told))
 
 
 def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:

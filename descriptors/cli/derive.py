@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
 from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, together
 from descriptors.cli.values import complete, note, noted, numbers, tile_extents
-from descriptors.output.tiles import derivation, explanation, subtiles
+from descriptors.smem.derivation import explanation, subtile_words
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -103,13 +104,13 @@ def derive(
     elif explained:
         say(explanation.explain(made))
     elif words:
-        say(subtiles.tell_words(made, base))
+        say(subtile_words.tell_words(made, base))
     elif subtile is not None:
-        one = subtiles.subtile_record(made, subtile, base)
-        say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
+        one = subtile_words.subtile_record(made, subtile, base)
+        say(json_text(one) if as_json else subtile_words.tell_subtile(made, subtile, base))
     else:
         line, data = _check(made) if compared else ("", {})
-        say(_whole(made, base, report, data) if as_json else noted(derivation.tell(made, base, report)))
+        say(_whole(made, base, report, data) if as_json else noted(tell(made, base=base, report=report)))
         if line and not as_json:
             say(line)
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
@@ -151,7 +152,7 @@ def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
 
 def _whole(made: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
     """The whole record, with the check if there was one."""
-    return json_text(derivation.record(made, base, report) | ({"check": check} if check else {}))
+    return json_text(record(made, base=base, report=report) | ({"check": check} if check else {}))
 
 
 def _check_answers(as_json: bool, **asked: Any) -> None:
@@ -177,7 +178,7 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
 
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
-    from descriptors.output.tiles.closed_forms import record, write_formulas
+    from descriptors.smem.derivation.closed_forms import write_formulas
     from descriptors.smem.derivation.symbolic import (
         derive_symbolic,  # a tile of numbers needs no symbols
         parse_tile,

@@ -7,16 +7,15 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
 from descriptors.cli.options import OptionsOnly, dtype_option, instruction_options, json_option, legality_option, option
 from descriptors.cli.values import address, complete, noted
-from descriptors.output import search as found_text
-from descriptors.output import summary
-from descriptors.output.tiles.formulas import record, record_proof, tell_proof, write_table
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
 from descriptors.sweep.formulas import formulas as every_row
+from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
 from descriptors.sweep.lattice import lattice
 from descriptors.sweep.search import survey
 from layoutalg.cli.console import Status, json_text, say
@@ -62,9 +61,9 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     """
     found = survey(**given)
     if as_json:
-        say(json_text({**found_text.record(found, top), "request": given}))  # the request as it was typed
+        say(json_text({**record(found, top=top), "request": given}))  # the request as it was typed
     else:
-        say(noted(found_text.tell(found, top, every)))
+        say(noted(tell(found, top=top, everything=every)))
     return Status.ANSWER if found.findings else Status.DIFFERENCE
 
 
@@ -102,7 +101,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
         and bits in (None, str(row.derivation.element.storage_bits))
     )
     proof = record_proof(kept) if prove else {}
-    say(json_text({"formulas": record(kept), **proof}) if form == "json" else write_table(kept, form))
+    say(json_text({"formulas": record_formulas(kept), **proof}) if form == "json" else write_table(kept, form))
     if prove and form != "json":
         say(("" if form == "text" else "% " if form == "latex" else "\n") + tell_proof(kept))
     return Status.ANSWER if all(row["proved"] for row in proof.get("proof", ())) else Status.DIFFERENCE
@@ -161,7 +160,7 @@ def atlas(
     else:
         with click.progressbar(length=len(points), label="atlas", file=sys.stderr) as bar:
             done = make(points, output, prove=not unproved, workers=workers, progress=bar.update)
-    say(summary.tell(done))
+    say(tell(done))
     return Status.ANSWER if done.ok else Status.DIFFERENCE
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
 from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, json_option, need, staged
-from descriptors.output.plan import record, tell
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -41,7 +41,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     """
     plan = tma_plan(filled_tile(given), rank)
     proved = plan.verify()
-    say(json_text(record(plan, proved)) if as_json else tell(plan, proved))
+    say(json_text(record(plan, proved=proved)) if as_json else tell(plan, proved=proved))
 
 
 def filled_tile(given: dict[str, Any]) -> Derivation:

@@ -32,6 +32,9 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
+from layoutalg.cli.console import json_text
+
 #: What a text looks like, and who takes it.
 _TAKERS = (
     (r"0x[0-9a-f_']+|(?=.*[a-f])[0-9a-f]{16}|\d{16,20}", "a word is read by descriptors decode"),
@@ -146,6 +149,11 @@ def noted(answer: str) -> str:
     return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
 
 
+def answered(answer: object, as_json: bool, **options: Any) -> str:
+    """What a command prints of an answer: its plain data as JSON, or its text with the notes."""
+    return json_text(record(answer, **options)) if as_json else noted(tell(answer, **options))
+
+
 _NOTES = "descriptors.notes"
 
 
@@ -216,11 +224,11 @@ def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
     from descriptors.check.rules import ALL_RULES
     from descriptors.gemm.plan_request import SOURCES
     from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
-    from descriptors.output.tiles.closed_forms import WRITERS
-    from descriptors.output.tiles.formulas import TABLE_WRITERS
     from descriptors.show.explorer.question import TABS
     from descriptors.show.stages.view import COLOURS
+    from descriptors.smem.derivation.closed_forms import WRITERS
     from descriptors.smem.emitters.emit import LANGUAGES
+    from descriptors.sweep.formulas import TABLE_WRITERS
     from descriptors.tmem.shift_steps import QUARTERS, STARTS
 
     return {

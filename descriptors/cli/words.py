@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
 from descriptors.cli.options import (
     dtype_option,
     json_option,
@@ -22,12 +23,8 @@ from descriptors.cli.options import (
     unit_option,
     word_options,
 )
-from descriptors.cli.values import address, complete, noted, numbers, word
+from descriptors.cli.values import address, answered, complete, noted, numbers, word
 from descriptors.errors import DescriptorError
-from descriptors.output.tiles import match as matched
-from descriptors.output.words import candidates as candidate_list
-from descriptors.output.words import decoded, fetched
-from descriptors.output.words import diff as difference
 from descriptors.smem.debug.candidates import candidates as try_forms
 from descriptors.smem.debug.decode import decode as decode_word
 from descriptors.smem.debug.decode import expectations
@@ -93,7 +90,7 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **give
     if tile is None and mma is not None:
         raise click.UsageError("--mma goes only with --tile")
     found = match_layout(layout or "", **given) if tile is None else tile.match
-    say(json_text(matched.record(found)) if as_json else matched.tell(found))
+    say(answered(found, as_json))
 
 
 #: What ``--shape`` is of a word.
@@ -126,7 +123,7 @@ def decode(
     """
     found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
     meant = expectations(found, expected)
-    say(json_text(decoded.record(found, meant)) if as_json else noted(decoded.tell(found, meant)))
+    say(answered(found, as_json, expected=meant))
     return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
 
 
@@ -157,7 +154,7 @@ def read(
         raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
     assert word is not None  # it was typed, or the tile's
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(json_text(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))
+    say(answered(found, as_json, **({} if as_json else {"everything": everything})))
 
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
@@ -190,7 +187,7 @@ def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
     first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
     """
     found = compare(word, _layout(layout, given), **given)
-    say(json_text(difference.record(found)) if as_json else noted(difference.tell(found)))
+    say(answered(found, as_json))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -217,7 +214,7 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **given: An
     if layout is not None and major is not None:
         raise click.UsageError("--major goes only with --tile")
     found = try_forms(_layout(layout, given, major), **given)
-    say(json_text({"candidates": candidate_list.record(found)}) if as_json else noted(candidate_list.tell(found)))
+    say(json_text({"candidates": record(found)}) if as_json else noted(tell(found)))
 
 
 def _layout(layout: str | None, given: dict[str, Any], major: str | None = None) -> Given:

@@ -19,12 +19,10 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
-from descriptors import text as texts
+from descriptors import answers
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.frozen import frozen
 from descriptors.gemm.planner import plan
-from descriptors.output import main_loop
-from descriptors.output.tiles import derivation
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told, counted
@@ -158,7 +156,6 @@ def missing(text: str) -> str:
     return "\n".join(tables)
 
 
-@texts.tell.register(ContractReport)
 def tell(report: ContractReport, name: str = "<toml>") -> str:
     """A report for a person: a line for each value that is wrong, and how many hold.
 
@@ -269,9 +266,9 @@ def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> d
     """The JSON of what a section asks for."""
     try:
         if section.startswith("plan."):
-            return main_loop.record(plan(**arguments))
+            return dict(answers.record(plan(**arguments)))
         base = arguments.pop("base", 0)
-        return derivation.record(derive(**arguments), base, None)
+        return dict(answers.record(derive(**arguments), base=base))
     except (LayoutError, TypeError) as error:  # of Python where an argument is missing
         raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
 

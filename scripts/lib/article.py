@@ -22,9 +22,9 @@ from typing import Any
 import click
 
 from descriptors import oracle
+from descriptors.answers import tell
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.derivation import tell
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.swizzled import plain

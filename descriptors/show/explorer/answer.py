@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from descriptors.answers import tell
 from descriptors.errors import DescriptorError, brief
-from descriptors.output.tiles import derivation, proof
 from descriptors.show.browser.reply import REFUSALS, refusal
 from descriptors.show.explorer import question as given
 from descriptors.show.explorer.highlights import field_elements, walks
@@ -92,7 +92,7 @@ def _makers(q: Question, view: View) -> dict[str, Callable[[], Any]]:
         "stage": lambda: stage_of_tab(q.tab, view),
         "inspector": lambda: inspect(view),
         "code": lambda: {language: emit(d, language) for language in LANGUAGES},
-        "story": lambda: derivation.tell(d, at, given.proof(d, at)),
+        "story": lambda: tell(d, base=at, report=given.proof(d, at)),
         "edited": lambda: comparison(view),
         "links": lambda: _links(view),
     }
@@ -105,7 +105,7 @@ def _links(view: View) -> dict[str, Any]:
 
 def _proof(view: View) -> dict[str, Any]:
     found = given.proof(view.derivation, view.base)
-    return {"ok": found.ok, "headline": str(found), "evidence": found.evidence, "text": proof.tell(found)}
+    return {"ok": found.ok, "headline": str(found), "evidence": found.evidence, "text": tell(found)}
 
 
 def stage_of_tab(tab: str, view: View) -> dict[str, Any]:

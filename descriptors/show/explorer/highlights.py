@@ -32,10 +32,10 @@ from itertools import groupby
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.output.tiles.explanation import names
 from descriptors.show.explorer.question import own_word, read_fields
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.words.bitfield import Field

@@ -22,11 +22,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from descriptors.output.tiles.explanation import names
 from descriptors.show.explorer.question import own_word
 from descriptors.show.pictures.anatomy import Pair, ranks
 from descriptors.show.pictures.panels import atom_name, chunk_name
 from descriptors.show.stages.view import PIECE, View
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.text import word_text

@@ -15,10 +15,8 @@ import re
 from itertools import product
 from typing import Any
 
+from descriptors.answers import tell
 from descriptors.errors import DescriptorError
-from descriptors.output.words.candidates import tell as tell_candidates
-from descriptors.output.words.decoded import tell as tell_decoded
-from descriptors.output.words.diff import tell as tell_diff
 from descriptors.show.explorer.question import Question
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
@@ -80,7 +78,7 @@ def _word(q: Question, number: int) -> dict[str, Any]:
     name: Any = _arch_of(q, number)
     found = decode(number, name, dtype=q.dtype, major=q.major or None, shape=_shape(q))  # type: ignore[arg-type]
     use = {"word": word_text(number), "edit": {}} | ({} if name == q.arch else {"arch": name})
-    return _record("a word", tell_decoded(found), use=use)
+    return _record("a word", tell(found), use=use)
 
 
 def _arch_of(q: Question, number: int) -> Arch:
@@ -111,7 +109,7 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     if usable is not None:
         use |= {"major": str(usable.major), "swizzle": str(usable.swizzle)}
     fits = any(one.fit is not None for one in found)
-    return _record("a layout", f"{head}\n{tell_candidates(found)}", ok=fits, use=use if fits else None)
+    return _record("a layout", f"{head}\n{tell(found)}", ok=fits, use=use if fits else None)
 
 
 def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
@@ -123,7 +121,7 @@ def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
         shape = None
     major: Any = q.major or "K"
     found = diff(number, text, _arch_of(q, number), dtype=q.dtype, major=major, shape=shape, unit=unit)
-    return _record("a word and a layout", tell_diff(found), ok=found.ok)
+    return _record("a word and a layout", tell(found), ok=found.ok)
 
 
 def _two_words(q: Question, one: int, other: int) -> dict[str, Any]:

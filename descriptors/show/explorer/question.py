@@ -27,10 +27,9 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
+from descriptors.answers import record, tell
 from descriptors.errors import ChoiceError, DescriptorError, brief
 from descriptors.frozen import frozen
-from descriptors.output.words.decoded import record as decoded_record
-from descriptors.output.words.diff import record, tell
 from descriptors.show.stages.view import View, misread
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff, diff
@@ -269,7 +268,7 @@ def word_fields(view: View, word: int) -> list[dict[str, Any]]:
     """
     d = view.derivation
     read = decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma)
-    told = decoded_record(read)
+    told = record(read)
     return [
         {
             "name": field.name,

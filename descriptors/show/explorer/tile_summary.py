@@ -18,10 +18,10 @@ from __future__ import annotations
 from shlex import join
 from typing import Any
 
-from descriptors.output.tiles.explanation import explain, names
-from descriptors.output.tiles.layout_steps import layout_steps
 from descriptors.show.explorer.question import Question, own_word, word_fields
 from descriptors.show.stages.view import View
+from descriptors.smem.derivation.derivation_text import layout_steps
+from descriptors.smem.derivation.explanation import explain, names
 from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.proof import read_model
 from descriptors.text import extents_text, word_text

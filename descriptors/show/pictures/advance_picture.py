@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import Any
 
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.anatomy import Anatomy
 from descriptors.show.pictures.panels import (
     Frame,
@@ -34,6 +33,7 @@ from descriptors.show.pictures.panels import (
 from descriptors.show.pictures.word_picture import field_role, word_panel
 from descriptors.smem.derivation.advance import Grid
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import counted, many, word_text
 from layoutalg import Figure, Picture, Scene, size

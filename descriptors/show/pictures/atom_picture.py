@@ -12,7 +12,6 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.anatomy import Anatomy, bank_group, ranks
 from descriptors.show.pictures.panels import (
     Frame,
@@ -31,6 +30,7 @@ from descriptors.show.pictures.panels import (
 )
 from descriptors.show.pictures.tile_picture import order_roles
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.text import extents_text, many
 from layoutalg import Figure, Picture, Scene
 

@@ -19,10 +19,10 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.anatomy import Anatomy, Pair, swizzle_of
 from descriptors.show.pictures.panels import Frame, border, hairs, operand_text, story, table
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.text import counted

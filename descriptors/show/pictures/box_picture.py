@@ -14,12 +14,12 @@ from typing import Any
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Pair
-from descriptors.show.pictures.panels import Frame, amount, border, notebook_html, spaced, story, ticks, times
+from descriptors.show.pictures.panels import Frame, amount, border, spaced, story, ticks, times
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.tma_plan import Box, TmaPlan
-from descriptors.text import aligned, counted, image
+from descriptors.text import aligned, counted
 from layoutalg import Figure, Picture, Scene, size
 
 #: The most boxes of a stage that are drawn, and the most pixels across and down.
@@ -159,8 +159,3 @@ class BoxesPicture(Picture):
         name = "core matrix" if self.plan.swizzle is SwizzleMode.NONE else "swizzle atom"
         high, wide = self.extents()
         return [("subtile", f"box, {times((high, wide))}"), ("atom", f"{name}, {times(self._atom())}")]
-
-
-@image.register(TmaPlan)
-def _image(plan: TmaPlan) -> str:
-    return notebook_html(BoxesPicture(plan))

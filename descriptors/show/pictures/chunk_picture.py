@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names, step_meanings, unread_because
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.show.pictures.panels import (
     HEIGHT,
@@ -35,6 +34,7 @@ from descriptors.show.pictures.tile_picture import (
     beam,
 )
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names, step_meanings, unread_because
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import many
 from layoutalg import Figure, Picture, Scene, size

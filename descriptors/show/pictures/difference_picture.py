@@ -18,7 +18,6 @@ from descriptors.show.pictures.panels import (
     every,
     fill,
     hairs,
-    notebook_html,
     spaced,
     story,
     table,
@@ -31,7 +30,7 @@ from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch
 from descriptors.smem.words.descriptor import WORDS
-from descriptors.text import image, word_text
+from descriptors.text import word_text
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the words' bars, the height of a panel, where panels begin.
@@ -240,8 +239,3 @@ class DifferencePicture(Picture):
 
 def _mismatch_text(one: Mismatch) -> str:
     return f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}."
-
-
-@image.register(Diff)
-def _image(diff: Diff) -> str:
-    return notebook_html(DifferencePicture(diff))

@@ -26,7 +26,6 @@ from descriptors.show.pictures.panels import (
     amount,
     atom_name,
     chunk_name,
-    notebook_html,
     operand_text,
     story,
     subtile_name,
@@ -42,7 +41,7 @@ from descriptors.show.pictures.tile_picture import (
     subtiles_panel,
 )
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.text import image, many
+from descriptors.text import many
 from layoutalg import Figure, Picture, Scene
 
 #: Between two panels, and where their cells begin.
@@ -190,8 +189,3 @@ def _legend(a: Anatomy) -> list[tuple[str, str]]:
     if chunk_name(d) != "atom":
         entries.append(("chunk", f"chunk, {times(a.chunk_extents)}"))
     return [*entries, ("r0", "first in memory"), ("r7", "last in memory")]
-
-
-@image.register(Derivation)
-def _image(d: Derivation) -> str:
-    return notebook_html(LevelsPicture(d))

@@ -15,8 +15,8 @@ from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
-from descriptors.show.pictures.panels import amount, notebook_html, spaced, story
-from descriptors.text import aligned, counted, extents_text, image, word_text
+from descriptors.show.pictures.panels import amount, spaced, story
+from descriptors.text import aligned, counted, extents_text, word_text
 from layoutalg import Figure, Picture, Scene
 
 #: The picture's width, the most tiles of the timeline, and the most blocks along an extent that are drawn one by one.
@@ -261,8 +261,3 @@ def _free(labels: list[tuple[float, float, float]], found: dict[int, int], index
         if (at < row and left < leader < right) or (row < at and begin < down < end):
             return False
     return True
-
-
-@image.register(Plan)
-def _image(made: Plan) -> str:
-    return notebook_html(MainLoopPicture(made))

@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
-from descriptors.errors import DescriptorError, LayoutError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.text import counted
 from layoutalg import Figure, Picture
@@ -196,14 +195,6 @@ def story(lines: Iterable[str], width: int | None) -> str:
         else:
             made += wrap(text, max(width, 8))
     return "\n".join(made)
-
-
-def notebook_html(picture: Picture) -> str:
-    """A picture as a notebook shows it; nothing where an answer has too many parts to be drawn."""
-    try:
-        return picture._repr_html_()
-    except (DescriptorError, LayoutError):
-        return ""
 
 
 def spaced(number: int) -> str:

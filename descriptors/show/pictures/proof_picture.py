@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.frozen import frozen
-from descriptors.show.pictures.panels import notebook_html, spaced
+from descriptors.show.pictures.panels import spaced
 from descriptors.smem.derivation.verify import Report
-from descriptors.text import counted, image
+from descriptors.text import counted
 from layoutalg import Figure, Picture, Scene
 
 #: The bar, in pixels, and the most subtiles that it is divided in.
@@ -62,8 +62,3 @@ class ProofPicture(Picture):
         r = self.report
         said = "Each is read from where the tile stores it" if r.ok else str(r.mismatches[0])
         return f"{said}. The read model: {r.evidence}."
-
-
-@image.register(Report)
-def _image(report: Report) -> str:
-    return notebook_html(ProofPicture(report))

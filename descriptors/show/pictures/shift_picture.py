@@ -17,8 +17,8 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.frozen import frozen
-from descriptors.show.pictures.panels import Frame, border, fill, notebook_html, story
-from descriptors.text import counted, image
+from descriptors.show.pictures.panels import Frame, border, fill, story
+from descriptors.text import counted
 from descriptors.tmem.geometry import LANES, QUARTER
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from descriptors.tmem.shift_steps import ShiftStep
@@ -163,8 +163,3 @@ class ShiftPicture(Picture):
 
 def _rows(cells: list[Any]) -> list[list[Any]]:
     return [cells[i : i + QUARTER] for i in range(0, len(cells), QUARTER)]
-
-
-@image.register(ShiftConvolution)
-def _image(made: ShiftConvolution) -> str:
-    return notebook_html(ShiftPicture(made))

@@ -18,7 +18,6 @@ from typing import Any
 
 from descriptors.errors import ChoiceError
 from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group, ranks
 from descriptors.show.pictures.panels import (
     Frame,
@@ -35,6 +34,7 @@ from descriptors.show.pictures.panels import (
     type_size,
 )
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure, Picture, Scene
 

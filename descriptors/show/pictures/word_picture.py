@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from descriptors.answers import plain_data
 from descriptors.frozen import frozen
-from descriptors.output.words.fields import number_or_text
-from descriptors.show.pictures.panels import notebook_html, story
+from descriptors.show.pictures.panels import story
 from descriptors.smem.debug.decode import Decoded
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.words.bitfield import Field, Word, span
 from descriptors.smem.words.descriptor import WORDS
-from descriptors.text import aligned, image, word_text
+from descriptors.text import aligned, word_text
 from layoutalg import Figure, Picture, Scene
 
 #: The width of the bar, the columns of the table below it, the height of a line.
@@ -49,7 +49,7 @@ class WordPicture(Picture):
             "arch": word.arch,
             "fields": [
                 {"name": row.name, "low": row.field.low, "bits": row.field.bits, "stored": row.stored,
-                 "value": number_or_text(row.value), "meaning": row.meaning, "dont_care": row.dont_care}
+                 "value": plain_data(row.value), "meaning": row.meaning, "dont_care": row.dont_care}
                 for row in word.fields
             ],
             "unknown_bits": word_text(word.unknown_bits),
@@ -73,7 +73,7 @@ class WordPicture(Picture):
             )
             figure.text(COLUMNS[1], y, span(row.field), role, 12, mono=True)
             figure.text(COLUMNS[2], y, row.name, role, 13, bold=not row.dont_care)
-            figure.text(COLUMNS[3], y, str(number_or_text(row.value)), role, 12, mono=True)
+            figure.text(COLUMNS[3], y, str(plain_data(row.value)), role, 12, mono=True)
             figure.text(COLUMNS[4], y, f"0x{row.stored:x}", role, 12, mono=True)
             foot = (
                 figure.paragraph(COLUMNS[5], y, row.meaning, WIDE - COLUMNS[5], role, 13) if row.meaning else y + LINE
@@ -99,7 +99,7 @@ class WordPicture(Picture):
         pieces += [(bits[64 - above :], None)] if above else []
         line = " ".join(Picture.painted(text, role) if color else text for text, role in pieces)
         rows = [
-            (span(row.field), row.name, number_or_text(row.value), f"0x{row.stored:x}", row.meaning)
+            (span(row.field), row.name, plain_data(row.value), f"0x{row.stored:x}", row.meaning)
             for row in sorted(word.fields, key=lambda one: -one.field.low)
         ]
         return story([word.headline, "", f"   {line}", "", *aligned(rows, "<<>><", indent=3)], width)
@@ -121,11 +121,6 @@ def word_of(d: Derivation, mn: int = 0, k: int = 0, stage: int = 0, base: int = 
 
     word = d.word(mn, k, stage, base)
     return WordPicture(decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma))
-
-
-@image.register(Decoded)
-def _image(decoded: Decoded) -> str:
-    return notebook_html(WordPicture(decoded))
 
 
 #: Height of the bar, and of a line of names below it.

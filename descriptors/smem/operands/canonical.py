@@ -50,7 +50,7 @@ from descriptors.frozen import frozen
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, Form, Path, form
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
-from descriptors.text import bits_text, counted, tell
+from descriptors.text import bits_text, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
 
 #: Bytes of the unit that the canonical forms count in.
@@ -174,6 +174,8 @@ class Match:
         return f"{self.form}: LBO {self.leading_byte_offset}, SBO {self.stride_byte_offset}"
 
     def __str__(self) -> str:
+        from descriptors.answers import tell  # only what is printed needs a writer
+
         return tell(self)
 
     @property

@@ -31,6 +31,7 @@ from typing import Any
 
 from descriptors.errors import ChoiceError, FieldError, brief
 from descriptors.frozen import frozen
+from descriptors.text import counted
 
 #: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
@@ -223,3 +224,14 @@ def span(field: Field) -> str:
     '[0,14)'
     """
     return f"[{field.low},{field.low + field.bits})"
+
+
+def field_cells(field: Field, stored: int, value: Any) -> tuple[str, str]:
+    """What a field is worth and what the word holds, as two cells of a table.
+
+    >>> field_cells(Field("stride_byte_offset", low=32, bits=14, unit=16), 64, 1024)
+    ('1024 bytes', '64 x 16 bytes')
+    """
+    if field.unit > 1:
+        return counted(value, "byte"), f"{stored} x {field.unit} bytes"
+    return str(value), f"code {stored}" if field.codes else str(stored)
