@@ -22,7 +22,8 @@ from descriptors.errors import DescriptorError, LayoutError, brief
 
 #: Where each answer is told, by its class or by that of the items of a sequence: MODULE:NOUN, whose functions are
 #: ``record_NOUN``, ``tell_NOUN`` but where ``str`` is all, and ``tables_NOUN`` where its page has tables. Then
-#: MODULE:CLASS of the picture on its page, if it has one. All names are those within this package.
+#: MODULE:CLASS of the picture on its page, if it has one. All names are those within this package; of a module that
+#: tells nothing else the NOUN may be left out, and ``_NOUN`` with it.
 ANSWERS: Mapping[str, str] = {
     "check.kernel_report.Report": "check.kernel_text:report",
     "check.story.Story": "check.kernel_text:story",
@@ -63,7 +64,6 @@ ANSWERS: Mapping[str, str] = {
     "Sequence[tmem.copies.TmemCopy]": "tmem.copy_text:copies",
     "Sequence[tmem.readout.Readout]": "tmem.move_text:readouts",
 }
-
 
 #: A title and the rows of a table of a page, its heading first.
 Table = tuple[str, Sequence[Sequence[object]]]

@@ -154,7 +154,7 @@ def read(
         raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
     assert word is not None  # it was typed, or the tile's
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(answered(found, as_json, **({} if as_json else {"everything": everything})))
+    say(json_text(record(found)) if as_json else noted(tell(found, everything=everything)))
 
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
