@@ -1,4 +1,4 @@
-"""What a page of the course asks: every lesson in it, in a real browser, without a network; and refusals as records."""
+"""What a page of the course asks: lessons in a real browser, without a network; and refusals as records."""
 
 from __future__ import annotations
 

@@ -67,20 +67,28 @@ def test_whatever_a_student_types_is_answered_in_one_line(answer: str) -> None:
 BARE = """
 import sys
 sys.modules.update(dict.fromkeys(("numpy", "sympy", "click"), None))
+from descriptors.course.examples import Example, pieces
 from descriptors.course.figures import figure
 from descriptors.course.grading import grade
+from descriptors.course.live.cells import run
 from descriptors.course.source import FIGURES, lessons
 for lesson in lessons():
+    cells = []
     for part in lesson.parts:
         if part.kind in FIGURES:
             assert figure(part.kind, part.text).svg()
+        for one in pieces(part.text) if part.kind == "text" else ():
+            if isinstance(one, Example):
+                cells.append(one.typed)
+                ran = run(cells)
+                assert (ran.printed + (ran.error or "")).split() == one.printed.split(), one.typed
     for exercise in lesson.exercises:
         assert grade(exercise, exercise.solution) is None, exercise.name
         assert all(words in grade(exercise, answer) for answer, words in exercise.wrong), exercise.name
 """
 
 
-def test_a_page_in_a_browser_can_draw_and_judge_without_numpy() -> None:
+def test_a_page_in_a_browser_can_run_and_draw_and_judge_without_numpy() -> None:
     run = subprocess.run([sys.executable, "-c", BARE], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
 

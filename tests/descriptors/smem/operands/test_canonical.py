@@ -173,7 +173,7 @@ def test_what_a_refusal_says_of_a_row_is_so(wanted: Form) -> None:
     """The distance that is found is that of the layout itself, and the one that must be is not."""
     said = re.compile(r"(\w+) (\d+)(?: to \d+)? of \w+ must begin (\d+) bytes after .* found (-?\d+) bytes$")
     refused = 0
-    for rest, steps in product(((1, 2), (2, 1), (2, 3)), product((1, 2, 8, 9, 64), repeat=4)):
+    for rest, steps in product(((1, 2), (2, 1), (2, 3)), product((1, 2, 9, 64), repeat=4)):
         shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
         operand = Layout(shape, (steps[:2], steps[2:]))
         try:
