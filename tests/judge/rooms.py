@@ -15,15 +15,19 @@ from places import ROOT
 
 ROOMS = (
     *("layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts", "layoutalg.algebra"),
-    *("layoutalg.analysis", "layoutalg.fragments", "layoutalg.pictures", "layoutalg.notation"),
-    "layoutalg.dsl_programs",
+    *(
+        "layoutalg.analysis",
+        "layoutalg.fragments",
+        "layoutalg.pictures",
+        "layoutalg.notation",
+        "layoutalg.dsl_programs",
+    ),
     *("layoutalg.laws", "layoutalg.oracle", "layoutalg.oracle.dsl", "layoutalg", "layoutalg.cli", "layoutalg.__main__"),
     *("descriptors.frozen", "descriptors.errors", "descriptors.answers", "descriptors.text"),
     *("descriptors.smem.operands", "descriptors.smem.words", "descriptors.smem.proof", "descriptors.smem.instructions"),
     *("descriptors.smem.derivation", "descriptors.smem.debug", "descriptors.smem.tma", "descriptors.smem.emitters"),
     *("descriptors.smem", "descriptors.tmem", "descriptors.check", "descriptors.gemm", "descriptors.gemm.programs"),
     *("descriptors.sweep", "descriptors.show.pictures", "descriptors.show.stages"),
-    "descriptors.gemm.contract",  # compares the JSON of derivations and plans
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
     *("descriptors.oracle.dsl", "descriptors.course.judges", "descriptors.course"),
     *("descriptors.course.papers", "descriptors"),

@@ -1,7 +1,8 @@
 """Installed means reachable: from a public name, a command or ``python -m``, by imports or by the name of a module.
 
 Some modules are loaded by name: a command by the group that lists it, what answers in the process of the CuTe DSL by
-who asks there, and what a page of the course asks by the page, which the builder of the course writes.
+who asks there, what an answer shows by the table of answers, and what a page of the course asks by the page, which the
+builder of the course writes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import ast
 
 from places import ROOT
 from rooms import imports, modules
+
+from descriptors.answers import ANSWERS
 
 #: Public names are those of the faces; the programs are run by these, and the pages of the course name their answers.
 DOORS = ("layoutalg", "descriptors", "layoutalg.__main__", "descriptors.__main__")
@@ -25,7 +28,9 @@ def named(source: str) -> set[str]:
 def leads_to(module: str) -> set[str]:
     """What a module loads: what it imports or names, and the folders that it stands in."""
     folders = {module[:at] for at, sign in enumerate(module) if sign == "."}
-    return folders | {name for name, _ in imports(module) if name in modules()} | named(modules()[module])
+    tellers = {f"descriptors.{name.partition(':')[0]}" for row in ANSWERS.values() for name in row.split()}
+    by_name = tellers if module == "descriptors.answers" else set()
+    return folders | by_name | {name for name, _ in imports(module) if name in modules()} | named(modules()[module])
 
 
 def test_every_installed_module_is_reached() -> None:
