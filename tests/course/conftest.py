@@ -8,9 +8,12 @@ from typing import Any
 
 import browsers
 import pytest
+from browsers import chromium, page
 
 from builder.site import write_course
 from descriptors.course.source import Lesson, lessons
+
+__all__ = ["address", "chromium", "folder", "lesson", "opened", "page"]
 
 
 @pytest.fixture(scope="session")
@@ -46,13 +49,13 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
 def opened(chromium: Any, address: str, lesson: Lesson) -> Iterator[Any]:
     """The page of the lesson, its engine running; it ends without an error, and has asked nobody but its own server."""
     context = chromium.new_context(viewport={"width": 1000, "height": 900}, service_workers="block")
-    page, errors = context.new_page(), []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("requestfailed", lambda request: errors.append(f"{request.url} {request.failure}"))
-    page.on("request", lambda one: errors.append(one.url) if not one.url.startswith((address, "blob:", "data:")) else 0)
-    page.set_default_timeout(60_000)
-    page.goto(f"{address}{lesson.number:02}.html")
-    page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=120_000)
-    yield page
+    tab, errors = context.new_page(), []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("requestfailed", lambda request: errors.append(f"{request.url} {request.failure}"))
+    tab.on("request", lambda one: errors.append(one.url) if not one.url.startswith((address, "blob:", "data:")) else 0)
+    tab.set_default_timeout(60_000)
+    tab.goto(f"{address}{lesson.number:02}.html")
+    tab.wait_for_selector("html[data-ready=yes]", state="attached", timeout=120_000)
+    yield tab
     context.close()
     assert errors == []
