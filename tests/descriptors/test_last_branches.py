@@ -15,7 +15,6 @@ from derived import K_128
 from descriptors import ChoiceError, DescriptorError, ProofError, derive
 from descriptors.cli.command import main
 from descriptors.smem.debug.diff import diff
-from descriptors.smem.derivation import derivation
 from descriptors.smem.derivation.symbolic import symbolic_extents
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.operands.explicit import tile_of_partition
@@ -33,7 +32,6 @@ def wrong_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every derivation gives words whose start is 32 bytes off."""
     honest = SmemDescriptor.encode
     monkeypatch.setattr(SmemDescriptor, "encode", lambda word: honest(word) ^ 2)
-    monkeypatch.setattr(derivation, "_encoded", derivation._encoded.__wrapped__)  # nothing that was read before
     yield
 
 

@@ -21,7 +21,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import MajorName
 from descriptors.smem.proof.addresses import stored_rows
-from descriptors.smem.proof.walk_model import Rows
+from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.smem.words.descriptor import WORDS, architecture
 
