@@ -33,7 +33,7 @@ from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.register_operand import ROWS, LoadedOperand
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.proof.addresses import address_bits, fetched_addresses
+from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.tmem.landing_model import landing
@@ -395,8 +395,8 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
         words = [one.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
-        read = fetched_addresses(words, arch=d.arch, element=d.element, major=major, shape=d.mma)
-        blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
+        read = fetched_rows(words, arch=d.arch, element=d.element, major=major, shape=d.mma)
+        blocks.append(np.array(read).reshape(len(one.stage_steps), -1, d.mma[1]))
     return np.concatenate(blocks, axis=2).astype(np.int64) * address_bits(d.element) // _PLACE_BITS
 
 

@@ -60,7 +60,7 @@ from descriptors.smem.derivation.verify import verify
 from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import MajorName, Matrix, SwizzleMode, as_major
-from descriptors.smem.proof.addresses import address_bits, stored_addresses
+from descriptors.smem.proof.addresses import address_bits, stored_rows
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
@@ -341,11 +341,13 @@ def survey(
 
 def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:
     """What comes of the two stacking orders; one entry where they come to the same."""
+    import numpy as np
+
     made, refused = list[_Made](), dict[str, list[tuple[int, ...]]]()
     for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
         try:
             d = _derived(question, major, swizzle, order)
-            bits = stored_addresses(d.smem_tile, d.element).astype("int64") * address_bits(d.element)
+            bits = np.array(stored_rows(d.smem_tile, d.element)) * address_bits(d.element)
         except LayoutError as error:
             refused.setdefault(str(error), []).append(order)
             continue

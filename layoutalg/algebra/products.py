@@ -267,7 +267,7 @@ def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = N
     """
     need_layout(atom, "tile_to_shape")
     target = valid_shape(target_shape)
-    extents = [mode if type(mode) is int else product(mode) for mode in modes_of(target)]
+    extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
     return through(lambda plain: need_readable(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
@@ -281,9 +281,8 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
     padded = _padded(atom, len(extents))
     counts = []
     for mode, (part, extent) in enumerate(zip(modes_of(padded.shape), extents, strict=True)):
-        if type(part) is not int:
-            part = product(part)
-        if extent % part if type(part) is type(extent) is int else not divides(part, extent):
+        part = product(part)
+        if not divides(part, extent):
             raise NotDivisibleError(
                 f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {part}, found {extent}; "
                 f"atom = {atom}"

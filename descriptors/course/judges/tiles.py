@@ -33,7 +33,7 @@ from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import stored_rows
-from descriptors.smem.proof.walk_model import Rows
+from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.smem.words.descriptor import WORDS, architecture
 from layoutalg import coalesce, parse_int_tuple, product, size

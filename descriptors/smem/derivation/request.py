@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.frozen import frozen
@@ -35,10 +35,9 @@ from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import MODES, Legality
 from descriptors.smem.operands.atoms import canonical_atom
-from descriptors.smem.operands.canonical import match_form
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.smem.operands.forms import form
-from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.match import Tile, matched_steps
 from descriptors.smem.operands.operand import (
     MATRICES,
     ElementType,
@@ -69,7 +68,7 @@ class TileSpec(NamedTuple):
         major: the contiguous dimension.
         swizzle: the swizzle mode.
         reads: extents (MN, K) that one instruction reads, in elements.
-        extents: extents of the tile, in elements.
+        extents: extents of the tile, in elements; polynomials where they hold symbols.
         order: position of each mode in the stacking order of the atoms; () for an explicit layout.
         layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
         atom: name of the atom; None for the canonical one.
@@ -78,7 +77,7 @@ class TileSpec(NamedTuple):
     major: Major
     swizzle: SwizzleMode
     reads: tuple[int, int]
-    extents: tuple[int, ...]
+    extents: tuple[Any, ...]
     order: tuple[int, ...]
     layout: Tile | None = None
     atom: str | None = None
@@ -421,8 +420,7 @@ def _fits(spec: TileSpec, by: Reader, *, checked: bool) -> bool:
     try:
         if checked:
             by.check(spec)
-        wanted = form(spec.major, spec.swizzle)
-        match_form(plain(in_16_bytes(partition(spec.layout, spec.reads), by.element, wanted))[0], wanted)
+        matched_steps(spec.layout, spec.reads, by.element, form(spec.major, spec.swizzle))
     except (DescriptorError, LayoutError):
         return False
     return True

@@ -1,6 +1,8 @@
-"""Checks of what lies in shared memory against the rows of ``tables``: operands, and ``tcgen05.cp``.
+"""Checks against the rows of ``tables``: of an instruction, of its operands in shared memory, and of ``tcgen05.cp``.
 
-The three ways of reading the rows, and the errors, are those of ``descriptors.smem.instructions.legality``.
+Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
+ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
+and ``"off"`` checks nothing.
 
 Law: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
 
@@ -13,14 +15,8 @@ Law: an operand that is legal strictly has a canonical form, in which the hardwa
 ...             row_of_it = check_operand(row.arch, row.kind, name, major, mode)
 ...             assert mode in row_of_it.swizzles and form(major, mode).mode is mode
 
-Checks of an instruction against the rows of ``tables``; ``operands`` has those of its operands.
+Law: whatever passes strictly passes leniently, and whatever passes leniently passes with checks off.
 
-Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
-ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
-and ``"off"`` checks nothing. Law: whatever passes strictly passes leniently, and whatever passes leniently passes with
-checks off.
-
->>> from contextlib import suppress
 >>> passed = {mode: set() for mode in ("strict", "lenient", "off")}
 >>> for mode, n in ((mode, n) for mode in passed for n in range(8, 265, 8)):
 ...     with suppress(IllegalError):

@@ -1,4 +1,4 @@
-"""How the rows of ``tables`` are read: strictly, leniently, or not at all; the rows of a kind; which row is cited.
+"""How the rows of ``tables`` are read: strictly, leniently, or not at all; those of a kind; and which row is cited.
 
 Law: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same order.
 
@@ -8,13 +8,10 @@ True
 >>> [row for row in rows_read(tables.SHAPES, "lenient") if not row.disputed] == rows_read(tables.SHAPES, "strict")
 True
 
-The rows of the tables that speak of one architecture, or of one kind of its instructions.
-
 Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
 ``kind``; the order is the table's.
 Source: the rows, each with its own.
 
->>>
 >>> chosen = [row for arch in ARCHES for row in select_rows(arch).kinds]
 >>> chosen == list(tables.KINDS)
 True

@@ -204,7 +204,9 @@ def _turned(rows: Layout, tile: tuple[int, ...], reads: tuple[int, int] | None) 
     """The way out where a tile was written K x MN, as the B of a product is."""
     k, mn, *stages = tile
     units = zip((mn, k), map(size, rows), reads or (0, 0), strict=True)
-    if reads is None or any(extent % unit or extent % read for extent, unit, read in units):
+    if reads is None or not all(type(extent) is int for extent in tile):  # a hint needs numbers
+        return ""
+    if any(extent % unit or extent % read for extent, unit, read in units):
         return ""
     return turned_text((mn, k, *stages))
 

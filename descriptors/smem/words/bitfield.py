@@ -14,9 +14,8 @@ True
 >>> all(word.encode(word.decode(w)) | word.unknown_bits(w) == w for w in range(1 << 10))
 True
 
-What a start address can name, and what a thread block has of shared memory.
-
-Law: the window is what the field of either architecture can name, and all shared memory lies in it.
+Law: the window, all that a start address can name, is what the field of either architecture can hold, and all shared
+memory lies in it.
 
 >>> from descriptors.smem.words.descriptor import WORDS
 >>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
