@@ -29,7 +29,7 @@ from typing import TypeVar
 
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 _S = TypeVar("_S")
 

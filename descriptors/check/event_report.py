@@ -29,9 +29,9 @@ from descriptors.check.events import Alloc, End, LineEvent, parse_event
 from descriptors.check.rules import GUARDRAILS
 from descriptors.check.tcgen05 import MEMORY, TensorState, after, breaches
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.text import Told, aligned, counted
 from descriptors.tmem.geometry import weakest
+from layoutalg.frozen import frozen
 
 #: The most events of a sequence.
 MOST_EVENTS = 10_000

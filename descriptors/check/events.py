@@ -32,7 +32,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 
 @frozen

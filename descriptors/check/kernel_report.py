@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 
 from descriptors.check.rules import ALL_RULES, Broken, Level, Rule
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.text import Told, counted
+from layoutalg.frozen import frozen, replace
 
 
 @frozen

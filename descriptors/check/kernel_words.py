@@ -34,7 +34,6 @@ from functools import lru_cache
 from typing import Literal
 
 from descriptors.check.known_bits import Known
-from descriptors.frozen import frozen
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.warnings import Remark
 from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, checks_of, decode_idesc
@@ -42,6 +41,7 @@ from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch
+from layoutalg.frozen import frozen
 
 
 @frozen

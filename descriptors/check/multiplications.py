@@ -45,10 +45,10 @@ from descriptors.check.known_bits import NOTHING, Known
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.instructions.tables import DENSE_K
+from layoutalg.frozen import frozen
 
 _SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})k(\d{1,4})\Z")
 _WGMMA_KINDS = {

@@ -42,7 +42,7 @@ from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, broken
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 
 def path_breaches(

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 from descriptors.check.ptx_operands import Address, Negated, Operand, Other, Pair, Vector, operands
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 #: What a text may have at most: in bytes, and in nested blocks.
 LIMIT, DEPTH = 32 << 20, 64

@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from descriptors.frozen import frozen
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, NVIDIA
+from layoutalg.frozen import frozen
 
 
 class Level(Enum):

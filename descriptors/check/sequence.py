@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from descriptors.check import tcgen05, wgmma
 from descriptors.check.events import Event
 from descriptors.check.rules import Broken, Level
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 
 @frozen

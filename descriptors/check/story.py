@@ -17,10 +17,10 @@ from descriptors.check.control_flow import Block, blocks
 from descriptors.check.kernel_words import START_FREE, SmemOperand, distance
 from descriptors.check.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx_module import Function, parse
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import Told, counted, word_text
+from layoutalg.frozen import frozen
 
 
 @frozen

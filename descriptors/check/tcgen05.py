@@ -25,7 +25,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from descriptors.check.events import (
@@ -47,10 +46,10 @@ from descriptors.check.events import (
     WaitStore,
 )
 from descriptors.check.rules import Broken, broken
-from descriptors.frozen import frozen
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, quarter_of
 from descriptors.tmem.moves import tmem_move
+from layoutalg.frozen import frozen, replace
 
 #: What may be allocated of the columns of tensor memory: powers of two.
 SIZES = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)

@@ -19,13 +19,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
 from descriptors.check.rules import Broken, broken
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.
 OLDEST = 8

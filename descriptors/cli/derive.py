@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import word_text
 from layoutalg.cli.console import NotThereError, Status, json_text, say
+from layoutalg.frozen import replace
 
 
 @click.command(cls=OptionsOnly)

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from descriptors.course.source import folder, lessons
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.words.descriptor import WORDS, Arch
 from layoutalg import SWIZZLE_MODES, LayoutError, Swizzle, evaluate, upcast
+from layoutalg.frozen import frozen
 
 _ROW = re.compile(r"^- `([^`]+)` (.+)$", re.M)
 #: What the bits of a swizzle are called: those that are read, those that change, those that stay.
 READ, CHANGED, STAYS = "Y", "Z", "."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A line of the card: what is written, what it gives, and words on it; any may be empty."""
 
@@ -35,7 +35,7 @@ class Row:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A heading with its lines; ``kind`` is ``operations``, ``bits``, ``fields``, ``units`` or ``words``."""
 

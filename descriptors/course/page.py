@@ -23,7 +23,6 @@ import ast
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from functools import wraps
 from io import StringIO
 from traceback import format_exception_only
@@ -34,12 +33,13 @@ from descriptors.course.grading import attempted, check
 from descriptors.course.progress import Receipt, read_receipt
 from descriptors.errors import DescriptorError
 from descriptors.show.browser.reply import REFUSALS, Answers, refusal
+from layoutalg.frozen import frozen
 
 #: The most that is shown of what a cell prints, in signs.
 MOST = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ran:
     """What a cell printed, and the error that it ended in."""
 

@@ -32,11 +32,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from descriptors.errors import DescriptorError
+from layoutalg.frozen import frozen
 
 
 class Progress:
@@ -87,7 +87,7 @@ _LINE = re.compile(r"layoutalg-1;([^;]*);([^;]*); ?([0-9A-Za-z]{4}) ?-? ?([0-9A-
 _RANGE = re.compile(r"(\d{1,2})\.(\d{1,2})(?:-(\d{1,2}))?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """What was handed in; its text is the line.
 

@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: The smallest lesson, as the parser takes it.
 EXAMPLE = """

@@ -12,7 +12,6 @@ Law: registers and columns hold as many elements as a CTA's share of the tile ha
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.instructions.rules import type_name
 from descriptors.text import counted
@@ -21,6 +20,7 @@ from descriptors.tmem.columns import ColumnPlan, tmem_plan
 from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.readout import Readout, readout
 from layoutalg import Fragment, fragment
+from layoutalg.frozen import frozen
 
 #: 32-bit registers that one thread can have, and that an SM has (CUDA C++ Programming Guide, compute capability 9.0).
 THREAD_REGISTERS, SM_REGISTERS = 255, 65536

@@ -10,10 +10,10 @@ Law: as many stages as fit do fit, and one more does not.
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MOST_STAGES
 from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.text import counted
+from layoutalg.frozen import frozen
 
 #: Bytes of the two barriers of a stage, full and empty: an mbarrier object is 8 bytes (PTX ISA 9.1, mbarrier object).
 BARRIER_BYTES = 16

@@ -21,12 +21,12 @@ from typing import Any
 
 from descriptors import answers
 from descriptors.errors import DescriptorError, LayoutError, brief
-from descriptors.frozen import frozen
 from descriptors.gemm.planner import plan
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
+from layoutalg.frozen import frozen
 
 #: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
 _DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan}

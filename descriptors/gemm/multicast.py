@@ -16,7 +16,6 @@ Law: the shares are the whole: as many bytes, at as many places, and the plan of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import gcd
 
 from descriptors.errors import DescriptorError, brief
@@ -24,6 +23,7 @@ from descriptors.smem.operands.operand import (
     Matrix,
 )
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES, Box, TmaPlan
+from layoutalg.frozen import replace
 
 #: CTAs that a cluster has on every GPU; more are not portable (CUDA C++ Programming Guide, Thread Block Clusters).
 MOST_CTAS = 8

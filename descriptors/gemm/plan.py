@@ -2,7 +2,7 @@
 
 Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
 
->>> from dataclasses import replace
+>>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
 >>> print(replace(made, b=replace(made.b, transposed=0)).verify())
@@ -12,7 +12,6 @@ disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) 
 
 from __future__ import annotations
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import Budget
 from descriptors.gemm.plan_operands import StagedOperand
@@ -22,6 +21,7 @@ from descriptors.gemm.product import Product, Simulation, multiply
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import Told, counted, extents_text
+from layoutalg.frozen import frozen
 
 
 @frozen

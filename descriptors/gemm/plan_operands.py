@@ -31,11 +31,9 @@ True
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import gcd
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.gemm.multicast import cut, in_pieces
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derivation import Derivation
@@ -46,6 +44,7 @@ from descriptors.smem.instructions.transpose import transpose_bit
 from descriptors.smem.operands.operand import Major, Matrix, SwizzleMode, SwizzleName, as_swizzle_mode, major_of
 from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
+from layoutalg.frozen import frozen, replace
 
 #: Tried in this order where no swizzle is asked for: the wider, the fewer bank conflicts and boxes.
 _WIDEST = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)

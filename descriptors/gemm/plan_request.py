@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.gemm.multicast import as_cluster
@@ -31,6 +30,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.words.descriptor import Arch, architecture
 from descriptors.text import extents_text
+from layoutalg.frozen import frozen
 
 #: The most stages that are planned; far more than any kernel has.
 MOST_STAGES = 64
@@ -39,7 +39,7 @@ MOST_STAGES = 64
 SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MainLoop:
     """An instruction and the tile of one stage, with nothing left open but the layouts.
 

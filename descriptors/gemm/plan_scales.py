@@ -15,11 +15,11 @@ Law: the pointers of the K blocks name different bytes, and carry the ids that t
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.text import extents_text
 from descriptors.tmem.block_scaled import factors_of
 from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
+from layoutalg.frozen import frozen
 
 #: Rows after which the factors of another block may begin: two columns, as CUTLASS moves the pointer for N 64 and 192.
 _STEP_ROWS = 64

@@ -20,7 +20,6 @@ Law: a row of the proposals is a plan, and its command gives that plan.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from descriptors.answers import Table, fields
@@ -34,6 +33,7 @@ from descriptors.gemm.product import Product
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.gemm.schedule import order, read_bytes, traffic
 from descriptors.text import aligned, counted, extents_text, word_text
+from layoutalg.frozen import contents
 
 #: The longest line of a list.
 _WIDTH = 116
@@ -166,7 +166,7 @@ def record_plan(made: Plan, proof: Product | None = None) -> dict[str, Any]:
             "barriers": made.barriers,
             **fields(room, "used capacity most_stages limit"),
         },
-        "traffic": asdict(traffic(made)),
+        "traffic": contents(traffic(made)),
         "order": [step._asdict() for step in order(made)],
         "proof": None if proof is None else _proof_record(proof),
     }

@@ -21,11 +21,9 @@ refused with a reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import TensorColumns, columns_of, registers_of
 from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
 from descriptors.gemm.plan import Plan
@@ -50,6 +48,7 @@ from descriptors.smem.operands.operand import (
 from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.smem.words.descriptor import architecture
 from descriptors.text import Told, counted, extents_text
+from layoutalg.frozen import frozen, replace
 
 #: What any operand's address may have to be a multiple of.
 _ALIGNMENT = 1024

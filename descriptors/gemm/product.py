@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 from typing import TYPE_CHECKING
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.ptx_line import PtxLine
@@ -54,6 +53,7 @@ from descriptors.gemm.register_operand import LoadedReport
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

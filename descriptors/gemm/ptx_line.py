@@ -10,12 +10,12 @@ Law: an instruction descriptor says the extents and the majors that the plan was
 
 from __future__ import annotations
 
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
 from descriptors.smem.instructions.idesc import idesc
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import Major
+from layoutalg.frozen import frozen
 
 
 @frozen

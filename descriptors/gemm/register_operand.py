@@ -16,12 +16,12 @@ Law: what the loads leave in the registers is what the instruction takes from th
 
 from __future__ import annotations
 
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.operands.operand import Major
 from descriptors.text import Told, counted
 from layoutalg import Fragment, fragment
+from layoutalg.frozen import frozen
 
 #: Rows that a warpgroup holds of A, registers of each thread for a K block, and threads of a warp.
 ROWS, REGISTERS, WARP = 64, 4, 32

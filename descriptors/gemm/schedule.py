@@ -23,13 +23,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, word_text
 from layoutalg import wavefronts
+from layoutalg.frozen import frozen
 
 
 class IssueStep(NamedTuple):

@@ -29,7 +29,6 @@ from math import lcm
 from typing import Any
 
 from descriptors.answers import fields
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.basis import verdict_for_all
 from descriptors.smem.derivation.symbolic import SymbolicDerivation, derive_symbolic, offsets_of
 from descriptors.smem.instructions.legality import check_operand
@@ -37,6 +36,7 @@ from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import K_BITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
 from descriptors.text import aligned, counted, extents_text
+from layoutalg.frozen import frozen
 
 #: One element type for each width, and the kind of instruction that reads it.
 _WIDTHS = {32: ("tf32", "tf32"), 16: ("bf16", "f16"), 8: ("e4m3", "f8f6f4"), 4: ("e2m1", "mxf4")}

@@ -52,7 +52,6 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from descriptors.errors import as_flag, as_integer
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import MMA_MISSING, Reader, TileSpec, reader, request_of
@@ -67,6 +66,7 @@ from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
 from descriptors.smem.words.descriptor import Arch
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np

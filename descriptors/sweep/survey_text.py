@@ -12,7 +12,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from descriptors.answers import fields
@@ -21,6 +20,7 @@ from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, extents_text, word_text
+from layoutalg.frozen import contents
 
 #: Refused candidates that are listed, and characters of their reasons, unless all are asked for.
 _REFUSALS = 4
@@ -181,7 +181,7 @@ def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
     (64, 16)
     """
     return {
-        "request": asdict(survey.asked),
+        "request": contents(survey.asked),
         "sorted_by": list(survey.key),
         "columns": dict(COLUMNS),
         "found": len(survey.findings),

@@ -31,11 +31,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_flag, as_int, need_int
 
@@ -45,7 +45,8 @@ WARP = 32
 BANKS, BANK_BYTES = 32, 4
 
 
-class Access(Value):
+@frozen
+class Access:
     """One instruction of one warp, and how shared memory serves it.
 
     Args:
@@ -59,7 +60,6 @@ class Access(Value):
     (4,)
     """
 
-    __slots__ = ("addresses", "phases", "phase_wavefronts", "warp", "value")
     addresses: tuple[int | None, ...]
     phases: tuple[tuple[int, ...], ...]
     phase_wavefronts: tuple[int, ...]
@@ -74,7 +74,7 @@ class Access(Value):
         warp: int = 0,
         value: int = 0,
     ) -> None:
-        self.fix(addresses=addresses, phases=phases, phase_wavefronts=phase_wavefronts, warp=warp, value=value)
+        fix(self, addresses=addresses, phases=phases, phase_wavefronts=phase_wavefronts, warp=warp, value=value)
 
     @property
     def wavefronts(self) -> int:

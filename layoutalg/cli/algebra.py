@@ -17,6 +17,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.fragments.fragment_names import fragment, names
+from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.notation.expression import OPERATIONS, evaluate, operations
@@ -220,7 +221,7 @@ def record_families() -> list[dict[str, Any]]:
 
 
 def _record_family(one: Family) -> dict[str, Any]:
-    return dict(zip(one.__match_args__, one.fields(), strict=True))
+    return dict(zip(one.__match_args__, arguments(one), strict=True))
 
 
 def tell_fragment(one: Fragment) -> str:

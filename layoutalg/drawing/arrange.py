@@ -22,7 +22,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import TypeVar
 
@@ -30,6 +29,7 @@ from layoutalg.drawing.figure import Figure
 from layoutalg.drawing.grid import Axis
 from layoutalg.drawing.plate import Level, Panel, Plate, label
 from layoutalg.drawing.shapes import Scene
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import product as size
 
 #: The most cells of which each is numbered.
@@ -43,7 +43,7 @@ SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1
 ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """How the cells of a plate are drawn: width and height in pixels, and the size of their numbers; 0 for none."""
 

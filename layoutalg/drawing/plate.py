@@ -20,11 +20,11 @@ earlier role, and the lowest has the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.drawing.grid import Axis, Drawing, Grid
 from layoutalg.drawing.theme import step
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 
@@ -32,7 +32,7 @@ from layoutalg.tuples.int_tuple import text
 Roles = tuple[tuple[str | None, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """Borders of nested blocks: a line every so many rows and columns.
 
@@ -48,7 +48,7 @@ class Level:
     role: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A framed part of a table: its first row and column, its extents, the frame's role."""
 
@@ -59,7 +59,7 @@ class Mark:
     role: str = "subtile"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Panel:
     """One table of a plate.
 
@@ -99,7 +99,7 @@ class Panel:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plate:
     """Tables side by side, with what is to be said of them.
 

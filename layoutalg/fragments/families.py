@@ -17,9 +17,9 @@ from typing import TypeAlias
 
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import lanes, packed_halves, quads, thread_values, turned_quads
+from layoutalg.frozen import frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
-from layoutalg.tuples.frozen import Value
 
 #: Rows and columns of a tile, and its thread-value layout.
 Held: TypeAlias = tuple[tuple[int, int], Layout]
@@ -187,7 +187,8 @@ def need_type(dtype: str, types: str, name: str) -> None:
         raise LayoutError(f"fragment: the type of {name} must be one of {', '.join(types.split())}, found {dtype}")
 
 
-class Family(Value):
+@frozen
+class Family:
     """What all fragments of one instruction and operand have in common, in words.
 
     Args:
@@ -199,16 +200,12 @@ class Family(Value):
         grade: who checked it, the strongest: what a GPU holds, or NVIDIA's own headers.
     """
 
-    __slots__ = ("form", "tile", "threads", "holds", "source", "grade")
     form: str
     tile: str
     threads: int
     holds: str
     source: str
     grade: str
-
-    def __init__(self, form: str, tile: str, threads: int, holds: str, source: str, grade: str) -> None:
-        self.fix(form=form, tile=tile, threads=threads, holds=holds, source=source, grade=grade)
 
 
 _WGMMA = "PTX ISA 9.1, wgmma register fragments; CUTLASS mma_traits_sm90_gmma.hpp"

@@ -30,9 +30,9 @@ from layoutalg.algebra.composition import composition
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.rearrange import prepend
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import need_plain, size
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
@@ -149,7 +149,8 @@ def need_thread_values(value: object, operation: str) -> Layout:
     return layout
 
 
-class Fragment(Value):
+@frozen
+class Fragment:
     """A tile, and what each thread's registers hold of it.
 
     Args:
@@ -165,7 +166,6 @@ class Fragment(Value):
     mma.m16n8k16.C: 16x8, ((4,8),(2,2)):((32,1),(16,8))
     """
 
-    __slots__ = ("name", "shape", "layout")
     name: str
     shape: tuple[int, int]
     layout: Layout
@@ -178,7 +178,7 @@ class Fragment(Value):
         rows, columns = [as_int(extent, "Fragment: an extent") for extent in shape]
         if rows < 1 or columns < 1:
             raise LayoutError(f"Fragment: extents must be positive, found {rows} x {columns}")
-        self.fix(name=name, shape=(rows, columns), layout=need_thread_values(layout, "Fragment"))
+        fix(self, name=name, shape=(rows, columns), layout=need_thread_values(layout, "Fragment"))
 
     @property
     def threads(self) -> int:

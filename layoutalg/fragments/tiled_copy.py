@@ -36,9 +36,9 @@ from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import need_thread_values, row_pointers
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.fragments.tiled_mma import TiledMma, is_tiler
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, size, through
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import check_depth, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
@@ -73,7 +73,8 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, .
     )
 
 
-class CopyAtom(Value):
+@frozen
+class CopyAtom:
     """One copy instruction: which thread reads each value, and which one has it afterwards.
 
     Args:
@@ -87,14 +88,13 @@ class CopyAtom(Value):
     (32,(2,4)):(2,(1,64))
     """
 
-    __slots__ = ("source", "destination", "reference")
     source: Layout
     destination: Layout
     reference: Layout
 
     def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
         held = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
-        self.fix(source=held[0], destination=held[1], reference=held[2])
+        fix(self, source=held[0], destination=held[1], reference=held[2])
 
 
 def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
@@ -132,7 +132,8 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
 
 
-class TiledCopy(Value):
+@frozen
+class TiledCopy:
     """A copy atom repeated over threads, and over the values of each thread.
 
     Args:
@@ -144,7 +145,6 @@ class TiledCopy(Value):
         LayoutError: if one is something else, or the atom does not divide the threads and values.
     """
 
-    __slots__ = ("atom", "layout_tv", "tiler")
     atom: CopyAtom
     layout_tv: Layout
     tiler: tuple[Tiler, ...]
@@ -159,7 +159,7 @@ class TiledCopy(Value):
                 f"TiledCopy: the atom's threads and values must divide those of the layout, found {atom.reference} and "
                 f"{layout}"
             )
-        self.fix(atom=atom, layout_tv=layout, tiler=tiler)
+        fix(self, atom=atom, layout_tv=layout, tiler=tiler)
 
     def thrfrg_S(self, layout: AnyLayout) -> AnyLayout:
         """A layout by threads and what they read of it: ``(thread, value, Rest, ...)``.

@@ -29,14 +29,15 @@ from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import numbers
 from layoutalg.fragments.fragment import need_thread_values
 from layoutalg.fragments.fragment_names import fragment
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import Shape, check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 
-class MmaAtom(Value):
+@frozen
+class MmaAtom:
     """One MMA instruction: its shape, and which thread has which elements of A, B and C.
 
     Args:
@@ -50,7 +51,6 @@ class MmaAtom(Value):
     ((4,8),2):((8,1),32)
     """
 
-    __slots__ = ("shape_mnk", "a", "b", "c")
     shape_mnk: tuple[int, int, int]
     a: Layout
     b: Layout
@@ -63,7 +63,7 @@ class MmaAtom(Value):
         if min(extents) < 1:
             raise LayoutError(f"MmaAtom: extents must be positive, found {extents}")
         held = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
-        self.fix(shape_mnk=extents, a=held[0], b=held[1], c=held[2])
+        fix(self, shape_mnk=extents, a=held[0], b=held[1], c=held[2])
 
     @property
     def threads(self) -> int:
@@ -108,7 +108,8 @@ def _whole(rows: int, columns: int) -> Layout:
 _MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2)}
 
 
-class TiledMma(Value):
+@frozen
+class TiledMma:
     """An MMA atom repeated over threads, and over the values of each thread.
 
     Args:
@@ -123,7 +124,6 @@ class TiledMma(Value):
     True
     """
 
-    __slots__ = ("atom", "atom_layout", "permutation")
     atom: MmaAtom
     atom_layout: Layout
     permutation: tuple[Tiler, Tiler, Tiler]
@@ -139,7 +139,7 @@ class TiledMma(Value):
             )
         if size(right_inverse(layout)) != size(layout):
             raise LayoutError(f"TiledMma: atoms must have the numbers from 0 on, each once, found {layout}")
-        self.fix(atom=atom, atom_layout=layout, permutation=permutation)
+        fix(self, atom=atom, atom_layout=layout, permutation=permutation)
 
     @property
     def thr_layout_vmnk(self) -> Layout:

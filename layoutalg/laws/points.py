@@ -23,10 +23,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product as pairings
 from math import prod
 from typing import Any
+
+from layoutalg.frozen import frozen
 
 Point = Any
 Leaf = tuple[int, Any]
@@ -244,7 +245,7 @@ class NoAnswer(Exception):
     """No layout satisfies the definition, so far as the plan can tell."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Part:
     """A piece of the result: its coordinates stand for ``points``; ``shape`` is what the piece must refine.
 
@@ -256,14 +257,14 @@ class Part:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Merged:
     """Parts that share one mode of the result, whose inner structure is free."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Plan:
     """The tree of parts, what a sum of points is worth, and where a fixed part of the coordinate stands."""
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import (
     Coord,
     Index,
@@ -127,7 +127,8 @@ def _checked_stride(stride: Stride) -> Stride:
     return as_leaf(stride, "Layout: a stride")
 
 
-class Layout(Value):
+@frozen
+class Layout:
     """A shape and its strides: the function ``coordinate -> sum(coordinate_i * stride_i)``.
 
     Calling it with an index, a coordinate of the top modes, or a nested coordinate gives the offset; a coordinate
@@ -150,7 +151,6 @@ class Layout(Value):
     (4):(2) (2,4):(1,8)
     """
 
-    __slots__ = ("shape", "stride")
     shape: Shape
     stride: Stride
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.errors import LayoutError, NotationError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
@@ -46,7 +46,8 @@ _PLAIN = (
 )
 
 
-class Pointer(Value):
+@frozen
+class Pointer:
     """What a print says of a tensor besides its layout.
 
     Args:
@@ -62,7 +63,6 @@ class Pointer(Value):
     Source: as this module.
     """
 
-    __slots__ = ("bits", "space", "address", "type", "swizzle")
     bits: int
     space: str
     address: int | None
@@ -72,7 +72,8 @@ class Pointer(Value):
     def __init__(
         self, bits: int, space: str = "", address: int | None = None, type: str = "", swizzle: Swizzle | None = None
     ) -> None:
-        self.fix(
+        fix(
+            self,
             bits=as_int(bits, "Pointer: bits"),
             space=_text(space, "space"),
             address=None if address is None else as_int(address, "Pointer: address"),

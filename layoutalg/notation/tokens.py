@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from layoutalg.errors import NotationError
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import safe_text
 
 #: A name, and the words behind points of a longer one, as PTX writes instructions: ``mma.m16n8k16.C``, ``pack::16b``.
@@ -22,16 +22,13 @@ _TOKEN = rf"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>{_NAME})|(
 Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
 
 
-class Token(Value):
+@frozen
+class Token:
     """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
 
-    __slots__ = ("kind", "text", "position")
     kind: Kind
     text: str
     position: int
-
-    def __init__(self, kind: Kind, text: str, position: int) -> None:
-        self.fix(kind=kind, text=text, position=position)
 
 
 def tokenize(text: str) -> list[Token]:

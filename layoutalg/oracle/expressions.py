@@ -24,10 +24,10 @@ rows once, and one without rows none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from layoutalg.errors import NotationError
+from layoutalg.frozen import frozen
 from layoutalg.notation.expression import ExpressionParser, bind_operation
 from layoutalg.oracle.service import Status, ask
 from layoutalg.tuples.scaled_basis import ScaledBasis
@@ -37,7 +37,7 @@ _algebra__all__ = ["Answer", "Argument", "Case", "evaluate"]
 Argument: TypeAlias = "int | str | Sequence[Argument] | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """One question: ``operation`` with ``arguments`` in the order of the DSL's function of that name.
 
@@ -53,7 +53,7 @@ class Case:
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What the DSL said.
 
@@ -102,7 +102,7 @@ class SymbolError(NotationError):
     """An expression holds symbols, and a tree has numbers alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Node:
     """What an expression does at one place, and with which parts."""
 

@@ -24,12 +24,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeAlias, cast
+
+from layoutalg.frozen import frozen
 
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
@@ -78,7 +79,7 @@ _SWIZZLE = re.compile(r"S<(-?\d+),(-?\d+),(-?\d+)>?$")
 _TOKEN = re.compile(r"[(),]|-?\d+(?:@\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Basis:
     """A stride ``value@m1@m0``: ``value`` steps along mode ``(m0, m1)``, whose outermost index is printed last."""
 
@@ -89,7 +90,7 @@ class Basis:
 Tree: TypeAlias = "int | Basis | tuple[Tree, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Affine:
     """A layout ``shape:stride``."""
 
@@ -97,7 +98,7 @@ class Affine:
     stride: Tree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Swizzling:
     """A swizzle ``S<bits,base,shift>``."""
 
@@ -106,7 +107,7 @@ class Swizzling:
     shift: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composed:
     """``outer o offset o inner``, applied from right to left."""
 
@@ -209,7 +210,7 @@ Status = Literal["ok", "rejected", "crashed", "timeout"]
 _STATUSES = ("ok", "rejected", "crashed", "timeout")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What became of one question: the value under ``ok``, else a text that says what happened."""
 

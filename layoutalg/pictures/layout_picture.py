@@ -31,11 +31,11 @@ from layoutalg.drawing.shapes import Scene
 from layoutalg.drawing.text_table import columns_within, text_of
 from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment
+from layoutalg.frozen import arguments, fix, frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.pictures.plates import Question, plate_of
 from layoutalg.pictures.quantities import COLOURS, LABELS, Limits
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
@@ -47,7 +47,8 @@ MOST_CELLS = 1 << 18
 MOST_LEVELS = 3
 
 
-class LayoutPicture(Picture, Value):
+@frozen
+class LayoutPicture(Picture):
     """A layout drawn, as :func:`draw` gives it; the arguments are those of :func:`draw`, checked there.
 
     >>> from layoutalg import Layout
@@ -55,7 +56,6 @@ class LayoutPicture(Picture, Value):
     LayoutPicture(Layout(4, 1), 'offset', 'offset', None, None, None, None, '')
     """
 
-    __slots__ = ("layout", "colour", "label", "element_bytes", "thread_values", "before", "levels", "title")
     layout: Drawable
     colour: str
     label: str
@@ -76,11 +76,11 @@ class LayoutPicture(Picture, Value):
         levels: tuple[tuple[int, int], ...] | None = None,
         title: str = "",
     ) -> None:
-        self.fix(layout=layout, colour=colour, label=label, element_bytes=element_bytes)
-        self.fix(thread_values=thread_values, before=before, levels=levels, title=title)
+        fix(self, layout=layout, colour=colour, label=label, element_bytes=element_bytes)
+        fix(self, thread_values=thread_values, before=before, levels=levels, title=title)
 
     def _question(self) -> Question:
-        return Question(*self.fields())
+        return Question(*arguments(self))
 
     def plate(self) -> Plate:
         """What stands where, and what it is filled with: data without pixels.

@@ -19,7 +19,6 @@ the role that the cell of the same offset has after it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.analysis.banks import BANKS
@@ -38,6 +37,7 @@ from layoutalg.drawing.plate import (
     role_table,
 )
 from layoutalg.drawing.theme import KINDS, kind
+from layoutalg.frozen import frozen
 from layoutalg.pictures.quantities import Limits, Slice, Subject, holders, slices
 from layoutalg.tuples.int_tuple import product as size
 
@@ -45,7 +45,7 @@ from layoutalg.tuples.int_tuple import product as size
 _BLOCK_ROLES = ("chunk", "atom", "subtile")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What is to be drawn; the names are those of :func:`layoutalg.draw`."""
 

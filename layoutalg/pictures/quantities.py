@@ -23,12 +23,12 @@ Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from layoutalg.analysis.banks import BANK_BYTES, BANKS, need_few, need_offset
 from layoutalg.drawing.grid import Axis, Drawable, frame
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, has_basis
 from layoutalg.layouts.modes import AnyLayout, size
@@ -43,7 +43,7 @@ LABELS = ("offset", "index", "coord", "bank", "block", "mode", "thread", "value"
 Cells = list[list[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """The most rows, columns and slices of a picture; ``None`` is all of them."""
 
@@ -52,7 +52,7 @@ class Limits:
     grids: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """What is known of a layout besides itself.
 

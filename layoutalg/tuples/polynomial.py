@@ -29,7 +29,7 @@ from operator import index
 from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError, UndecidedError, brief
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import frozen
 
 #: A product of powers of symbols, sorted by name: ``(("k", 1), ("m", 2))``. The empty one is 1.
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
@@ -324,7 +324,8 @@ def _powers(monomial: Any) -> Monomial:
     return tuple(sorted(powers.items()))
 
 
-class Polynomial(Value):
+@frozen
+class Polynomial:
     """An integer polynomial that is no constant (a constant is an ``int``): arithmetic on :func:`symbol` makes it.
 
     Args:
@@ -342,7 +343,6 @@ class Polynomial(Value):
     layoutalg.errors.UndecidedError: cannot decide whether 2 divides m; give it as 2*m if it does
     """
 
-    __slots__ = ("terms",)
     terms: Terms
 
     def __init__(self, terms: Iterable[Term]) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import fix, frozen
 from layoutalg.tuples.leaf import MAX_DEPTH, as_int, as_leaf
 from layoutalg.tuples.polynomial import Integer
 
@@ -26,7 +26,8 @@ from layoutalg.tuples.polynomial import Integer
 MOST_MODES = 1 << 12
 
 
-class ScaledBasis(Value):
+@frozen
+class ScaledBasis:
     """``value`` times the unit vector of the mode at path ``mode``, outermost mode first.
 
     Args:
@@ -42,7 +43,6 @@ class ScaledBasis(Value):
     3@0@1
     """
 
-    __slots__ = ("value", "mode")
     value: Integer
     mode: tuple[int, ...]
 
@@ -59,7 +59,7 @@ class ScaledBasis(Value):
             raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
         if max(path) >= MOST_MODES:  # a coordinate has a place for every mode before this one
             raise LayoutError(f"ScaledBasis: the mode must lie below {MOST_MODES}, found {max(path)}")
-        self.fix(value=as_leaf(value, "ScaledBasis: the value"), mode=path)
+        fix(self, value=as_leaf(value, "ScaledBasis: the value"), mode=path)
 
     def __mul__(self, factor: Integer) -> ScaledBasis:
         return ScaledBasis(self.value * factor, self.mode)
@@ -103,7 +103,8 @@ def E(*mode: int | Iterable[int]) -> ScaledBasis:
 VectorTerm: TypeAlias = tuple[tuple[int, ...], Integer]
 
 
-class Vector(Value):
+@frozen
+class Vector:
     """A sum of scaled basis elements: what a basis-strided layout gives before it is read as a coordinate.
 
     ``terms`` are sorted by path and hold no zeros, so that equal sums compare equal; the empty one equals 0.
@@ -112,14 +113,13 @@ class Vector(Value):
     Vector((((0,), 3),))
     """
 
-    __slots__ = ("terms",)
     terms: tuple[VectorTerm, ...]
 
     def __init__(self, terms: Iterable[VectorTerm] = ()) -> None:
         totals: dict[tuple[int, ...], Any] = {}
         for path, value in terms:
             totals[path] = totals.get(path, 0) + value
-        self.fix(terms=tuple(sorted([term for term in totals.items() if term[1]], key=_path)))
+        fix(self, terms=tuple(sorted([term for term in totals.items() if term[1]], key=_path)))
 
     @staticmethod
     def of(stride: Integer | ScaledBasis) -> Vector:

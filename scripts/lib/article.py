@@ -24,13 +24,13 @@ import click
 from descriptors import oracle
 from descriptors.answers import tell
 from descriptors.errors import DescriptorError, LayoutError
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import word_text
 from layoutalg import Layout, coalesce, cosize, flatten, logical_divide, recast_layout, size, upcast, zipped_divide
 from layoutalg.cli.console import NotThereError, Status, run, say
+from layoutalg.frozen import frozen
 
 
 @frozen

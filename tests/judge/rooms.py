@@ -14,7 +14,8 @@ from functools import cache
 from places import ROOT
 
 ROOMS = (
-    *("layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts", "layoutalg.algebra"),
+    *("layoutalg.frozen", "layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts"),
+    "layoutalg.algebra",
     *(
         "layoutalg.analysis",
         "layoutalg.fragments",
@@ -23,7 +24,7 @@ ROOMS = (
         "layoutalg.dsl_programs",
     ),
     *("layoutalg.laws", "layoutalg.oracle", "layoutalg.oracle.dsl", "layoutalg", "layoutalg.cli", "layoutalg.__main__"),
-    *("descriptors.frozen", "descriptors.errors", "descriptors.answers", "descriptors.text"),
+    *("descriptors.errors", "descriptors.answers", "descriptors.text"),
     *("descriptors.smem.operands", "descriptors.smem.words", "descriptors.smem.proof", "descriptors.smem.instructions"),
     *("descriptors.smem.derivation", "descriptors.smem.debug", "descriptors.smem.tma", "descriptors.smem.emitters"),
     *("descriptors.smem", "descriptors.tmem", "descriptors.check", "descriptors.gemm", "descriptors.gemm.programs"),

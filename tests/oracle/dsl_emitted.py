@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.oracle.dsl.words import STORE, SWIZZLES, TARGETS, TYPES
+from layoutalg.frozen import frozen
 from layoutalg.oracle.service import Affine, Status, ask, read
 
 

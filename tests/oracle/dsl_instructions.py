@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 from layoutalg.oracle import OracleError
 from layoutalg.oracle.service import ask
 

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.oracle.dsl.words import TARGETS
+from layoutalg.frozen import frozen
 from layoutalg.oracle.service import Status, ask
 
 _MOVE = re.compile(r"mov\.b(32|64)\s+(%\w+),\s*(-?\d+);")

@@ -1,13 +1,12 @@
 """Values are values: frozen, equal by content, and what they say of themselves makes them again.
 
-Every class of `layoutalg` that is a `Value` or a frozen dataclass is found by walking the package; one without an
+Every frozen class of `layoutalg` is found by walking the package; one without an
 example here fails the first test.
 """
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import pickle
 from importlib import import_module
 from typing import Any
@@ -48,6 +47,7 @@ from layoutalg.drawing.plate import Level, Mark
 from layoutalg.drawing.shapes import Area, Arrow, Box, Cells, Lines, Scene, Text
 from layoutalg.drawing.theme import Ink
 from layoutalg.fragments.families import family_of
+from layoutalg.frozen import is_value
 from layoutalg.notation.tokens import tokenize
 from layoutalg.oracle import expressions as algebra
 from layoutalg.oracle import expressions as tree
@@ -56,7 +56,6 @@ from layoutalg.oracle import service as reader
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
 from layoutalg.pictures.quantities import Limits, Subject
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.scaled_basis import Vector
 
 M, K = symbol("m"), symbol("k")
@@ -138,18 +137,13 @@ INNER: dict[str, list[Any]] = {
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
 
 
-def _is_value(found: type) -> bool:
-    frozen = dataclasses.is_dataclass(found) and found.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    return bool(frozen or (issubclass(found, Value) and found is not Value))
-
-
 def _classes() -> set[str]:
     """Every class of values that a module of the package defines."""
     found = set()
     for name in modules():
         if name.startswith("layoutalg.") and not name.endswith("__main__"):
             for item in vars(import_module(name)).values():
-                if isinstance(item, type) and item.__module__ == name and _is_value(item):
+                if isinstance(item, type) and item.__module__ == name and is_value(item):
                     found.add(f"{name}.{item.__qualname__}".removeprefix("layoutalg."))
     return found
 

@@ -29,7 +29,6 @@ A layout that no word can read is no counterexample to what is said of words.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from descriptors.course.judges.answers import integers_of, layout_of, words_of
@@ -44,6 +43,7 @@ from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.smem.words.descriptor import WORDS, Arch, SmemDescriptor, architecture
 from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product, size
+from layoutalg.frozen import replace
 
 #: What people call the fields.
 FIELDS = {

@@ -18,13 +18,13 @@ The size and the cosize of `(6,4):(2,14)`, as two numbers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from random import Random
 
 from descriptors.course.papers import layout_items, memory_items, operation_items, pretest, word_items
 from descriptors.course.papers.item import Item, Kind, make, pick, seeded, shuffled
 from descriptors.course.papers.word_items import derivation
 from descriptors.errors import DescriptorError, brief
+from layoutalg.frozen import frozen
 
 #: Every kind of item, by its name.
 KINDS: dict[str, Kind] = {
@@ -32,7 +32,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """A place of a paper: kinds, of which the seed takes one, and the marks of a right answer."""
 
@@ -40,7 +40,7 @@ class Slot:
     marks: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sort:
     """What a paper is made of.
 
@@ -111,7 +111,7 @@ _SEED = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 CARDS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paper:
     """The items of one student.
 

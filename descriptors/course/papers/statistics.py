@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from descriptors.course.papers.paper import FORMS
 from descriptors.course.papers.submission import Mark, Submission
+from layoutalg.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemRow:
     """How a class did a kind of item.
 
@@ -49,7 +49,7 @@ class ItemRow:
     slips: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gain:
     """What became of a misconception between pretest and posttest.
 

@@ -35,7 +35,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -46,12 +45,13 @@ from descriptors.course.papers.item import Item
 from descriptors.course.papers.paper import FIXED, FORMS, Paper, paper
 from descriptors.errors import DescriptorError, brief
 from layoutalg import LayoutError, evaluate, parse_int_tuple
+from layoutalg.frozen import frozen
 
 #: How the judge of a word begins where fields are wrong, and what stands between two of them.
 _FIELDS = re.compile(r"wrong is (.+)$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """One answer, marked.
 
@@ -128,7 +128,7 @@ def _over(item: Item, answer: str) -> int | None:
 MOST_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Submission:
     """What one student handed in.
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +30,7 @@ from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.text import word_text
 from layoutalg import Swizzle
+from layoutalg.frozen import frozen, replace
 
 #: Bits of an address of shared memory.
 BITS = 18
@@ -132,7 +132,7 @@ def _kinds(swizzle: Swizzle) -> str:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Addresses:
     """What the numbers of all elements of a view are made of.
 

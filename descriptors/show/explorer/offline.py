@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 from zlib import compress, decompress
@@ -25,6 +24,7 @@ from descriptors.show.explorer.inspector import addresses, sentences
 from descriptors.show.explorer.question import Question
 from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.view import View
+from layoutalg.frozen import replace
 
 #: The most elements and the most subtiles that are kept.
 MOST_ELEMENTS, MOST_SUBTILES = 1 << 16, 256

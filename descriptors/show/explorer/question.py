@@ -29,7 +29,6 @@ from typing import Any
 
 from descriptors.answers import record, tell
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.show.stages.view import View, misread
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff, diff
@@ -43,6 +42,7 @@ from descriptors.smem.words.bitfield import Field, span
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import word_text
 from layoutalg import Layout, evaluate
+from layoutalg.frozen import frozen
 
 #: What can be asked for, in the order in which a page shows it.
 PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")

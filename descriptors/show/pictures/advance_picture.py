@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy
 from descriptors.show.pictures.panels import (
     Frame,
@@ -37,6 +36,7 @@ from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import counted, many, word_text
 from layoutalg import Figure, Picture, Scene, size
+from layoutalg.frozen import frozen
 
 #: The width of the word's bar.
 WIDE = 1060

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, bank_group, ranks
 from descriptors.show.pictures.panels import (
     Frame,
@@ -33,6 +32,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.text import extents_text, many
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: Where the panels begin, their height, the width of the tile's.
 TOP, HIGH, WIDE = 150, 400, 440

@@ -14,11 +14,9 @@ Law: the wavefronts of a phase are the most words that any bank serves in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, Pair, swizzle_of
 from descriptors.show.pictures.panels import Frame, border, hairs, operand_text, story, table
 from descriptors.smem.derivation.derivation import Derivation
@@ -27,6 +25,7 @@ from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.text import counted
 from layoutalg import Access, Figure, Layout, Picture, Scene, access, accesses
+from layoutalg.frozen import frozen
 
 #: Banks of shared memory, and the bytes of a word.
 BANKS, WORD_BYTES = 32, 4
@@ -176,7 +175,7 @@ WIDE, LEFT, GAP = 432, 62, 92
 FAINT = 0.35
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BanksPicture(Picture):
     """What the lanes of one access ask of each bank.
 
@@ -191,7 +190,7 @@ class BanksPicture(Picture):
     derivation: Derivation
     stage: int = 0
     subtile: Pair = (0, 0)
-    lanes: Lanes = field(default_factory=Lanes)
+    lanes: Lanes = Lanes()
     title: str = ""
 
     def views(self) -> tuple[AccessView, ...]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, amount, border, spaced, story, ticks, times
 from descriptors.smem.operands.atoms import canonical_atom
@@ -21,6 +20,7 @@ from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.tma_plan import Box, TmaPlan
 from descriptors.text import aligned, counted
 from layoutalg import Figure, Picture, Scene, size
+from layoutalg.frozen import frozen
 
 #: The most boxes of a stage that are drawn, and the most pixels across and down.
 MOST_BOXES, ACROSS, DOWN = 256, 760, 440

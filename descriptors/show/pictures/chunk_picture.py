@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.show.pictures.panels import (
     HEIGHT,
@@ -38,6 +37,7 @@ from descriptors.smem.derivation.explanation import names, step_meanings, unread
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import many
 from layoutalg import Figure, Picture, Scene, size
+from layoutalg.frozen import frozen
 
 #: Where the panels begin, and the width of the sentences beside them.
 TOP, ROOM = 116, 300

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.show.pictures.panels import (
     Frame,
     border,
@@ -32,6 +31,7 @@ from descriptors.smem.proof.mismatch import Mismatch
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import word_text
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: The width of the words' bars, the height of a panel, where panels begin.
 WIDE, DOWN, TOP = 1060, 768, 112

@@ -15,12 +15,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.gemm.plan import Plan
 from descriptors.show.pictures.advance_picture import AdvancePicture
 from descriptors.show.pictures.anatomy import Anatomy, Pair
@@ -45,9 +43,10 @@ from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from layoutalg import Figure, Layout, Picture, Scene
+from layoutalg.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """What of a tile is drawn; the names are those of :func:`picture`."""
 
@@ -55,7 +54,7 @@ class Options:
     subtile: Pair = (0, 0)
     base: int = 0
     colour: str = "order"
-    lanes: Lanes = field(default_factory=Lanes)
+    lanes: Lanes = Lanes()
 
 
 #: The kinds of pictures of a derivation, and how each is made.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
 from descriptors.show.pictures.chunk_picture import (
     chunk_heading,
@@ -43,6 +42,7 @@ from descriptors.show.pictures.tile_picture import (
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.text import many
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: Between two panels, and where their cells begin.
 GAP, TOP = 56, 142

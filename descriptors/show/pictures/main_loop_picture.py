@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
@@ -18,6 +17,7 @@ from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.show.pictures.panels import amount, spaced, story
 from descriptors.text import aligned, counted, extents_text, word_text
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: The picture's width, the most tiles of the timeline, and the most blocks along an extent that are drawn one by one.
 WIDE, MOST_TILES, MOST_BLOCKS = 1060, 8, 16

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.text import counted
 from layoutalg import Figure, Picture
+from layoutalg.frozen import frozen
 
 #: Heights of a panel, in pixels.
 HEIGHT = 288

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.show.pictures.panels import spaced
 from descriptors.smem.derivation.verify import Report
 from descriptors.text import counted
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: The bar, in pixels, and the most subtiles that it is divided in.
 WIDE, HIGH, MOST = 720, 34, 240

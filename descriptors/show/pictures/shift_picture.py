@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.panels import Frame, border, fill, story
 from descriptors.text import counted
 from descriptors.tmem.geometry import LANES, QUARTER
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from descriptors.tmem.shift_steps import ShiftStep
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: Width and height of a cell, the left edge of the lanes, and the most taps that are drawn.
 CELL, LEFT, MOST_TAPS = (33, 22), 84, 11

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from descriptors.frozen import frozen
 from descriptors.show.pictures.panels import Frame, Roles, border, fill, story, table
 from descriptors.smem.operands.operand import LINE_BYTES, SwizzleMode
 from layoutalg import Figure, Picture, Scene, Swizzle
+from layoutalg.frozen import frozen
 
 #: Where the panels begin, the width of a bit, the size of a unit of 16 bytes.
 LEFT, BIT, UNIT, HIGH = 52, 44, 62, 30

@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import ChoiceError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group, ranks
 from descriptors.show.pictures.panels import (
     Frame,
@@ -37,6 +36,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.
 COLOURS = ("order", "bank", "atom", "subtile", "chunk")

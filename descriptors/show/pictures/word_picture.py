@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.answers import plain_data
-from descriptors.frozen import frozen
 from descriptors.show.pictures.panels import story
 from descriptors.smem.debug.decode import Decoded
 from descriptors.smem.derivation.derivation import Derivation
@@ -23,6 +22,7 @@ from descriptors.smem.words.bitfield import Field, Word, span
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import aligned, word_text
 from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
 
 #: The width of the bar, the columns of the table below it, the height of a line.
 WIDE, COLUMNS, LINE = 1060, (0, 32, 112, 280, 372, 470), 25

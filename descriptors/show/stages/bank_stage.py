@@ -24,10 +24,8 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, every, hairs, table, type_size
 from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
@@ -37,6 +35,7 @@ from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.text import counted
 from layoutalg import Figure, access, accesses
+from layoutalg.frozen import frozen, replace
 
 #: Width of a panel, height of a line, of the bars, and what lies between two panels.
 WIDE, HIGH, BARS, GAP = 640, 22, 44, 58

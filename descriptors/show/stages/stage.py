@@ -18,9 +18,9 @@ from functools import lru_cache
 from math import ceil
 from typing import Any
 
-from descriptors.frozen import frozen
 from layoutalg import Figure, Scene
 from layoutalg import Picture as Faces
+from layoutalg.frozen import frozen
 
 #: Paper around a picture, in pixels.
 MARGIN = 10

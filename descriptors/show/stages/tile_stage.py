@@ -17,7 +17,6 @@ offset of that element in the tile, in elements, after the swizzle.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 from descriptors.show.pictures.anatomy import Anatomy
@@ -28,6 +27,7 @@ from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.text import counted
 from layoutalg import Figure
+from layoutalg.frozen import replace
 
 #: Pixels that a tile fills, and the most of its height.
 ACROSS, DOWN = 760, 680

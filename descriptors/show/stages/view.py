@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from itertools import product
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, Pair
 from descriptors.show.pictures.tile_picture import TilePicture
 from descriptors.smem.derivation.derivation import Derivation
@@ -28,6 +27,7 @@ from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.text import extents_text, tuple_text
 from layoutalg import Figure, Layout
+from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.
 COLOURS = ("order", "bank", "column", "atom", "subtile", "chunk", "wrong")

@@ -24,7 +24,6 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
-from descriptors.frozen import frozen
 from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import kind_of
@@ -39,6 +38,7 @@ from descriptors.smem.proof.mismatch import first_mismatches
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor, architecture
 from descriptors.text import tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
+from layoutalg.frozen import frozen
 
 
 @frozen

@@ -24,7 +24,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.debug.warnings import Reading, Remark, as_extents, elsewhere, notes, warnings
 from descriptors.smem.operands.canonical import is_read, step_meaning, walked
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, form
@@ -40,6 +39,7 @@ from descriptors.smem.operands.operand import (
 from descriptors.smem.words.bitfield import Field, UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import Told, word_text
+from layoutalg.frozen import frozen
 
 
 @frozen

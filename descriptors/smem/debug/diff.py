@@ -19,7 +19,6 @@ from operator import ne, sub
 from typing import Any
 
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile
@@ -39,6 +38,7 @@ from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout
+from layoutalg.frozen import frozen
 
 
 @frozen

@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import kind_of
 from descriptors.smem.operands.canonical import is_read, walked
@@ -36,6 +35,7 @@ from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.words.bitfield import SMEM_BYTES, UnknownCode
 from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_DESCRIPTOR, SM100_SWIZZLE_CODES, Arch
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
+from layoutalg.frozen import frozen
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
 NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {

@@ -28,10 +28,10 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, flatten, size
+from layoutalg.frozen import frozen
 
 #: A number for each subtile: ``grid[mn][k]``.
 Grid: TypeAlias = tuple[tuple[int, ...], ...]

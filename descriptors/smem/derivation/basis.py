@@ -24,7 +24,7 @@ that are not those that they must be, and that words which differ in bits that n
 
 Law: the verdict is that of the enumerating proof, on right words and on wrong ones.
 
->>> from dataclasses import replace
+>>> from layoutalg.frozen import replace
 >>> from descriptors import derive, verify
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
 >>> wrong = [replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo)) for sbo in range(0, 2048, 256)]
@@ -390,7 +390,7 @@ def verdict_for_all(family: SymbolicDerivation) -> bool:
 
     False also where that is not decided.
 
-    >>> from dataclasses import replace
+    >>> from layoutalg.frozen import replace
     >>> from descriptors import derive_symbolic
     >>> one = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
     >>> verdict_for_all(one), verdict_for_all(replace(one, match=replace(one.match, stride_byte_offset=1024)))

@@ -45,7 +45,6 @@ from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen, replace
 from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import form
@@ -61,6 +60,7 @@ from descriptors.smem.proof.theorem import Affine, modes, stored
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
+from layoutalg.frozen import frozen, replace
 
 #: What one instruction with K = 96 reads of a row, in pieces of 16 bytes, and the pieces of a line.
 PIECES, LINE = 3, LINE_BYTES // 16
@@ -230,7 +230,7 @@ def hold_for_all(tile: Tile, cut: Columns, element: ElementType, reads: tuple[in
     Raises:
         UndecidedError: if that depends on the values.
 
-    >>> from dataclasses import replace
+    >>> from layoutalg.frozen import replace
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> from layoutalg import symbol
     >>> e2m1, reads = as_element_type("e2m1"), (128, 96)

@@ -24,7 +24,6 @@ from functools import partial
 from typing import Any, cast
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen, replace
 from descriptors.smem.derivation.advance import (
     MOST_SUBTILES,
     AdvanceReport,
@@ -44,6 +43,7 @@ from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import Told, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, size
+from layoutalg.frozen import frozen, replace
 
 
 class PlacedSubtiles(Told):

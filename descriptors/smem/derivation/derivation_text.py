@@ -27,7 +27,6 @@ from itertools import chain, repeat
 from typing import Any
 
 from descriptors.answers import Table, fields, plain_data
-from descriptors.frozen import contents
 from descriptors.smem.derivation.advance import AdvanceReport
 from descriptors.smem.derivation.crossing import LINE, PIECES
 from descriptors.smem.derivation.derivation import Derivation
@@ -42,6 +41,7 @@ from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.words.bitfield import field_cells, span
 from descriptors.text import aligned, bits_text, counted, extents_text, tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
+from layoutalg.frozen import contents
 
 
 def tell_derivation(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> str:

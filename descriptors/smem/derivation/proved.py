@@ -12,7 +12,7 @@ family if its extents are such multiples and the closed forms, with its numbers,
 
 Law: a tile is proved iff the enumerating proof proves it.
 
->>> from dataclasses import replace
+>>> from layoutalg.frozen import replace
 >>> from descriptors import derive, proved, verify
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
 >>> for sbo in (512, 1024, 2048):
@@ -51,7 +51,6 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.basis import cut_tile, verdict, verdict_for_all
 from descriptors.smem.derivation.crossing import columns_for_all, hold_for_all, is_48_bytes_of_k
 from descriptors.smem.derivation.derivation import Derivation
@@ -66,6 +65,7 @@ from descriptors.smem.proof import read_model
 from descriptors.smem.words.descriptor import Arch
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
+from layoutalg.frozen import frozen
 
 
 class Family(NamedTuple):

@@ -30,7 +30,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import MODES, Legality
@@ -56,6 +55,7 @@ from descriptors.smem.operands.swizzled import plain, start_of
 from descriptors.smem.words.descriptor import Arch, architecture
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
+from layoutalg.frozen import frozen
 
 #: What an operation says that was not told what one instruction reads.
 MMA_MISSING = "{}: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with the operand"

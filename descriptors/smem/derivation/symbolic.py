@@ -31,7 +31,6 @@ from itertools import product as cartesian
 from typing import Any, TypeAlias
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.frozen import frozen, replace
 from descriptors.smem.derivation.crossing import is_48_bytes_of_k
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request
 from descriptors.smem.derivation.steps import Steps, steps
@@ -42,6 +41,7 @@ from descriptors.smem.operands.operand import ElementType, Major, MajorName, Swi
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, UndecidedError, flatten, size, substitute, symbols_of
+from layoutalg.frozen import frozen, replace
 
 #: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
 Expression: TypeAlias = Any

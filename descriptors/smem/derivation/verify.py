@@ -7,7 +7,7 @@ consecutive coordinates, not by the algebra's divide: that is one of the steps w
 
 Law: a derivation passes, and does so no longer when a field that is read holds anything else.
 
->>> from dataclasses import replace
+>>> from layoutalg.frozen import replace
 >>> from descriptors import derive
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
 >>> changed = [replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo)) for sbo in range(512, 2048, 256)]
@@ -26,7 +26,6 @@ from operator import ne
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.advance import named_subtiles, numbers
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.explicit import layout_of
@@ -38,6 +37,7 @@ from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.text import Told, counted, tuple_text
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
+from layoutalg.frozen import frozen
 
 
 @frozen

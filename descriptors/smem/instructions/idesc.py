@@ -40,11 +40,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.legality import (
     check_major,
     check_scale,
@@ -56,6 +54,7 @@ from descriptors.smem.instructions.rules import IllegalError, Legality, as_mode,
 from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
+from layoutalg.frozen import contents, frozen
 
 _FLAG = ((False, 0), (True, 1))
 _MAJORS = ((Major.K, 0), (Major.MN, 1))
@@ -140,7 +139,7 @@ def word_of(kind: str) -> Word:
 _OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Instruction:
     """What an instruction descriptor is made from: the parameters of ``idesc``, none of them left open."""
 
@@ -176,7 +175,7 @@ class Instruction:
         """
         word = word_of(self.kind)
         known = {field.name: field.default for field in word.fields}
-        values = {name: getattr(self, name) for name in self.__slots__ if name in known}
+        values = {name: value for name, value in contents(self).items() if name in known}
         for name, plain in _OPTIONS.items():
             if name not in known and getattr(self, name) != plain:
                 values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it

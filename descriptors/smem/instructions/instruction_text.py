@@ -22,7 +22,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from descriptors.answers import plain_data
@@ -30,6 +29,7 @@ from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
 from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
 from descriptors.smem.instructions.rules import Selection
 from descriptors.text import aligned, word_text
+from layoutalg.frozen import contents, is_value
 
 #: The note on a row: the number of its source, or of who disputes it.
 _Note = Callable[[Any], str]
@@ -139,14 +139,14 @@ def record_selection(selection: Selection) -> dict[str, list[dict[str, Any]]]:
     >>> record_selection(select_rows("sm90", "b1"))["SHAPES"][0]["k"]
     256
     """
-    tables = {field.name: getattr(selection, field.name) for field in fields(selection)}
+    tables = contents(selection)
     return {name.upper(): [_data(row) for row in rows] for name, rows in tables.items() if name not in ("arch", "kind")}
 
 
 def _data(value: Any) -> Any:
     """A row or a part of one as JSON has it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _data(getattr(value, field.name)) for field in fields(value)}
+    if is_value(value):
+        return {name: _data(field) for name, field in contents(value).items()}
     if isinstance(value, tuple):
         return [_data(one) for one in value]
     return plain_data(value)

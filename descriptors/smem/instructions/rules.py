@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -38,6 +37,7 @@ from descriptors.smem.instructions.facts import (
     TypeRow,
 )
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
+from layoutalg.frozen import frozen
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
 ARCHES = ("sm90", "sm100")

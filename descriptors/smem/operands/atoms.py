@@ -20,11 +20,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import extents_text, tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
+from layoutalg.frozen import frozen
 
 _GMMA = (
     "CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp, Layout_{}_Atom_Bits; CuTe DSL tcgen05.make_smem_layout_atom"

@@ -39,12 +39,12 @@ from contextlib import suppress
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, NotCanonicalError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, Form, Path, form
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import bits_text, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
+from layoutalg.frozen import frozen
 
 #: Bytes of the unit that the canonical forms count in.
 UNIT_BYTES = 16

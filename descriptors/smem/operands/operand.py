@@ -24,8 +24,8 @@ from itertools import product
 from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError
-from descriptors.frozen import frozen
 from layoutalg import SWIZZLE_MODES, Swizzle
+from layoutalg.frozen import frozen
 
 
 def _rows() -> Iterable[tuple[tuple[str, ...], str]]:

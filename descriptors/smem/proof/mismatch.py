@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from descriptors.frozen import frozen
 from descriptors.text import tuple_text
+from layoutalg.frozen import frozen
 
 #: Mismatches that a report keeps.
 SHOWN = 8

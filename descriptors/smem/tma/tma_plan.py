@@ -29,12 +29,12 @@ from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
 from descriptors.text import Told, extents_text
 from layoutalg import ComposedLayout, Layout, offsets, size
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -29,8 +29,8 @@ from operator import index as _index
 from typing import Any
 
 from descriptors.errors import ChoiceError, FieldError, brief
-from descriptors.frozen import frozen
 from descriptors.text import counted
+from layoutalg.frozen import frozen
 
 #: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024

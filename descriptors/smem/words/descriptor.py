@@ -32,9 +32,9 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, as_flag
-from descriptors.frozen import frozen, replace
 from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.smem.words.bitfield import Field, Word
+from layoutalg.frozen import frozen, replace
 
 #: Codes of the swizzle field.
 SM90_SWIZZLE_CODES = (

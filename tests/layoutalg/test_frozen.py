@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from descriptors.frozen import contents, frozen, replace
+from layoutalg.frozen import contents, frozen, replace
 
 
 class Base:
