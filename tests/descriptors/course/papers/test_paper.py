@@ -1,4 +1,4 @@
-"""Each student of a class has a paper of his own, proved, the same whenever it is drawn; no place tells an answer."""
+"""Each student of a class has a paper of his own: proved, the same whenever it is drawn, no answer told by its place."""
 
 from __future__ import annotations
 
@@ -46,6 +46,12 @@ def test_as_many_students_have_as_many_papers_and_every_item_is_proved(name: str
             assert exercise.solution not in [answer for answer, _ in exercise.wrong]
             if number < WHOLE:
                 assert [(answer, grade(exercise, answer)) for answer, _ in exercise.wrong] == list(exercise.wrong)
+
+
+def test_sixty_students_have_sixty_papers() -> None:
+    """Of the form with the fewest questions, in which two could be alike soonest."""
+    name = min((name for name in FORMS if name not in FIXED), key=lambda name: len(paper(name, 1).items))
+    assert len({paper(name, seed).items for seed in range(60)}) == 60
 
 
 @pytest.mark.parametrize("name", [name for name in FORMS if name not in FIXED])
