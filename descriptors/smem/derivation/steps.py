@@ -39,6 +39,7 @@ from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import Tile, matched_steps
+from descriptors.smem.operands.operand import ElementType
 
 
 class Steps(NamedTuple):
@@ -63,6 +64,18 @@ class Steps(NamedTuple):
     crossing: Crossing | None
 
 
+def stored_tile(element: ElementType, spec: TileSpec) -> tuple[Tile, Tile]:
+    """The canonical atom, and step 1: the atom repeated over the tile, or the layout that was given.
+
+    Raises:
+        DescriptorError: if there is no such atom, or it does not divide the tile.
+    """
+    atom = atom_in_elements(spec.major, spec.swizzle, element, spec.atom)
+    if spec.layout is not None:
+        return atom, spec.layout
+    return atom, smem_tile(atom, spec.extents, spec.order, element, spec.reads)
+
+
 def steps(by: Reader, spec: TileSpec) -> Steps:
     """The five steps of a tile, whose extents may hold symbols.
 
@@ -76,10 +89,7 @@ def steps(by: Reader, spec: TileSpec) -> Steps:
         UndecidedError: if that depends on the values of symbols.
     """
     wanted = form(spec.major, spec.swizzle)
-    atom = atom_in_elements(spec.major, spec.swizzle, by.element, spec.atom)
-    tile = spec.layout
-    if tile is None:
-        tile = smem_tile(atom, spec.extents, spec.order, by.element, spec.reads)
+    atom, tile = stored_tile(by.element, spec)
     try:
         return Steps(atom, tile, *matched_steps(tile, spec.reads, by.element, wanted), None)
     except DescriptorError:

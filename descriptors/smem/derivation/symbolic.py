@@ -33,11 +33,13 @@ from typing import Any, TypeAlias
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.smem.derivation.crossing import is_48_bytes_of_k
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request
-from descriptors.smem.derivation.steps import Steps, steps
+from descriptors.smem.derivation.steps import Steps, steps, stored_tile
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.canonical import Match
-from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.forms import LEADING, STRIDE, form
+from descriptors.smem.operands.match import matched_steps, partition
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
+from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, UndecidedError, flatten, size, substitute, symbols_of
@@ -310,11 +312,12 @@ def _steps(by: Reader, spec: TileSpec) -> Steps:
     try:
         return steps(by, spec)
     except NotCanonicalError as error:
-        names = symbols_of(spec.extents)
+        operand, _ = plain(partition(stored_tile(by.element, spec)[1], spec.reads))
+        names, wanted = symbols_of(operand), form(spec.major, spec.swizzle)
         for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():
             values = dict(zip(names, numbers, strict=True))
             try:
-                steps(by, spec._replace(extents=tuple(substitute(extent, values) for extent in spec.extents)))
+                matched_steps(substitute(operand, values), spec.reads, by.element, wanted)
             except DescriptorError:
                 continue
             case = ", ".join(f"{name} = {number}" for name, number in values.items())
