@@ -1,4 +1,4 @@
-"""Each student of a class has a paper of his own: proved, the same whenever it is drawn, no answer told by its place."""
+"""Each student of a class has an own paper: proved, the same whenever it is drawn, no answer told by its place."""
 
 from __future__ import annotations
 
