@@ -18,15 +18,15 @@ The other names are the parts: operands, atoms, canonical forms, the words of sm
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
-    from descriptors.check.inspect import check_ptx
+    from descriptors.answers import record, tell
+    from descriptors.check.event_report import EventReport, check_events
+    from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
     from descriptors.gemm.plan import Plan
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.product import Product
     from descriptors.gemm.programs.emit_plan import emit_plan
-    from descriptors.output.answers import record, tell
-    from descriptors.output.tiles.explanation import explain
     from descriptors.show.pictures.kinds import picture
     from descriptors.smem.debug.candidates import Candidate, Fit, candidates
     from descriptors.smem.debug.decode import Decoded, DecodedField, decode
@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.derivation.crossing import Crossing
     from descriptors.smem.derivation.derivation import Derivation
     from descriptors.smem.derivation.derive import derive
+    from descriptors.smem.derivation.explanation import explain
     from descriptors.smem.derivation.proved import Proof, proved
     from descriptors.smem.derivation.symbolic import SymbolicDerivation, derive_symbolic
     from descriptors.smem.derivation.verify import Report, verify
@@ -82,8 +83,6 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.columns import ColumnPlan, tmem_plan
     from descriptors.tmem.copied import Copied, Landing, tmem_copied
     from descriptors.tmem.copies import TmemCopy, WidenedCopy, tmem_copies, tmem_copy, widened_copy
-    from descriptors.tmem.findings import EventReport
-    from descriptors.tmem.guardrails import check_events
     from descriptors.tmem.moves import TmemMove, TmemReduction, tmem_move, tmem_reduction
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
     from descriptors.tmem.readout import Readout, readout, readouts
@@ -101,15 +100,15 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
 
 #: The public names by the module they live in, which is imported when one of them is asked for.
 _NAMES = {
-    "check.inspect": "check_ptx",
+    "answers": "record tell",
+    "check.event_report": "check_events EventReport",
+    "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
     "gemm.plan": "Plan",
     "gemm.planner": "plan Proposals propose",
     "gemm.product": "Product",
     "gemm.programs.emit_plan": "emit_plan",
-    "output.answers": "record tell",
-    "output.tiles.explanation": "explain",
     "show.pictures.kinds": "picture",
     "smem.debug.candidates": "Candidate candidates Fit",
     "smem.debug.decode": "decode Decoded DecodedField",
@@ -120,10 +119,12 @@ _NAMES = {
     "smem.derivation.crossing": "Crossing",
     "smem.derivation.derivation": "Derivation",
     "smem.derivation.derive": "derive",
+    "smem.derivation.explanation": "explain",
     "smem.derivation.proved": "Proof proved",
     "smem.derivation.symbolic": "derive_symbolic SymbolicDerivation",
     "smem.derivation.verify": "Report verify",
     "smem.emitters.emit": "emit",
+    "smem.instructions.idesc": "decode_idesc DecodedInstruction idesc",
     "smem.instructions.legality": (
         "check_copy check_major check_operand check_scale check_shape check_transposed_b check_types"
     ),
@@ -140,7 +141,6 @@ _NAMES = {
     "smem.tma.tma_planner": "tma_plan",
     "smem.words.bitfield": "Field SMEM_BYTES UnknownCode Word",
     "smem.words.descriptor": "Arch SmemDescriptor",
-    "smem.instructions.idesc": "decode_idesc DecodedInstruction idesc",
     "sweep.atlas": "atlas Summary",
     "sweep.finding": "Finding Refusal Survey",
     "sweep.formulas": "FormulaRow formulas",
@@ -151,8 +151,6 @@ _NAMES = {
     "tmem.columns": "ColumnPlan tmem_plan",
     "tmem.copied": "Copied Landing tmem_copied",
     "tmem.copies": "tmem_copies tmem_copy TmemCopy widened_copy WidenedCopy",
-    "tmem.findings": "EventReport",
-    "tmem.guardrails": "check_events",
     "tmem.moves": "tmem_move tmem_reduction TmemMove TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",
     "tmem.readout": "Readout readout readouts",
@@ -161,36 +159,6 @@ _NAMES = {
     "tmem.scale_product": "block_scaled_product decode_scale encode_scale pack_scales unpack_scales",
     "tmem.shift_convolution": "shift_convolution ShiftConvolution ShiftProof",
     "tmem.tmem_fragment": "TmemFragment",
-}
-#: What tells and draws the answers of a function, loaded with it, so that ``print`` tells an answer's story, and a
-#: notebook shows its picture.
-_WRITERS = {
-    "accumulator": "output.tmem.fragment",
-    "block_scaled": "output.chains.block_scaled",
-    "check_events": "output.tmem.events",
-    "check_ptx": "output.report",
-    "decode": "output.words.decoded show.pictures.word",
-    "derive": "output.tiles.derivation show.pictures.levels",
-    "diff": "output.words.diff show.pictures.difference",
-    "explain_ptx": "output.story",
-    "match": "output.tiles.match",
-    "operand_a": "output.tmem.fragment",
-    "plan": "output.main_loop show.pictures.main_loops",
-    "propose": "output.proposals output.main_loop",
-    "readout": "output.tmem.readout",
-    "scale_cells": "output.tmem.fragment",
-    "scale_factors": "output.chains.factors",
-    "sparse_metadata": "output.tmem.fragment",
-    "shift_convolution": "output.chains.shifted show.pictures.shifted",
-    "survey": "output.search",
-    "tma_plan": "output.plan show.pictures.boxes",
-    "tmem_copied": "output.chains.copied",
-    "tmem_move": "output.tmem.moves",
-    "tmem_plan": "output.tmem.columns",
-    "tmem_reduction": "output.tmem.reductions",
-    "proved": "output.tiles.proof",
-    "verify": "output.tiles.proof show.pictures.proofs",
-    "widened_copy": "output.tmem.widened",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -334,8 +302,6 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    for writer in _WRITERS.get(name, "").split():
-        import_module(f"{__name__}.{writer}")
     globals()[name] = found
     return found
 

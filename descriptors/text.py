@@ -1,8 +1,6 @@
 """Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be.
 
-One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands. And the
-functions by which an answer shows itself, ``tell`` to ``print``, ``html`` and ``image`` to a notebook: the rooms of
-output and of pictures register their writers with them, so that the values below need not know them.
+One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands.
 
 Law: a word shows all its bits, four a digit, and reads back; a column of a table begins at one place in every line.
 
@@ -15,36 +13,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import singledispatch
-from typing import Protocol
-
-
-class Answer(Protocol):
-    """What an engine returns: it has its gist in one line."""
-
-    @property
-    def headline(self) -> str:
-        """The answer in one line."""
-
-
-@singledispatch
-def tell(answer: Answer) -> str:
-    """What ``print`` shows of an answer: its story, or one line while the writer of the story is not loaded."""
-    return answer.headline
-
-
-@singledispatch
-def html(answer: object) -> str:
-    """What a notebook shows of an answer: what ``print`` does, as it stands."""
-    from html import escape
-
-    return f"<pre>{escape(str(answer))}</pre>"
-
-
-@singledispatch
-def image(answer: object) -> str:
-    """The picture that a notebook shows above an answer, as an HTML image; nothing for what has none."""
-    return ""
 
 
 class Told:
@@ -52,11 +20,15 @@ class Told:
 
     __slots__ = ()
 
-    def __str__(self: Answer) -> str:
+    def __str__(self) -> str:
+        from descriptors.answers import tell  # only what is printed needs a writer
+
         return tell(self)
 
     def _repr_html_(self) -> str:
-        return html(self)
+        from descriptors.answers import page
+
+        return page(self)
 
 
 def word_text(word: int, bits: int = 64) -> str:

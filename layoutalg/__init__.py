@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.drawing.figure import Figure
     from layoutalg.drawing.picture import Picture
     from layoutalg.drawing.shapes import Scene
+    from layoutalg.dsl_programs import jit, make_swizzle
     from layoutalg.errors import (
         CoordinateError,
         LayoutError,
@@ -63,8 +64,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         UndecidedError,
     )
     from layoutalg.fragments.fragment import Fragment
-    from layoutalg.fragments.moves import moves
-    from layoutalg.fragments.names import fragment
+    from layoutalg.fragments.fragment_accesses import moves
+    from layoutalg.fragments.fragment_names import fragment
     from layoutalg.fragments.tiled_copy import (
         CopyAtom,
         TiledCopy,
@@ -102,10 +103,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.notation.parser import parse_int_tuple, parse_layout
     from layoutalg.notation.printed import Pointer, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
-    from layoutalg.programs import jit, make_swizzle
-    from layoutalg.tuples.basis import E, ScaledBasis
     from layoutalg.tuples.int_tuple import Coord, Index, Integer, IntTuple, Shape, Stride, product
     from layoutalg.tuples.polynomial import Polynomial, symbol
+    from layoutalg.tuples.scaled_basis import E, ScaledBasis
 
 __version__ = "0.1.0"
 
@@ -135,13 +135,14 @@ _NAMES = {
     "drawing.figure": "Figure",
     "drawing.picture": "Picture",
     "drawing.shapes": "Scene",
+    "dsl_programs": "jit make_swizzle",
     "errors": "CoordinateError LayoutError NotationError NotDivisibleError NotInjectiveError UndecidedError",
     "fragments.fragment": "Fragment",
-    "fragments.moves": "moves",
-    "fragments.names": "fragment",
+    "fragments.fragment_accesses": "moves",
+    "fragments.fragment_names": "fragment",
     "fragments.tiled_copy": (
-        "copy_atom CopyAtom make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B "
-        "make_tiled_copy_C make_tiled_copy_tv TiledCopy"
+        "copy_atom CopyAtom make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+        "make_tiled_copy_tv TiledCopy"
     ),
     "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom TiledMma",
     "laws.law": "broken_law law_names",
@@ -158,10 +159,9 @@ _NAMES = {
     "notation.parser": "parse_int_tuple parse_layout",
     "notation.printed": "parse_pointer Pointer",
     "pictures.layout_picture": "draw LayoutPicture",
-    "programs": "jit make_swizzle",
-    "tuples.basis": "E ScaledBasis",
     "tuples.int_tuple": "Coord Index Integer IntTuple product Shape Stride",
     "tuples.polynomial": "Polynomial symbol",
+    "tuples.scaled_basis": "E ScaledBasis",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -4,7 +4,7 @@
 Usage: python scripts/bench_atlas.py [--engine inline|processes|dask] [--workers N] [--every N] [--kill]
 
 Every operand that an instruction reads, with every tile of it to 256 x 256 and 8 stages, in both stacking orders
-(``descriptors.sweep.strict``); ``--every 10`` takes every tenth kind of operand. ``dask`` needs dask[distributed], as
+(``scripts/lib/strict.py``); ``--every 10`` takes every tenth kind of operand. ``dask`` needs dask[distributed], as
 it stands: a local cluster of one-thread workers. ``--kill`` ends one of its workers in the middle of the run, which
 must then count what it counts without. Rates are given by the clock and by the time of the processors: on a machine
 that other work shares only the latter says what a core does.
@@ -28,8 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from ended import end  # noqa: E402
-
-from descriptors.sweep.strict import Tally, kinds, prove_all, told  # noqa: E402
+from strict import Tally, kinds, prove_all, told  # noqa: E402
 
 #: Empty tasks by which the cost of handing one over is measured.
 EMPTY = 500

@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" /
 from ended import end  # noqa: E402
 from kernels import kernels  # noqa: E402
 
-from descriptors.check.inspect import check_ptx  # noqa: E402
+from descriptors.check.inspection import check_ptx  # noqa: E402
 
 
 def module_of(target: str, lines: int) -> str:

@@ -15,11 +15,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 
-from descriptors.output.tiles.closed_forms import write_formulas  # noqa: E402
-from descriptors.output.tiles.formulas import LEGEND, write_table  # noqa: E402
+from descriptors.smem.derivation.closed_forms import write_formulas  # noqa: E402
 from descriptors.smem.derivation.symbolic import derive_symbolic  # noqa: E402
 from descriptors.smem.operands.operand import Major  # noqa: E402
-from descriptors.sweep.formulas import formulas  # noqa: E402
+from descriptors.sweep.formulas import (  # noqa: E402
+    LEGEND,
+    formulas,
+    write_table,
+)
 
 PAGE = ROOT / "docs" / "formulas.md"
 INTRODUCTION = """\

@@ -11,12 +11,13 @@ The names are those of the CuTe DSL: with `import cutlass.cute as cute` in place
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout runs without being installed
+# a checkout runs without being installed
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
+
+from article import SW128_KMAJOR, Claim, main
 
 import layoutalg as cute
-from descriptors.article.article import SW128_KMAJOR
-from descriptors.article.claims import Claim
-from descriptors.article.script import main
 
 
 def five_calls():

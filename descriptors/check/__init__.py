@@ -1,1 +1,1 @@
-"""PTX as compilers write it, the protocol of asynchronous instructions, and what is wrong with a kernel."""
+"""What is wrong with a kernel, or with the order in which it uses tensor memory: PTX read, one protocol, its rules."""

@@ -1,20 +1,38 @@
 """Events: what an instruction does, as far as the emission protocol sees it.
 
-A kernel that was read becomes a sequence of them; so does what a test writes down.
+A PTX text that was read becomes a sequence of them; so does what a test writes down, and what is written a line each,
+for ``descriptors tmem check``. An event says what its source says: a line has the name of an allocation and the shape
+of a load, a text has registers.
 
-Law: an event is a value: equal by content, written as it is made.
+    alloc NAME COLUMNS             one warp allocates; NAME is the address
+    relinquish                     the CTA gives up the right to allocate
+    dealloc NAME [COLUMNS]         gives the columns back
+    ld PLACE SHAPE.xN [warp W]     tcgen05.ld, with .pack::16b or not; st likewise
+    cp PLACE SHAPE                 tcgen05.cp
+    mma PLACE COLUMNS [sparse] [idesc WORD]    reads or writes so many columns from there
+    shift PLACE                    tcgen05.shift
+
+A PLACE is NAME, NAME+COLUMN, with @LANE where it is not lane 0.
+
+Law: an event is a value, equal by content and written as it is made; one of a line reads back as it is written.
 
 >>> from descriptors.check import events
->>> one = events.Mma(("f0", "f1"), shape="m64n8k16")
+>>> one = Mma(("f0", "f1"), shape="m64n8k16")
 >>> eval(repr(one), vars(events)) == one
+True
+>>> lines = ["alloc d 64", "ld d+8@32 32x32b.x8 warp 1", "mma d 64 sparse idesc 0x8200014", "relinquish", "dealloc d"]
+>>> [str(parse_event(line)) for line in lines] == lines
 True
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from descriptors.frozen import frozen
+from descriptors.errors import DescriptorError, brief
+from layoutalg.frozen import frozen
 
 
 @frozen
@@ -85,29 +103,89 @@ class Round:
 
 
 @frozen
+class Place:
+    """An address of tensor memory.
+
+    Args:
+        name: what it is counted from: an allocation, or a register of a text.
+        column: columns from there.
+        lane: lanes from there.
+
+    >>> str(Place("d", 8, 32))
+    'd+8@32'
+    """
+
+    name: str
+    column: int = 0
+    lane: int = 0
+
+    def __str__(self) -> str:
+        return self.name + (f"+{self.column}" if self.column else "") + (f"@{self.lane}" if self.lane else "")
+
+
+@frozen
 class Alloc:
-    """``tcgen05.alloc``; ``columns`` is None where a register says how many."""
+    """``tcgen05.alloc``.
+
+    Args:
+        columns: how many; None where a register says it.
+        name: of the address that it returns; "" where it has none.
+    """
 
     columns: int | None
+    name: str = ""
+
+    def __str__(self) -> str:
+        return _line("alloc", self.name, self.columns)
 
 
 @frozen
 class Dealloc:
-    """``tcgen05.dealloc``; ``columns`` is None where a register says how many."""
+    """``tcgen05.dealloc``.
+
+    Args:
+        columns: how many; None where that is not said.
+        name: of the allocation; "" where its address is not known.
+    """
 
     columns: int | None
+    name: str = ""
+
+    def __str__(self) -> str:
+        return _line("dealloc", self.name, self.columns)
 
 
 @frozen
 class Relinquish:
     """``tcgen05.relinquish_alloc_permit``."""
 
+    def __str__(self) -> str:
+        return "relinquish"
+
 
 @frozen
 class Issue:
-    """An asynchronous tcgen05 operation that a commit completes: ``mma``, ``cp`` or ``shift``."""
+    """An asynchronous tcgen05 operation that a commit completes.
+
+    Args:
+        operation: ``mma``, ``cp`` or ``shift``.
+        place: its address in tensor memory; None where it is not known.
+        columns: of an ``mma``, those that it reads or writes from there; None where they are not known.
+        shape: of a ``cp``, with its qualifiers; "" where it is not known.
+        sparse: whether an ``mma`` is a sparse one.
+        idesc: its instruction descriptor, if known.
+    """
 
     operation: str
+    place: Place | None = None
+    columns: int | None = None
+    shape: str = ""
+    sparse: bool = False
+    idesc: int | None = None
+
+    def __str__(self) -> str:
+        idesc = "" if self.idesc is None else f"idesc {self.idesc:#x}"
+        return _line(self.operation, self.place, self.shape, self.columns, "sparse" * self.sparse, idesc)
 
 
 @frozen
@@ -130,19 +208,31 @@ class Load:
 
     Args:
         registers: those that are filled.
-        place: the address, as it is written; "" where it is not known.
+        place: the address; None where it is not known.
+        shape: the shape with ``.xN`` and qualifiers; "" where it is not known.
+        warp: the warp that issues it; None where it is not known.
     """
 
     registers: tuple[str, ...] = ()
-    place: str = ""
+    place: Place | None = None
+    shape: str = ""
+    warp: int | None = None
+
+    def __str__(self) -> str:
+        return _line("ld", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
 
 
 @frozen
 class Store:
-    """``tcgen05.st``: registers into tensor memory; ``place`` is as in ``Load``."""
+    """``tcgen05.st``: registers into tensor memory; its fields are those of ``Load``."""
 
     registers: tuple[str, ...] = ()
-    place: str = ""
+    place: Place | None = None
+    shape: str = ""
+    warp: int | None = None
+
+    def __str__(self) -> str:
+        return _line("st", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
 
 
 @frozen
@@ -165,9 +255,86 @@ class End:
     """The end of the kernel."""
 
 
-WgmmaEvent: TypeAlias = Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
-TensorEvent: TypeAlias = (
-    Alloc | Dealloc | Relinquish | Issue | TensorCommit | BarrierWait | Load | Store | WaitLoad | WaitStore
-    | FenceAfter | Touch | End
+#: An event of tensor memory that a line can name.
+LineEvent: TypeAlias = Alloc | Relinquish | Dealloc | Load | Store | Issue
+Event: TypeAlias = (
+    Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
+    | LineEvent | TensorCommit | BarrierWait | WaitLoad | WaitStore | FenceAfter | End
 )  # fmt: skip
-Event: TypeAlias = WgmmaEvent | TensorEvent
+
+
+def _line(*words: object) -> str:
+    """The line of an event: its words, less those that say nothing."""
+    return " ".join(str(word) for word in words if word not in ("", None))
+
+
+_NAME = r"(?P<name>[A-Za-z_]\w{0,30})"
+_PLACE = _NAME + r"(\+(?P<column>\d{1,6}))?(@(?P<lane>\d{1,6}))?"
+_COLUMNS, _SHAPE = r"(?P<columns>\d{1,6})", r"(?P<shape>[\w.:]{1,40})"
+_MOVE = rf"{_PLACE} {_SHAPE}( warp (?P<warp>\d{{1,2}}))?"
+
+_Words: TypeAlias = Mapping[str, str | None]
+
+
+def _number(words: _Words, name: str) -> int | None:
+    word = words.get(name)
+    return None if word is None else int(word, 0 if name == "idesc" else 10)
+
+
+def _place(words: _Words) -> Place:
+    return Place(words["name"] or "", _number(words, "column") or 0, _number(words, "lane") or 0)
+
+
+def _operation(operation: str) -> Callable[[_Words], Issue]:
+    return lambda words: Issue(
+        operation, _place(words), _number(words, "columns"), words.get("shape") or "", bool(words.get("sparse")),
+        _number(words, "idesc"),
+    )  # fmt: skip
+
+
+#: Every event of a line: how it reads, as text and as a pattern, and what is made of its words.
+_FORMS: Mapping[str, tuple[str, str, Callable[[_Words], LineEvent]]] = {
+    "alloc": (
+        "alloc NAME COLUMNS", f"{_NAME} {_COLUMNS}",
+        lambda words: Alloc(_number(words, "columns"), words["name"] or ""),
+    ),
+    "relinquish": ("relinquish", "", lambda _: Relinquish()),
+    "dealloc": (
+        "dealloc NAME [COLUMNS]", f"{_NAME}( {_COLUMNS})?",
+        lambda words: Dealloc(_number(words, "columns"), words["name"] or ""),
+    ),
+    "ld": (
+        "ld PLACE SHAPE.xN [warp W]", _MOVE,
+        lambda words: Load((), _place(words), words["shape"] or "", _number(words, "warp")),
+    ),
+    "st": (
+        "st PLACE SHAPE.xN [warp W]", _MOVE,
+        lambda words: Store((), _place(words), words["shape"] or "", _number(words, "warp")),
+    ),
+    "cp": ("cp PLACE SHAPE", f"{_PLACE} {_SHAPE}", _operation("cp")),
+    "mma": (
+        "mma PLACE COLUMNS [sparse] [idesc WORD]",
+        rf"{_PLACE} {_COLUMNS}(?P<sparse> sparse)?( idesc (?P<idesc>0x[0-9a-fA-F]{{1,8}}))?", _operation("mma"),
+    ),
+    "shift": ("shift PLACE", _PLACE, _operation("shift")),
+}  # fmt: skip
+
+
+def parse_event(line: str) -> LineEvent:
+    """The event that a line names.
+
+    Raises:
+        DescriptorError: if it is none.
+
+    >>> parse_event("st d@64 16x256b.x4 warp 2").place
+    Place(name='d', column=0, lane=64)
+    """
+    words = line.split() if isinstance(line, str) else []
+    kind = words[0] if words else ""
+    if kind not in _FORMS:
+        raise DescriptorError(f"tmem check: an event must be one of {', '.join(_FORMS)}, found {brief(line)}")
+    shown, pattern, make = _FORMS[kind]
+    read = re.fullmatch(pattern, " ".join(words[1:]), re.ASCII)
+    if read is None:
+        raise DescriptorError(f"tmem check: an event must read {shown}, found {brief(line)}")
+    return make(read.groupdict())

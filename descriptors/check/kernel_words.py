@@ -1,15 +1,28 @@
-"""The descriptor words of a kernel: those that are constants, but for where an operand starts, decoded and judged.
+"""The words of a kernel's multiplications, judged: instruction descriptors, and shared-memory descriptors that are
+constants, but for where an operand starts.
 
-An instruction says the type, the major and the shape of each operand, so that all that ``decode`` can say is said.
-Words of one accumulation that are counted from one base are held against each other: only where they start may differ,
-by whole K blocks, and the same number of them for A and B.
-Source: as ``descriptors.smem.debug.decode`` and ``descriptors.check.instruction_uses``.
+An instruction descriptor is held against the instruction that it goes to: kind, cta_group, .ws, .sp, where A lies.
+``decode_idesc`` reads a word alone and takes what it does not hold as it fits; here nothing is left to fit. Of a
+shared-memory descriptor the instruction says the type, the major and the shape, so that all that ``decode`` can say is
+said. Words of one accumulation that are counted from one base are held against each other: only where they start may
+differ, by whole K blocks, and the same number of them for A and B. An assembler looks at no word: it may be in a
+register.
+Source: PTX ISA 9.1, tcgen05.mma (.ashift, .sp); the rows of ``smem.instructions.tables``; as
+``descriptors.smem.debug.decode``.
+
+Law: a word of ``idesc`` has no complaint where it is used as it was made.
+
+>>> from descriptors.smem.instructions.idesc import idesc
+>>> made = [(cta_group, m, n) for cta_group, m in ((1, 64), (1, 128), (2, 128), (2, 256)) for n in range(32, 257, 32)]
+>>> words = [(idesc("bf16", m=m, n=n, cta_group=cta_group), cta_group) for cta_group, m, n in made]
+>>> any(complaints(word, Use("f16", cta_group=cta_group)) for word, cta_group in words)
+False
 
 Law: a word that is derived for an operand has no finding.
 
 >>> from descriptors import derive
 >>> word = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
->>> operand = Operand("A", "sm100", "bf16", "K", (128, 16), Known(word, START_FREE))
+>>> operand = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(word, START_FREE))
 >>> list(smem_findings(operand))
 []
 """
@@ -20,11 +33,94 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from descriptors.check.known import Known
-from descriptors.frozen import frozen
+from descriptors.check.known_bits import Known
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.warnings import Remark
+from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, checks_of, decode_idesc
+from descriptors.smem.instructions.rules import IllegalError
+from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch
+from layoutalg.frozen import frozen
+
+
+@frozen
+class Use:
+    """What the qualifiers and operands of a ``tcgen05.mma`` say.
+
+    Args:
+        kind: as in ``KindRow``.
+        cta_group: 1 or 2.
+        sparse: whether it is ``.sp``.
+        ws: whether it is ``.ws``.
+        a_source: where A lies, ``smem`` or ``tmem``.
+        ashift: whether A is shifted.
+        scale_vector: elements that share a scale factor; None for a kind without.
+    """
+
+    kind: str
+    cta_group: int = 1
+    sparse: bool = False
+    ws: bool = False
+    a_source: str = "smem"
+    ashift: bool = False
+    scale_vector: int | None = None
+
+
+def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
+    """The instruction that a word and its use are together; None where a field has a code that names nothing."""
+    values = {name: value for name, value in read.values if name not in ("k_is_96", "sparse")}
+    if any(isinstance(value, UnknownCode) for value in values.values()):
+        return None
+    wide = any(name == "k_is_96" and value for name, value in read.values)
+    d_dtype = values.pop("d_dtype", "f32")
+    return Instruction(
+        kind=use.kind,
+        k=96 if wide else DENSE_K["sm100", use.kind] * (1 + use.sparse),
+        d_dtype=d_dtype,
+        sparse=use.sparse,
+        ws=use.ws,
+        cta_group=use.cta_group,
+        a_source=use.a_source,
+        scale_vector=use.scale_vector,
+        **values,
+    )
+
+
+def complaints(word: int, use: Use) -> list[str]:
+    """What is illegal about a word where it is used so, leniently read.
+
+    Args:
+        word: the 32 bits.
+        use: the instruction.
+
+    Raises:
+        FieldError: if ``word`` is no 32-bit integer.
+        ChoiceError: if there is no such kind.
+
+    >>> complaints(0x04200490, Use("f16", cta_group=2))[0].partition(";")[0]
+    'M must be 128, 256, found 64'
+    """
+    read = decode_idesc(word, use.kind)
+    told = [f"{name} has {value}" for name, value in read.values if isinstance(value, UnknownCode)]
+    if read.unknown_bits:
+        told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
+    if read["sparse"] != use.sparse:
+        told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
+    one = instruction_of(read, use)
+    for check in checks_of(one, "lenient") if one is not None else ():
+        try:
+            check()
+        except IllegalError as error:
+            told.append(str(error).removeprefix("legality: "))
+    if use.ashift and one is not None and one.m not in (128, 256):
+        told.append(f"M must be 128 or 256 with .ashift, found {one.m}")
+    return told
+
+
+def _sp(sparse: bool) -> str:
+    return "" if sparse else "no "
+
 
 _ALL = (1 << 64) - 1
 #: All bits but those of where an operand starts, and the two above them that belong to no field.
@@ -35,7 +131,7 @@ _OF_THE_START = ("pattern-start", "memory")
 
 
 @frozen
-class Operand:
+class SmemOperand:
     """An operand in shared memory, as an instruction has it.
 
     Args:
@@ -60,7 +156,7 @@ class Operand:
         return self.word.mask & START_FREE == START_FREE
 
 
-def smem_findings(one: Operand) -> Iterator[tuple[str, str]]:
+def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     """What is wrong with the descriptor of an operand: the rule, and what was found."""
     if not one.resolved:
         return
@@ -100,7 +196,7 @@ class Step:
     """
 
     index: int
-    operands: tuple[Operand, ...]
+    operands: tuple[SmemOperand, ...]
 
 
 #: Bytes of K that an instruction reads of an operand, and the same in 16-byte units.
@@ -110,7 +206,7 @@ _K_BYTES, _K_UNITS = 32, 2
 def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     """Where the words of one accumulation do not go together: the index of the instruction, the rule, what was found.
 
-    >>> first = Operand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
+    >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
     >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
     >>> [(index, found) for index, _, found in advance_findings(steps)]
     [(2, 'found A moved by 5 units of 16 bytes, which is no whole number of K blocks of 32 bytes')]
@@ -125,18 +221,18 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
 ROWS = 8
 
 
-def _inside(one: Operand, moved: int) -> int:
+def _inside(one: SmemOperand, moved: int) -> int:
     """The row of the swizzle pattern that a K-major operand comes to begin in; 0 if it begins where one begins."""
     span = getattr(_span(one), "span_bytes", 0)
     return moved % (ROWS * span) // span if span >= _K_BYTES else 0
 
 
-def replace_offset(one: Operand, offset: int) -> Operand:
+def replace_offset(one: SmemOperand, offset: int) -> SmemOperand:
     """The same operand, its word so far from its base."""
-    return Operand(one.matrix, one.arch, one.dtype, one.major, one.shape, one.word._replace(offset=offset))
+    return SmemOperand(one.matrix, one.arch, one.dtype, one.major, one.shape, one.word._replace(offset=offset))
 
 
-def _of_one_operand(matrix: str, row: list[tuple[int, Operand]]) -> Iterator[tuple[int, str, str]]:
+def _of_one_operand(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
     for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
         if not before.resolved or not after.resolved or before.word.base != after.word.base:
             continue
@@ -157,7 +253,7 @@ def _of_one_operand(matrix: str, row: list[tuple[int, Operand]]) -> Iterator[tup
             yield index, "word-suspect", f"{text}; the word counts in 16 bytes, {moved} of them"
 
 
-def distance(before: Operand, after: Operand) -> int | None:
+def distance(before: SmemOperand, after: SmemOperand) -> int | None:
     """How far one operand starts behind another, in 16-byte units; None where that is not known."""
     a, b = before.word, after.word
     if a.base and a.base == b.base:
@@ -170,7 +266,7 @@ def distance(before: Operand, after: Operand) -> int | None:
     return None
 
 
-def _blocks(operand: Operand, moved: int) -> int | None:
+def _blocks(operand: SmemOperand, moved: int) -> int | None:
     """The K block inside of a row of the swizzle that an operand is at, counted from where it was."""
     mode = WORDS[operand.arch].decode(operand.word.value & START_FREE)["swizzle"]
     span = getattr(mode, "span_bytes", 0)
@@ -202,5 +298,5 @@ def _of_both(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
             )
 
 
-def _span(operand: Operand) -> object:
+def _span(operand: SmemOperand) -> object:
     return WORDS[operand.arch].decode(operand.word.value & START_FREE)["swizzle"]

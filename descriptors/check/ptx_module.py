@@ -1,8 +1,12 @@
-"""A PTX module: its version and target, its functions, and their instructions with the names of nested blocks resolved.
+"""A PTX text read: cut into statements, and made a module of functions with their instructions.
 
-A block in braces has registers and labels of its own, as inline assembly does; those get a suffix, so that in what is
-returned a name means one thing in all of its function.
-Source: PTX ISA 9.1, Syntax; Kernel and Function Directives; Variable Declarations.
+All of the text is read: comments and strings are passed over, braces of vectors are told from those of blocks by where
+they stand, and directives that end with their line are ended there. A block in braces has registers and labels of its
+own, as inline assembly does; those get a suffix, so that in what is returned a name means one thing in all of its
+function. The directives of a kernel say how many registers a thread may have: 65,536 a multiprocessor, given in eights,
+at most 255 a thread.
+Source: PTX ISA 9.1, Syntax; Kernel and Function Directives; Variable Declarations; Performance-Tuning Directives
+(.maxnreg, .maxntid, .reqntid, .minnctapersm), setmaxnreg; the CUDA programming guide.
 
 Law: every statement of code is an instruction of some function, with its line.
 
@@ -10,23 +14,12 @@ Law: every statement of code is an instruction of some function, with its line.
 >>> [(one.opcode, one.line) for one in parse(text).functions[0].code]
 [('mov.b32', 5), ('ret', 6)]
 
-A PTX text cut into statements: directives, labels, instructions, and the braces of blocks, each with its line.
-
-All of the text is read: comments and strings are passed over, braces of vectors are told from those of blocks by where
-they stand, and directives that end with their line are ended there.
-Source: PTX ISA 9.1, Syntax.
-
 Law: nothing but comments and white space is lost.
 
 >>> text = ".version 8.8\\n{ .reg .b32 %r<2>; L: mov.b32 %r0, {%r1, 0}; /* ; */ }\\n"
 >>> wanted = "".join(re.sub(r"/\\*.*?\\*/", "", text).split())
 >>> "".join("".join(one.text.split()) + _END[one.kind] for one in statements(text)) == wanted
 True
-
-How many registers a thread of a kernel may have, by its directives.
-
-Source: PTX ISA 9.1, Performance-Tuning Directives (.maxnreg, .maxntid, .reqntid, .minnctapersm), setmaxnreg; the CUDA
-programming guide: 65,536 registers a multiprocessor, given in eights, at most 255 a thread.
 
 Law: more threads a CTA never give a thread more registers.
 
@@ -45,7 +38,7 @@ from typing import Any, NamedTuple
 
 from descriptors.check.ptx_operands import Address, Negated, Operand, Other, Pair, Vector, operands
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 #: What a text may have at most: in bytes, and in nested blocks.
 LIMIT, DEPTH = 32 << 20, 64
@@ -395,7 +388,7 @@ def _in_scope(operand: Operand, scope: dict[str, str]) -> Any:
 #: What ptxas needs beside the registers of one multiplication or of all that are in flight (C7602, C7512: tried).
 REST = 26
 #: Registers of a multiprocessor, the most a thread can name, the step in which they are given.
-ALL, MOST, STEP = 65536, 255, 8
+ALL, MOST_REGISTERS, STEP = 65536, 255, 8
 
 _THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d{1,6}(?:\s*,\s*\d{1,6}){0,2})")
 _SHARED = re.compile(r"\.minnctapersm\s+(\d{1,6})")
@@ -408,7 +401,7 @@ def registers(head: str) -> int:
     >>> [registers(f".entry k() {one}") for one in ("", ".maxnreg 128", ".reqntid 128 .minnctapersm 4")]
     [255, 128, 128]
     """
-    found = [MOST]
+    found = [MOST_REGISTERS]
     if most := _MOST.search(head):
         found.append(int(most[1]))
     if threads := _THREADS.search(head):
@@ -427,4 +420,4 @@ def allowed(function: Function) -> int:
     240
     """
     given = [one.operands[0] for one in function.code if one.opcode.startswith("setmaxnreg") and one.operands]
-    return max([registers(function.head), *(n for n in given if isinstance(n, int) and n <= MOST)])
+    return max([registers(function.head), *(n for n in given if isinstance(n, int) and n <= MOST_REGISTERS)])

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen
 
 
 @frozen

@@ -1,10 +1,11 @@
 """A sequence of events in, the first broken rule out: the emission protocol as a function.
 
-Both families run side by side: an event is told to the states that know it, so that a sequence may mix them.
-Source: the rules of ``broken``, each with its own.
+Both families run side by side, each on the events that it knows, so that a sequence may mix them.
+Source: as ``rules``, each with its own.
 
 Law: what is put where a fix says leaves nothing to say.
 
+>>> from descriptors.check.events import Commit, Fence, Mma, Touch, Wait
 >>> mma = Mma(("f0", "f1"), shape="m64n8k16")
 >>> first_broken([mma, Commit(), Wait(0), Touch(("f0",))]).broken.rule.fix
 'insert wgmma.fence.sync.aligned before the mma_async'
@@ -17,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from descriptors.check import tcgen05, wgmma
-from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
-from descriptors.check.protocol_rules import Broken, Level
-from descriptors.frozen import frozen
+from descriptors.check.events import Event
+from descriptors.check.rules import Broken, Level
+from layoutalg.frozen import frozen
 
 
 @frozen
@@ -43,19 +44,16 @@ class Breach:
 def breaches(events: Iterable[Event]) -> Iterator[Breach]:
     """Every breach of a rule, in order.
 
+    >>> from descriptors.check.events import Mma, Touch
     >>> [one.index for one in breaches([Mma(("f0",)), Touch(("f0",))])]
     [0, 1]
     """
     warpgroup: wgmma.State = {}
     tensor = tcgen05.TensorState()
     for index, event in enumerate(events):
-        told: list[Broken] = []
-        if isinstance(event, Fence | Mma | Commit | Wait | Touch | Copy | Call | Round):
-            warpgroup, told = wgmma.step(warpgroup, event)
-        if not isinstance(event, Fence | Mma | Commit | Wait | Copy | Call | Round):
-            tensor, more = tcgen05.step(tensor, event)
-            told = [*told, *more]
-        yield from (Breach(index, event, one) for one in told)
+        warpgroup, of_registers = wgmma.step(warpgroup, event)
+        tensor, of_memory = tcgen05.step(tensor, event)
+        yield from (Breach(index, event, one) for one in (*of_registers, *of_memory))
 
 
 def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach | None:
@@ -65,8 +63,9 @@ def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach 
         events: what is issued, in the order of the program.
         level: which rules count.
 
-    Source: as ``broken.RULES``.
+    Source: as ``descriptors.check.rules.RULES``.
 
+    >>> from descriptors.check.events import Commit, Fence, Mma, Touch
     >>> print(first_broken([Fence(), Mma(("f0",)), Commit(), Touch(("f0",))]).broken.rule.name)
     wgmma-wait
     """

@@ -12,17 +12,15 @@ Law: every multiplication that is understood is in one accumulation.
 
 from __future__ import annotations
 
-from descriptors.check.acts import Values, asked, number
-from descriptors.check.flow import Block, blocks
-from descriptors.check.fold import fold
-from descriptors.check.kernel_words import START_FREE, Operand, distance
-from descriptors.check.multiplications import Multiplication, chains, multiplications
+from descriptors.check.constant_folding import Values, fold, number, observed
+from descriptors.check.control_flow import Block, blocks
+from descriptors.check.kernel_words import START_FREE, SmemOperand, distance
+from descriptors.check.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx_module import Function, parse
-from descriptors.check.views import Wgmma
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import Told, counted, word_text
+from layoutalg.frozen import frozen
 
 
 @frozen
@@ -113,7 +111,7 @@ def explain_ptx(text: str) -> Story:
     for function in module.functions:
         if any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in function.code):
             graph = blocks(function)
-            told.append(_kernel(function, fold(function, module.variables, asked(function), graph), graph))
+            told.append(_kernel(function, fold(function, module.variables, observed(function), graph), graph))
     return Story(module.target, tuple(told))
 
 
@@ -166,7 +164,7 @@ def _operand(matrix: str, chain: list[Multiplication]) -> str:
     return f"{matrix} {what} in shared memory, {_word(first)}{_moves(row)}"
 
 
-def _word(one: Operand) -> str:
+def _word(one: SmemOperand) -> str:
     if not one.resolved:
         return "word not resolved"
     values = WORDS[one.arch].decode(one.word.value & START_FREE)
@@ -176,7 +174,7 @@ def _word(one: Operand) -> str:
     return f"{swizzle}, {offsets}, word {word_text(one.word.value & START_FREE)} + start"
 
 
-def _moves(row: list[Operand]) -> str:
+def _moves(row: list[SmemOperand]) -> str:
     moved = [distance(row[0], one) for one in row[1:]]
     if not moved:
         return ""

@@ -1,9 +1,11 @@
-"""The state of ``wgmma`` in one warpgroup: which registers are idle, fenced, or in flight, and in which group.
+"""The protocol of ``wgmma`` in one warpgroup: which registers are idle, fenced, or in flight, and in which group.
 
 A register is *written* or *read* by ordinary code, and then needs a fence before an mma_async may have it; *fenced*; or
 *in flight* in a group of some age: 0 is the group that is still open, 1 the newest that was committed. ``wait_group N``
 completes the groups older than N. Where two paths meet, a register has the worse of its two states: the younger group,
 the missing fence. Only registers of some mma_async are kept, so that a state is as large as a kernel's accumulators.
+The rules stand in ``rules``; ``DEMANDS`` names, beside each event, the functions that hold it against the state before
+it, and ``change`` makes the state behind it.
 Source: PTX ISA 9.1, wgmma.fence, wgmma.mma_async, wgmma.commit_group, wgmma.wait_group.
 
 Law: where a state meets itself it stays, and the order of the two does not matter.
@@ -16,14 +18,13 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from descriptors.check.events import Call, Commit, Copy, Fence, Mma, Round, Touch, Wait, WgmmaEvent
-from descriptors.check.protocol_rules import Broken, broken
-from descriptors.frozen import frozen
+from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
+from descriptors.check.rules import Broken, broken
+from layoutalg.frozen import frozen, replace
 
 #: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.
 OLDEST = 8
@@ -60,7 +61,7 @@ State: TypeAlias = Mapping[str, Register]
 _WORSE = ("", "read", "move", "write", "never")
 
 
-def step(state: State, event: WgmmaEvent) -> tuple[State, list[Broken]]:
+def step(state: State, event: Event) -> tuple[State, list[Broken]]:
     """The state after an event, and the rules that the event breaks.
 
     A register that is not in the state was never seen.
@@ -70,15 +71,26 @@ def step(state: State, event: WgmmaEvent) -> tuple[State, list[Broken]]:
     ['wgmma-wait']
     """
     after = dict(state)
-    return after, apply(after, event)
+    change(after, event)
+    return after, breaches(state, event)
 
 
-def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
-    """Change a state as an event does, and tell the rules that the event breaks; ``step`` leaves the state alone.
+def breaches(state: State, event: Event) -> list[Broken]:
+    """The rules that an event breaks.
+
+    >>> [one.rule.name for one in breaches({"f0": Register("", age=1)}, Call())]
+    ['wgmma-call']
+    """
+    return [one for rule in DEMANDS.get(type(event), ()) for one in rule(state, event)]
+
+
+def change(state: dict[str, Register], event: Event) -> None:
+    """Change a state as an event does; ``step`` leaves the state alone.
 
     >>> state = {"f0": Register("", age=0)}
-    >>> apply(state, Commit()), state["f0"].age
-    ([], 1)
+    >>> change(state, Commit())
+    >>> state["f0"].age
+    1
     """
     match event:
         case Fence():
@@ -88,18 +100,19 @@ def apply(state: dict[str, Register], event: WgmmaEvent) -> list[Broken]:
             state.update({n: _committed(one) for n, one in state.items() if one.age is not None})
         case Wait(pending):
             state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
-        case Mma():
-            return _issue(state, event)
+        case Mma(accumulators, a, shape):
+            state.update({name: _issued(_seen(state, name)) for name in a})
+            state.update(dict.fromkeys(accumulators, Register("", age=0, shape=shape, defined=True)))
         case Touch():
-            return _touch(state, event)
-        case Copy():
-            return _copy(state, event)
+            for done, names in _accesses(event):
+                state.update({name: _touched(_seen(state, name), done) for name in names})
+        case Copy(target, source):
+            if touch := _computed(state, event):
+                change(state, touch)
+            else:
+                state[target] = _seen(state, source)  # the copy is in flight as its source is
         case Round():
             state.update({n: _carried(one) for n, one in state.items() if one.age is not None})
-        case Call():
-            flying = tuple(name for name, one in state.items() if one.age is not None)
-            return [broken("wgmma-call", "found a call", flying[:4])] if flying else []
-    return []
 
 
 #: A name that no register has: whether a fence was passed, for registers that were not seen before.
@@ -134,49 +147,10 @@ def _waited(one: Register, pending: int) -> Register:
     return replace(one, waited=pending if one.waited is None else min(one.waited, pending))
 
 
-def _issue(state: dict[str, Register], event: Mma) -> list[Broken]:
-    told: list[Broken] = []
-    seen = {name: _seen(state, name) for name in (*event.accumulators, *event.a)}
-    unfenced = tuple(name for name, one in seen.items() if one.touched in ("write", "never"))
-    # An operand A that only was read needs no fence: reads do not disturb each other.
-    read = tuple(name for name in event.accumulators if seen[name].touched == "read")
-    moved = tuple(name for name, one in seen.items() if one.touched == "move")
-    other = tuple(n for n in event.accumulators if seen[n].shape not in ("", event.shape) and not seen[n].touched)
-    if unfenced:
-        since = (
-            "no fence before" if any(seen[n].touched == "never" for n in unfenced) else "a write since the last fence"
-        )
-        told.append(broken("wgmma-fence", f"found {since}", unfenced))
-    elif moved:
-        told.append(broken("wgmma-fence-moved", "found a mov since the last fence", moved))
-    elif read:
-        told.append(broken("wgmma-fence-read", "found a read since the last fence", read))
-    if other:
-        told.append(broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other))
-    if event.adds and (bare := tuple(n for n in event.accumulators if not seen[n].defined and seen[n].age is None)):
-        told.append(broken("wgmma-start", "found nothing that writes it", bare))
-    state.update(
-        {
-            name: replace(_fenced(seen[name]), age=0, role="A", waited=None, carried=False, counted=False)
-            for name in event.a
-        }
-    )
-    flying = Register("", age=0, shape=event.shape, defined=True)
-    state.update(dict.fromkeys(event.accumulators, flying))
-    return told
-
-
-def _touch(state: dict[str, Register], event: Touch) -> list[Broken]:
-    told: list[Broken] = []
-    for done, names in (("read", event.reads), ("move" if event.moves else "write", event.writes)):
-        flying = [name for name in names if name in state and state[name].age is not None]
-        told.extend(_early(state, flying, done))
-        counted = tuple(name for name in names if name in state and state[name].counted and state[name].role == "D")
-        if counted:
-            told.append(broken("wgmma-stage", f"found a {done}", counted))
-        for name in names:
-            state[name] = _touched(_seen(state, name), done)
-    return told
+@lru_cache(maxsize=4096)
+def _issued(one: Register) -> Register:
+    """A register of A in flight."""
+    return replace(_fenced(one), age=0, role="A", waited=None, carried=False, counted=False)
 
 
 @lru_cache(maxsize=4096)
@@ -189,7 +163,60 @@ def _touched(one: Register, done: str) -> Register:
     return replace(one, touched=touched, defined=defined, counted=False)  # told once
 
 
-def _early(state: State, flying: list[str], done: str) -> Iterable[Broken]:
+def _accesses(event: Touch) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What an instruction does to registers, and to which, in its order."""
+    return ("read", event.reads), ("move" if event.moves else "write", event.writes)
+
+
+def _computed(state: State, event: Copy) -> Touch | None:
+    """A copy as what it is, if its source is no accumulator in flight: what is moved after it was computed is as good
+    as computed."""
+    source = _seen(state, event.source)
+    if source.age is not None and source.role == "D":
+        return None
+    return Touch((event.source,), (event.target,), moves=source.touched != "write")
+
+
+_Found: TypeAlias = Iterator[Broken]
+
+
+def _fence(state: State, event: Mma) -> _Found:
+    """An operand A that only was read needs no fence: reads do not disturb each other."""
+    seen = {name: _seen(state, name).touched for name in (*event.accumulators, *event.a)}
+    if unfenced := tuple(name for name, touched in seen.items() if touched in ("write", "never")):
+        never = any(seen[name] == "never" for name in unfenced)
+        since = "no fence before" if never else "a write since the last fence"
+        yield broken("wgmma-fence", f"found {since}", unfenced)
+    elif moved := tuple(name for name, touched in seen.items() if touched == "move"):
+        yield broken("wgmma-fence-moved", "found a mov since the last fence", moved)
+    elif read := tuple(name for name in event.accumulators if seen[name] == "read"):
+        yield broken("wgmma-fence-read", "found a read since the last fence", read)
+
+
+def _shape(state: State, event: Mma) -> _Found:
+    seen = {name: _seen(state, name) for name in event.accumulators}
+    other = tuple(n for n, one in seen.items() if one.shape not in ("", event.shape) and not one.touched)
+    if other:
+        yield broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other)
+
+
+def _start(state: State, event: Mma) -> _Found:
+    seen = {name: _seen(state, name) for name in event.accumulators if event.adds}
+    if bare := tuple(name for name, one in seen.items() if not one.defined and one.age is None):
+        yield broken("wgmma-start", "found nothing that writes it", bare)
+
+
+def _access(state: State, event: Touch) -> _Found:
+    """What is in flight must not be touched; what ended a flight over a loop is told once, read and written or not."""
+    for done, names in _accesses(event):
+        yield from _early(state, [name for name in names if name in state and state[name].age is not None], done)
+        told = event.reads if done != "read" else ()
+        counted = (n for n in names if n in state and state[n].counted and state[n].role == "D")
+        if fresh := tuple(name for name in counted if name not in told):
+            yield broken("wgmma-stage", f"found a {done}", fresh)
+
+
+def _early(state: State, flying: list[str], done: str) -> _Found:
     """An access of registers in flight: which rule it breaks depends on what was done since the mma_async."""
     for name in flying[:1]:
         one, names = state[name], tuple(flying)
@@ -209,16 +236,27 @@ def _ordinal(number: int) -> str:
     return {1: "1st", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
 
 
-def _copy(state: dict[str, Register], event: Copy) -> list[Broken]:
-    source, target = _seen(state, event.source), _seen(state, event.target)
-    if source.age is None or source.role == "A":
-        # What is moved after it was computed is as good as computed.
-        return _touch(state, Touch((event.source,), (event.target,), moves=source.touched != "write"))
-    told = [broken("wgmma-copied", "found a mov", (event.source,))]
-    if target.age is not None and event.target != event.source and event.target in state:
-        told.extend(_early(state, [event.target], "write"))
-    state[event.target] = source  # the copy is in flight as its source is
-    return told
+def _copy(state: State, event: Copy) -> _Found:
+    if touch := _computed(state, event):
+        yield from _access(state, touch)
+        return
+    yield broken("wgmma-copied", "found a mov", (event.source,))
+    if event.target in state and state[event.target].age is not None and event.target != event.source:
+        yield from _early(state, [event.target], "write")
+
+
+def _call(state: State, event: Call) -> _Found:
+    if flying := tuple(name for name, one in state.items() if one.age is not None):
+        yield broken("wgmma-call", "found a call", flying[:4])
+
+
+#: What each event is held against.
+DEMANDS: Mapping[type, tuple[Callable[[State, Any], _Found], ...]] = {
+    Mma: (_fence, _shape, _start),
+    Touch: (_access,),
+    Copy: (_copy,),
+    Call: (_call,),
+}
 
 
 def meet(one: State, other: State) -> State:
@@ -259,7 +297,7 @@ def _worst(a: Register, b: Register) -> Register:
     )
 
 
-def run(events: Iterable[WgmmaEvent], state: State | None = None) -> tuple[State, list[Broken]]:
+def run(events: Iterable[Event], state: State | None = None) -> tuple[State, list[Broken]]:
     """The state after a sequence of events, and every rule that was broken on the way.
 
     >>> run([Mma(("f0",)), Commit(), Wait(0)])[1][0].rule.name

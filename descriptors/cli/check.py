@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import click
 
-from descriptors.check.inspect import check_ptx, chosen, rule_names
-from descriptors.check.protocol_rules import Level
+from descriptors.answers import record, tell
+from descriptors.check import kernel_text
+from descriptors.check.inspection import check_ptx
+from descriptors.check.kernel_report import chosen, rule_names
 from descriptors.check.ptx_module import LIMIT
+from descriptors.check.rules import Level
 from descriptors.check.story import explain_ptx
-from descriptors.cli.options import complete, json_option
+from descriptors.cli.options import json_option
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
-from descriptors.output import report, story
-from layoutalg.cli.console import NotThereError, Status, json_text, say, wants_color
+from layoutalg.cli.console import NotThereError, Status, json_text, say, standard_input, wants_color
 
 #: How long a compiler may take, in seconds.
 COMPILE_S = 600
@@ -35,7 +37,7 @@ _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default
 
 def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        say(report.rules_text())
+        say(kernel_text.rules_text())
         context.exit()
 
 
@@ -106,17 +108,17 @@ def check(
     if as_sarif:
         import json
 
-        say(json.dumps(report.sarif(found, name)))
+        say(json.dumps(kernel_text.sarif(found, name)))
     elif as_json:
-        say(json_text(report.record(found, name)))
+        say(json_text(record(found, name=name)))
     else:
-        say(report.tell(found, name, everything, wants_color(color)))
+        say(tell(found, name=name, everything=everything, color=wants_color(color)))
     return Status.DIFFERENCE if found.errors else Status.ANSWER
 
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
     """What a project relies on; with ``init`` the tables that its file lacks."""
-    from descriptors.output import contract  # a kernel needs none of it
+    from descriptors.gemm import contract  # a kernel needs none of it
 
     text = text_of(file, what="TOML")
     if init:
@@ -125,7 +127,7 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
         say(contract.missing(text).removesuffix("\n"))
         return Status.ANSWER
     found = contract.check_contract(text)
-    say(json_text(contract.record(found, file)) if as_json else contract.tell(found, file))
+    say(json_text(record(found, name=file)) if as_json else tell(found, name=file))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -143,7 +145,7 @@ def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -
     FILE is as for check.
     """
     told = explain_ptx(text_of(file, gpu_arch, include))
-    say(json_text(story.record(told)) if as_json else story.tell(told))
+    say(json_text(record(told)) if as_json else tell(told))
 
 
 def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:
@@ -158,9 +160,7 @@ def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), 
     descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
     """
     if file == "-":
-        if sys.stdin is None:
-            raise OSError("standard input is closed")
-        return _decoded(sys.stdin.buffer.read(LIMIT + 1), "<stdin>")
+        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>")
     path = Path(file)
     if path.is_dir():
         raise DescriptorError(f"check: the file must be a file, found a folder; {file}")

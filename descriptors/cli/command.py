@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from descriptors.cli.options import elsewhere
+from descriptors.cli.values import elsewhere
 from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 

@@ -12,12 +12,11 @@ from pathlib import Path
 import click
 
 from descriptors.cli.papers import exercise_of, is_paper, marked, shown
-from descriptors.course.grading import attempted, grade
-from descriptors.course.handed import Handed, read
-from descriptors.course.progress import Progress
-from descriptors.course.source import Exercise, find, find_lesson, lessons
-from descriptors.course.teaching.card import tell_card
-from descriptors.course.telling import tell_exercise, tell_handed, tell_lesson, tell_list
+from descriptors.course.card import tell_card
+from descriptors.course.grading import attempted, verdict
+from descriptors.course.lesson_text import tell_exercise, tell_lesson, tell_list, tell_receipt
+from descriptors.course.progress import Progress, Receipt, read_receipt
+from descriptors.course.source import Exercise, exercises, find, find_lesson, lessons
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
 
@@ -73,7 +72,7 @@ def course(
         if verify is not None:
             return _verified(verify)
         if hand_in is not None:
-            say(str(Handed(hand_in, _progress().solved())))
+            say(str(Receipt(hand_in, _progress().solved())))
             return Status.ANSWER
         if where is not None and is_paper(where) and answer is None and not hint and not solution:
             return shown(where, seed, as_json)
@@ -105,7 +104,7 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool,
         return Status.ANSWER
     exercise = find(where)
     if answer is None and not hint and not solution:
-        say(tell_exercise(find_lesson(number), int(rest)))
+        say(tell_exercise(where, exercise))
         return Status.ANSWER
     return _worked(exercise, where, answer, hint, solution, progress)
 
@@ -130,11 +129,10 @@ def _verified(line: str) -> Status:
     if line == "-" and sys.stdin is None:
         raise DescriptorError("course: --verify - must have an input, found none")
     given = sys.stdin.read().splitlines() if line == "-" else [line]
-    known = {f"{lesson.number}.{k + 1}" for lesson in lessons() for k in range(len(lesson.exercises))}
     wrong = 0
     for one in filter(str.strip, given):
         try:
-            say(tell_handed(read(one), known))
+            say(tell_receipt(read_receipt(one), exercises()))
         except DescriptorError as error:
             wrong += 1
             say(str(error))
@@ -158,11 +156,12 @@ def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
 
 
 def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
-    wrong = grade(exercise, answer)
+    told = verdict(exercise, answer)
+    right = told == "right"
     if attempted(answer):
-        progress.note(where, tried=1, **({} if wrong else {"solved": 1}))
-    say(f"your answer {wrong}" if wrong else "right")
-    return Status.DIFFERENCE if wrong else Status.ANSWER
+        progress.note(where, tried=1, **({"solved": 1} if right else {}))
+    say(told)
+    return Status.ANSWER if right else Status.DIFFERENCE
 
 
 #: The commands that the group registers.

@@ -6,75 +6,23 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import (
-    OptionsOnly,
-    address,
-    arch_option,
-    capacity,
-    complete,
-    extents_or_name,
-    instruction_options,
-    json_option,
-    need,
-    note,
-    noted,
-    numbers,
-    operand_options,
-    order_option,
-    staged,
-    stages_option,
-    tile_extents,
-    which_option,
-)
-from descriptors.output.tiles import derivation, explanation, subtiles
+from descriptors.answers import record, tell
+from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, together
+from descriptors.cli.values import complete, note, noted, numbers, tile_extents
+from descriptors.smem.derivation import explanation, subtile_words
+from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
 from descriptors.smem.derivation.proved import Proof, proved
 from descriptors.smem.operands.explicit import base_of
-from descriptors.smem.operands.operand import major_of
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from layoutalg.cli.console import Status, json_text, say
+from descriptors.smem.operands.swizzled import plain
+from descriptors.text import word_text
+from layoutalg.cli.console import NotThereError, Status, json_text, say
+from layoutalg.frozen import replace
 
 
 @click.command(cls=OptionsOnly)
-@operand_options
-@click.option("--tile", callback=tile_extents, help="MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.")
-@click.option(
-    "--layout",
-    help="Instead of --tile any layout (MN, K, stages...), an expression of layoutalg eval, or what CuTe printed.",
-)
-@click.option(
-    "--mma",
-    callback=extents_or_name,
-    help="MNxK that one instruction reads of the shared memory of one CTA, in elements; or with --operand its name, "
-    "m64n128k16. Without it the layout is partitioned: ((MN,K), subtiles...).",
-)
-@click.option("--cp", shell_complete=complete, help="Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...")
-@stages_option
-@order_option
-@click.option(
-    "--atom",
-    shell_complete=complete,
-    help="Name of the atom, where there are two: MN_SW128_32B_4ROWS.  [default: the canonical one]",
-)
-@arch_option
-@which_option
-@instruction_options
-@click.option(
-    "--legality",
-    default="strict",
-    show_default=True,
-    shell_complete=complete,
-    help="strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
-)
-@click.option("--base", callback=address, help="Address of the tile, in bytes.  [default: as printed, or 0]")
-@click.option(
-    "--capacity",
-    default=str(SMEM_BYTES),
-    callback=capacity,
-    show_default=True,
-    help="Bytes of shared memory that the tile must fit, or none.",
-)
+@together(*(option(name, **({"callback": tile_extents} if name == "tile" else {})) for name in names()))
 @click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof of the words.")
 @click.option(
     "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
@@ -114,8 +62,8 @@ from layoutalg.cli.console import Status, json_text, say
 )
 @click.pass_context
 def derive(
-    context: click.Context, /, base: int | None, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, stages: int | None, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    context: click.Context, /, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, name: str | None,
     compared: bool, drawn: str | None,
     **given: Any,
 ) -> Status:  # fmt: skip
@@ -143,8 +91,8 @@ def derive(
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
-    made = tile_of(given | {"stages": stages})
-    base = (base_of(given["layout"]) or 0) if base is None else base
+    made = tile_of(given)
+    base = base_address(given)
     first = made.descriptor_at(base)
     report = None if unproved else proved(made, base=base)
     if drawn is not None:
@@ -156,13 +104,13 @@ def derive(
     elif explained:
         say(explanation.explain(made))
     elif words:
-        say(subtiles.tell_words(made, base))
+        say(subtile_words.tell_words(made, base))
     elif subtile is not None:
-        one = subtiles.subtile_record(made, subtile, base)
-        say(json_text(one) if as_json else subtiles.tell_subtile(made, subtile, base))
+        one = subtile_words.subtile_record(made, subtile, base)
+        say(json_text(one) if as_json else subtile_words.tell_subtile(made, subtile, base))
     else:
         line, data = _check(made) if compared else ("", {})
-        say(_whole(made, base, report, data) if as_json else noted(derivation.tell(made, base, report)))
+        say(_whole(made, base, report, data) if as_json else noted(tell(made, base=base, report=report)))
         if line and not as_json:
             say(line)
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
@@ -180,40 +128,15 @@ def tile_of(given: dict[str, Any]) -> Derivation:
         DescriptorError: if there is no such derivation.
     """
     both = given["layout"] is not None  # for derive to refuse, if there is a tile too
-    need(
-        given
-        | {
-            "tile": None if both else given["tile"],
-            "major": major_of(given["swizzle"], given["major"]),
-            "mma": given["mma"] or given["cp"],
-        },
-        "major",
-        "swizzle",
-        "mma",
-    )
-    asked = {name: given[name] for name in _OPERAND}
-    return derive_tile(**{**asked, "tile": staged(given["tile"], given["stages"])}, verify=False)
+    need(given | {"tile": None if both else given["tile"]}, "major", "swizzle", "mma")
+    asked = {name: given[name] for name in (*names("reader"), *names("request"))}
+    return derive_tile(**asked | {"tile": staged(given["tile"], given["stages"])}, verify=False)
 
 
-#: The options that describe an operand, which ``derive`` has as arguments.
-_OPERAND = (
-    "dtype",
-    "major",
-    "swizzle",
-    "unit",
-    "layout",
-    "mma",
-    "cp",
-    "order",
-    "atom",
-    "arch",
-    "operand",
-    "kind",
-    "cta_group",
-    "sparse",
-    "legality",
-    "capacity",
-)
+def base_address(given: dict[str, Any]) -> int:
+    """The address that options give a tile: ``--base``, else that of the pointer that CuTe printed, else 0."""
+    base: int | None = given["base"]
+    return (base_of(given["layout"]) or 0) if base is None else base
 
 
 def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
@@ -229,7 +152,7 @@ def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
 
 def _whole(made: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
     """The whole record, with the check if there was one."""
-    return json_text(derivation.record(made, base, report) | ({"check": check} if check else {}))
+    return json_text(record(made, base=base, report=report) | ({"check": check} if check else {}))
 
 
 def _check_answers(as_json: bool, **asked: Any) -> None:
@@ -244,39 +167,69 @@ def _check_answers(as_json: bool, **asked: Any) -> None:
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
     """Refuse what the closed forms do not depend on, and ``--format`` without them."""
-    taken = {"tile", "dtype", "major", "swizzle", "mma", "order", "arch", "legality", "symbolic", "form"}
+    taken = {*names("symbolic"), "symbolic", "form"}
     source = context.get_parameter_source
-    for option in context.command.params:
-        name = option.name or ""
+    for one in context.command.params:
+        name = one.name or ""
         if source(name) is click.core.ParameterSource.COMMANDLINE and (
             name not in taken if symbolic else name == "form"
         ):
-            raise click.UsageError(f"{option.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
+            raise click.UsageError(f"{one.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
 
 
 def _closed_forms(given: dict[str, Any], form: str) -> str:
-    from descriptors.output.tiles.closed_forms import record, write_formulas
+    from descriptors.smem.derivation.closed_forms import write_formulas
     from descriptors.smem.derivation.symbolic import (
         derive_symbolic,  # a tile of numbers needs no symbols
         parse_tile,
     )
 
-    tile, names = given["tile"], ("dtype", "major", "swizzle", "mma", "order", "arch", "legality")
-    made = derive_symbolic(parse_tile(tile or ""), **{name: given[name] for name in names})
+    asked = {name: given[name] for name in names("symbolic")}
+    made = derive_symbolic(**asked | {"tile": parse_tile(given["tile"] or "")})
     return json_text(record(made)) if form == "json" else write_formulas(made, form)
 
 
 def _draw(made: Derivation, path: str) -> None:
-    from descriptors.show.pictures.levels import LevelsPicture  # nor a picture
+    from descriptors.show.pictures.level_picture import LevelsPicture  # nor a picture
 
     LevelsPicture(made).save(path)
     note(f"wrote {path}")
 
 
-def _check(made: Derivation) -> tuple[str, dict[str, Any]]:
-    from descriptors.cli.options import check  # nor the oracle
+def _check(d: Derivation) -> tuple[str, dict[str, Any]]:
+    """The DSL's word of the same tile beside ours: a line for a person, and plain data.
 
-    return check(made)
+    Both are words of a first subtile at address 0; bits that change nothing may differ.
+
+    Raises:
+        NotThereError: if the CuTe DSL is not installed, or breaks.
+    """
+    from descriptors import oracle  # nor the oracle
+    from descriptors.oracle.words import WordRequest, descriptor_words
+
+    if not oracle.available():
+        raise NotThereError(f"--check: {oracle.MISSING}")
+    asked = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
+    if d.crossing is not None:
+        column = (d.mma[0], d.element.per_16_bytes)
+        asked = replace(asked, mma=column, arch="sm103", columns=(0, 0))
+    try:
+        (answer,) = descriptor_words([asked])
+    except oracle.OracleError as error:
+        raise NotThereError(f"--check: {error}") from error
+    ours = d.descriptor.at(0).encode()
+    agrees = answer.word is not None and not (answer.word ^ ours) & ~d.dont_care_mask()
+    theirs = None if answer.word is None else word_text(answer.word)
+    data = {"agrees": agrees, "status": answer.status, "word": theirs, "ours": word_text(ours), "text": answer.text}
+    return _line(f"CuTe DSL {oracle.version()}", data, differ=answer.word != ours), data
+
+
+def _line(by: str, data: dict[str, Any], *, differ: bool) -> str:
+    if data["word"] is None:
+        return f"{by}: no word to compare with, {data['status']}: {' '.join(str(data['text']).split())}"
+    if not data["agrees"]:
+        return f"{by}: different, it writes {data['word']} where {data['ours']} is derived"
+    return f"{by}: the same word{', but for bits that change nothing: ' + data['word'] if differ else ''}"
 
 
 def _source_code(made: Derivation, language: str, name: str) -> str:

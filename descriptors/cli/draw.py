@@ -7,25 +7,19 @@ from typing import Any
 
 import click
 
-from descriptors.cli.derive import derive
-from descriptors.cli.options import address, dtype_option, json_option, need, noted, numbers, staged, word
+from descriptors.cli.derive import base_address, derive, tile_of
+from descriptors.cli.options import dtype_option, json_option, need
 from descriptors.cli.tma import filled_tile
+from descriptors.cli.values import address, noted, numbers
+from descriptors.cli.values import word as read_word
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
-from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.derivation.derive import derive as derive_tile
-from descriptors.smem.operands.explicit import base_of
-from descriptors.smem.operands.operand import as_swizzle_mode, major_of
+from descriptors.smem.derivation.arguments import names
+from descriptors.smem.operands.operand import as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
 from layoutalg import Picture, evaluate
-from layoutalg.cli.console import json_text, line_width, say, wants_color, written
-
-#: The options of ``derive`` that describe what is drawn.
-_OPERAND = (
-    *("major", "swizzle", "unit", "tile", "layout", "mma", "cp", "stages", "order", "atom", "arch", "operand", "kind"),
-    *("cta_group", "sparse", "legality", "base", "capacity"),
-)
+from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
 
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")
@@ -41,16 +35,11 @@ _TAKEN = {
 }
 
 
-def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A word, if one is given."""
-    return None if text is None else word(context, parameter, text)
-
-
 #: Arguments and options of the command that are no decorators of it.
 _PARAMETERS: list[click.Parameter] = [
     click.Argument(["what"], type=click.Choice(NAMES), metavar="WHAT"),
-    click.Argument(["word"], required=False, callback=_word),
-    *(one for one in derive.params if one.name in _OPERAND),
+    click.Argument(["word"], required=False, callback=read_word),
+    *(one for one in derive.params if one.name in names() and one.name != "dtype"),
 ]
 
 
@@ -99,7 +88,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **given
         return
     made = _picture(what, word, given, options)
     if output is not None:
-        told = written(made, output, as_json=as_json)
+        told = save_picture(made, output, as_json=as_json)
         say(told if as_json or output == "-" else noted(told))
     elif as_json:
         say(json_text(made.record()))
@@ -136,47 +125,28 @@ def _picture(what: str, word: int | None, given: dict[str, Any], options: dict[s
         return picture(decode(word, given["arch"], **known, shape=shape))
     if what == "boxes" and given["mma"] is None and given["cp"] is None:
         return _boxes(given, options)
-    base = _base(given)
-    return picture(_derived(given), what, base=base, **options)
-
-
-def _base(given: dict[str, Any]) -> int:
-    base: int | None = given.pop("base")
-    return (base_of(given["layout"]) or 0) if base is None else base
-
-
-def _derived(given: dict[str, Any]) -> Derivation:
-    """The tile, from the options that ``derive`` takes."""
-    given.pop("pattern_start", None)
-    given.pop("base", None)
-    told = given | {"major": major_of(given["swizzle"], given["major"]), "mma": given["mma"] or given["cp"]}
-    need(told, "major", "swizzle", "mma")
-    given["tile"] = staged(given["tile"], given.pop("stages"))
-    return derive_tile(**given, verify=False)
+    return picture(tile_of(given), what, base=base_address(given), **options)
 
 
 def _boxes(given: dict[str, Any], options: dict[str, Any]) -> Picture:
     """Boxes do not depend on what one instruction reads, so that none need be named."""
-    others = ("base", "cp", "atom", "operand", "kind", "cta_group", "sparse", "pattern_start")
-    kept = {name: value for name, value in given.items() if name not in others}
-    return picture(filled_tile(kept), "boxes", **options)
+    return picture(filled_tile({name: given[name] for name in names("tma")}), "boxes", **options)
 
 
 def _compared(word: int | None, given: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
     """A word against a tile, or a layout."""
-    base, pattern = given.pop("base"), given.pop("pattern_start")
-    made = _derived(given)
+    made = tile_of(given)
     at = None if subtile is None else (*subtile, *(0,) * (len(made.tile) - 2))
     found = diff(
         word or 0, made.smem_tile, made.arch, dtype=made.element, major=made.major, shape=made.mma, subtile=at,
-        base=base, pattern_start=pattern or 0,
+        base=given["base"], pattern_start=given["pattern_start"] or 0,
     )  # fmt: skip
     return picture(found)
 
 
 def _all(given: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     """Every picture of a tile into a folder: drawn first, then written, so that a refusal leaves nothing behind."""
-    base, made, left_out = _base(given), _derived(given), ""
+    base, made, left_out = base_address(given), tile_of(given), ""
     drawn = {kind: picture(made, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
     drawn["tile_bank"] = picture(made, "tile", **{**options, "colour": "bank"})
     try:

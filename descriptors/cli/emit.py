@@ -11,15 +11,17 @@ from collections.abc import Sequence
 import click
 
 from descriptors.cli.derive import derive, tile_of
-from descriptors.cli.options import complete, dtype_option
+from descriptors.cli.options import dtype_option
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, LayoutError
+from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
 from descriptors.smem.emitters.emit import emit as write
-from layoutalg.cli.console import say, told
+from layoutalg.cli.console import say, usage_text
 
-#: The options of ``derive`` that ask for another answer, or for one address.
-_NO_OPERAND = ("as_json", "subtile", "words", "explained", "emit", "name", "symbolic", "form", "compared", "base")
+#: The options of ``derive`` that describe an operand, and whether it is proved; the others ask for another answer.
+_OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 
 
 @click.command(name="emit")
@@ -73,13 +75,13 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
         with derive.make_context("derive", [*shared, *words], parent=context) as own:
             for option in derive.params:
                 given = own.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-                if given and option.name in _NO_OPERAND:
+                if given and option.name not in _OPERAND:
                     raise click.UsageError(f"{option.opts[0]} describes no operand")
             made = tile_of(own.params)
             if not own.params["unproved"]:
                 proved(made)
     except click.UsageError as error:
-        raise click.UsageError(f"operand {name}: {told(error)}", context) from None
+        raise click.UsageError(f"operand {name}: {usage_text(error)}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family
         message = str(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
         raise DescriptorError(f"operand {name}: {message}") from None

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from descriptors.cli.options import complete, noted
+from descriptors.cli.values import complete, noted
+from descriptors.show.explorer.question import Question
+from descriptors.smem.derivation.arguments import ARGUMENTS
 from layoutalg.cli.console import say
 
-#: Options that are keys of a question, and what each is; texts, which the question reads as a page's.
-_KEYS = {
-    "tile": "MNxK or MNxKxSTAGES, in elements.",
-    "dtype": "The element type.",
-    "major": "K or MN.",
-    "swizzle": "none, 32B, 64B, 128B or 128B_BASE32B.",
-    "mma": "MNxK that one instruction reads.",
-    "order": "The order in which atoms are stacked: 1,0.",
-    "arch": "sm90 or sm100.",
-    "operand": "A or B.",
-    "layout": "Instead of the tile any layout, or what CuTe printed.",
-    "unit": "What the layout counts: elements, bytes or cute.",
-    "base": "Address of the tile, in bytes.",
+#: What the page shows of the tile, as options; the tile's own are those of ``derive``.
+_LOOK = {
     "cell": "The element that is chosen: mn,k.",
     "tab": "What is shown: tile, atom, banks, memory, tensor or registers.",
     "colour": "Of the tile: order, bank, column, atom, subtile, chunk or wrong.",
     "word": "A word to compare with that of the chosen subtile.",
 }
-_COMPLETED = ("dtype", "major", "swizzle", "arch", "operand", "unit", "tab", "colour")
+
+
+def _option(name: str) -> click.Option:
+    """A key of a question as an option: a text, which the question reads as a page's."""
+    row = ARGUMENTS.get(name)
+    words, named = (row.short, bool(row.choices)) if row else (_LOOK[name], name in ("tab", "colour"))
+    return click.Option([f"--{name}"], help=words, shell_complete=complete if named else None)
+
 
 _PARAMETERS: list[click.Parameter] = [
-    click.Option([f"--{name}"], help=words, shell_complete=complete if name in _COMPLETED else None)
-    for name, words in _KEYS.items()
+    _option(field.name) for field in fields(Question) if field.name in ARGUMENTS or field.name in _LOOK
 ]
 
 

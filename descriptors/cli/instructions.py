@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import arch_option, complete, json_option, note, noted
+from descriptors.answers import record, tell
+from descriptors.cli.options import json_option, option
+from descriptors.cli.values import answered, complete, note
 from descriptors.errors import DescriptorError, brief
-from descriptors.output.words import idesc as decoded
-from descriptors.output.words import instructions
 from descriptors.smem.instructions import idesc as words
 from descriptors.smem.instructions.rules import select_rows
 from layoutalg.cli.console import json_text, say
@@ -38,7 +38,7 @@ def as_word(text: str) -> int:
 
 
 @click.command()
-@arch_option
+@option("arch")
 @click.option(
     "--kind",
     shell_complete=complete,
@@ -55,7 +55,7 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
     Rows marked "lenient only" are what some source allows and another does not.
     """
     found = select_rows(arch, kind)
-    say(json_text(instructions.record(found)) if as_json else instructions.tell(found))
+    say(json_text(record(found)) if as_json else tell(found))
 
 
 @click.command()
@@ -135,7 +135,7 @@ def decode_idesc(word: str, kind: str, as_json: bool) -> None:
 
 
 def _say(found: words.DecodedInstruction, as_json: bool) -> None:
-    say(json_text(decoded.record(found)) if as_json else noted(decoded.tell(found)))
+    say(answered(found, as_json))
 
 
 #: The commands that the group registers.

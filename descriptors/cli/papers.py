@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from descriptors.course.papers.forms import FIXED, FORMS
-from descriptors.course.papers.handed import Handed, gathered, read_file
-from descriptors.course.papers.paper import Paper, paper
-from descriptors.course.papers.records import record_class, record_item, record_paper
-from descriptors.course.papers.telling import tell_class, tell_forms, tell_handed, tell_item, tell_paper
+from descriptors.course.papers.paper import FIXED, FORMS, Paper, paper
+from descriptors.course.papers.report import (
+    record_class,
+    record_item,
+    record_paper,
+    tell_class,
+    tell_forms,
+    tell_item,
+    tell_paper,
+    tell_submission,
+)
+from descriptors.course.papers.submission import Submission, gathered, read_file
 from descriptors.course.source import Exercise
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
@@ -52,16 +59,16 @@ def _number(one: Paper, number: str) -> int:
 def marked(given: Path, seed: str | None, as_json: bool) -> Status:
     """A file that was handed in, or a folder of them, with marks; exit status 1 where not all is right."""
     if not given.is_dir():
-        handed = [read_file(given, seed or "")]
-        say(json.dumps(record_class(handed), indent=1) if as_json else tell_handed(handed[0]))
+        submissions = [read_file(given, seed or "")]
+        say(json.dumps(record_class(submissions), indent=1) if as_json else tell_submission(submissions[0]))
     else:
-        handed = _folder(given, seed or "")
-        say(json.dumps(record_class(handed), indent=1) if as_json else tell_class(handed))
-    right = all(mark.right for one in handed for _, marks in one.marks for mark in marks)
+        submissions = _folder(given, seed or "")
+        say(json.dumps(record_class(submissions), indent=1) if as_json else tell_class(submissions))
+    right = all(mark.right for one in submissions for _, marks in one.marks for mark in marks)
     return Status.ANSWER if right else Status.DIFFERENCE
 
 
-def _folder(given: Path, seed: str) -> list[Handed]:
+def _folder(given: Path, seed: str) -> list[Submission]:
     """Every text file of a folder, by name."""
     files = sorted(path for path in given.iterdir() if path.suffix == ".txt")
     if not files:

@@ -6,13 +6,12 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import complete, elsewhere, json_option, legality_option, note, noted, numbers
+from descriptors.cli.options import json_option, legality_option
+from descriptors.cli.values import answered, complete, elsewhere, note, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
-from descriptors.output import proposals
-from descriptors.output.main_loop import record, tell
 from descriptors.smem.words.bitfield import SMEM_BYTES
-from layoutalg.cli.console import json_text, say
+from layoutalg.cli.console import say
 
 
 @click.command()
@@ -91,7 +90,7 @@ def plan(
         note(f"{made.asked.arch} is assumed, {why}")
     proof = prove_plan(made)
     if drawn is not None:
-        from descriptors.show.pictures.main_loops import MainLoopPicture  # nor a picture
+        from descriptors.show.pictures.main_loop_picture import MainLoopPicture  # nor a picture
 
         MainLoopPicture(made).save(drawn)
         note(f"wrote {drawn}")
@@ -100,7 +99,7 @@ def plan(
 
         say(emit_plan(made, emit, "gemm" if name is None else name).removesuffix("\n"))
         return
-    say(json_text(record(made, proof)) if as_json else noted(tell(made, proof)))
+    say(answered(made, as_json, proof=proof))
 
 
 def _proposed(dtype: str, top: int | None, as_json: bool, asked: dict[str, Any]) -> str:
@@ -108,7 +107,7 @@ def _proposed(dtype: str, top: int | None, as_json: bool, asked: dict[str, Any])
     if asked["arch"] is None:
         note("sm100 is assumed, as --arch is not given; sm90 is Hopper")
     found = propose(dtype, top=4 if top is None else top, **asked)
-    return json_text(proposals.record(found)) if as_json else noted(proposals.tell(found))
+    return answered(found, as_json)
 
 
 #: The commands that the group registers.

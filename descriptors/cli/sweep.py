@@ -1,9 +1,4 @@
-"""The command ``descriptors search``: a table of the ways to lay a tile out, best first.
-
-The command ``descriptors formulas``.
-
-The command ``descriptors atlas``.
-"""
+"""The commands over many operands: ``search`` for a tile, ``formulas`` for every tile, ``atlas`` for a lattice."""
 
 from __future__ import annotations
 
@@ -12,40 +7,27 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import (
-    OptionsOnly,
-    address,
-    arch_option,
-    complete,
-    dtype_option,
-    extents_or_name,
-    instruction_options,
-    json_option,
-    legality_option,
-    noted,
-    numbers,
-    which_option,
-)
-from descriptors.output import search as found_text
-from descriptors.output import summary
-from descriptors.output.tiles.formulas import record, record_proof, tell_proof, write_table
+from descriptors.answers import record, tell
+from descriptors.cli.options import OptionsOnly, dtype_option, instruction_options, json_option, legality_option, option
+from descriptors.cli.values import address, complete, noted
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
 from descriptors.sweep.formulas import formulas as every_row
+from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
 from descriptors.sweep.lattice import lattice
 from descriptors.sweep.search import survey
 from layoutalg.cli.console import Status, json_text, say
 
 
 @click.command(cls=OptionsOnly)
-@click.option("--tile", required=True, callback=numbers("x"), help="MNxK of one stage, in elements.")
+@option("tile", required=True, help="MNxK of one stage, in elements.")
 @dtype_option()
-@click.option("--mma", required=True, callback=extents_or_name, help="MNxK that one instruction reads, or m64n128k16.")
-@arch_option
-@click.option("--major", shell_complete=complete, help="K or MN only.  [default: both]")
-@which_option
+@option("mma", required=True, help="MNxK that one instruction reads, or m64n128k16.")
+@option("arch")
+@option("major", help="K or MN only.  [default: both]")
+@option("operand")
 @click.option("--stages", default=1, show_default=True, help="Copies of the tile, each at an aligned address.")
 @click.option(
     "--smem", default=str(SMEM_BYTES), show_default=True, callback=address, help="Bytes of shared memory for them."
@@ -79,9 +61,9 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     """
     found = survey(**given)
     if as_json:
-        say(json_text({**found_text.record(found, top), "request": given}))  # the request as it was typed
+        say(json_text({**record(found, top=top), "request": given}))  # the request as it was typed
     else:
-        say(noted(found_text.tell(found, top, every)))
+        say(noted(tell(found, top=top, everything=every)))
     return Status.ANSWER if found.findings else Status.DIFFERENCE
 
 
@@ -94,12 +76,8 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     shell_complete=complete,
     help="text, markdown, latex or json.",
 )
-@click.option("--major", shell_complete=complete, help="Only the rows of this major: K or MN.")
-@click.option(
-    "--swizzle",
-    shell_complete=complete,
-    help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.",
-)
+@option("major", help="Only the rows of this major: K or MN.")
+@option("swizzle", help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.")
 @click.option("--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements this wide.")
 @click.option("--prove", is_flag=True, help="Prove every row for all sizes; exit status 1 if one does not hold.")
 def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None, prove: bool) -> Status:
@@ -123,7 +101,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
         and bits in (None, str(row.derivation.element.storage_bits))
     )
     proof = record_proof(kept) if prove else {}
-    say(json_text({"formulas": record(kept), **proof}) if form == "json" else write_table(kept, form))
+    say(json_text({"formulas": record_formulas(kept), **proof}) if form == "json" else write_table(kept, form))
     if prove and form != "json":
         say(("" if form == "text" else "% " if form == "latex" else "\n") + tell_proof(kept))
     return Status.ANSWER if all(row["proved"] for row in proof.get("proof", ())) else Status.DIFFERENCE
@@ -182,7 +160,7 @@ def atlas(
     else:
         with click.progressbar(length=len(points), label="atlas", file=sys.stderr) as bar:
             done = make(points, output, prove=not unproved, workers=workers, progress=bar.update)
-    say(summary.tell(done))
+    say(tell(done))
     return Status.ANSWER if done.ok else Status.DIFFERENCE
 
 

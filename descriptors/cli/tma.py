@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
 from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, json_option, need, staged
-from descriptors.output.plan import record, tell
+from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
 from descriptors.smem.instructions.rules import as_mode
@@ -21,24 +22,8 @@ from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.tma_planner import tma_plan
 from layoutalg.cli.console import json_text, say
 
-#: The options of ``derive`` that describe a tile; what one instruction reads of it is no concern of a copy.
-_TILE_OPTIONS = (
-    "dtype",
-    "major",
-    "swizzle",
-    "unit",
-    "tile",
-    "layout",
-    "mma",
-    "stages",
-    "order",
-    "arch",
-    "legality",
-    "capacity",
-)
 
-
-@click.command(cls=OptionsOnly, params=[option for option in derive.params if option.name in _TILE_OPTIONS])
+@click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
 @click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
 @json_option("Write the plan as JSON, with every box.")
 def tma(rank: int, as_json: bool, **given: Any) -> None:
@@ -56,7 +41,7 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     """
     plan = tma_plan(filled_tile(given), rank)
     proved = plan.verify()
-    say(json_text(record(plan, proved)) if as_json else tell(plan, proved))
+    say(json_text(record(plan, proved=proved)) if as_json else tell(plan, proved=proved))
 
 
 def filled_tile(given: dict[str, Any]) -> Derivation:
@@ -66,7 +51,7 @@ def filled_tile(given: dict[str, Any]) -> Derivation:
     if given["tile"] is None and given["layout"] is None:
         raise click.UsageError("give either --tile or --layout, found neither")
     if given["mma"] is None and given["layout"] is None:
-        need(given | {"major": major_of(given["swizzle"], given["major"])}, "major", "swizzle")
+        need(given, "major", "swizzle")
         atom = canonical_atom(as_major(major_of(given["swizzle"], given["major"])), as_swizzle_mode(given["swizzle"]))
         extents = plain(atom.in_elements(as_element_type(given["dtype"]))).shape
         given = {**given, "mma": extents, "legality": "off"}

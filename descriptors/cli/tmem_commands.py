@@ -1,9 +1,4 @@
-"""The commands ``descriptors tmem ld``, ``cp``, ``scale-factors`` and ``block-scaled``.
-
-The commands ``descriptors tmem accumulator``, ``operand``, ``metadata``, ``plan`` and ``check``.
-
-The command ``descriptors tmem shift``.
-"""
+"""The commands of ``descriptors tmem``: where things lie, how they get there and back, and whole multiplications."""
 
 from __future__ import annotations
 
@@ -12,39 +7,24 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import (
-    Option,
-    address,
-    complete,
-    json_option,
-    legality_option,
-    note,
-    noted,
-    numbers,
-    together,
-)
+from descriptors.check import event_report
+from descriptors.cli.options import Option, json_option, legality_option, together
+from descriptors.cli.values import address, answered, complete, note, numbers
 from descriptors.errors import DescriptorError
-from descriptors.output.chains import block_scaled as told_block_scaled
-from descriptors.output.chains import copied as told_copied
-from descriptors.output.chains import factors as told_factors
-from descriptors.output.chains import shifted
-from descriptors.output.tmem import columns, events, fragment, moves, readout, readouts, reductions, widened
-from descriptors.output.tmem import copies as told_copies
-from descriptors.output.tmem import fragment as written
 from descriptors.tmem.accumulator import accumulator as accumulator_of
 from descriptors.tmem.block_scaled import block_scaled as block_scaled_of
 from descriptors.tmem.columns import tmem_plan
 from descriptors.tmem.copied import tmem_copied
 from descriptors.tmem.copies import tmem_copies, tmem_copy, widened_copy
-from descriptors.tmem.guardrails import check_events
-from descriptors.tmem.moves import tmem_move, tmem_reduction
+from descriptors.tmem.copy_text import OPEN
+from descriptors.tmem.moves import TmemMove, TmemReduction, tmem_move, tmem_reduction
 from descriptors.tmem.operand_cells import operand_a, sparse_metadata
 from descriptors.tmem.readout import readout as readout_of
 from descriptors.tmem.readout import readouts as readouts_of
 from descriptors.tmem.scale_factors import scale_factors as scale_factors_of
 from descriptors.tmem.shift_convolution import shift_convolution
 from descriptors.tmem.tmem_fragment import TmemFragment
-from layoutalg.cli.console import Status, json_text, say
+from layoutalg.cli.console import Status, say
 
 m_option = click.option("--m", required=True, type=int, help="M of the instruction, over both CTAs of a pair.")
 n_option = click.option("--n", required=True, type=int, help="N of the instruction.")
@@ -87,7 +67,7 @@ def accumulator(as_json: bool, apart: bool, **asked: Any) -> None:
     descriptors tmem accumulator --m 128 --n 256 --cta-group 2
     descriptors tmem accumulator --m 64 --n 128 --tiles 2 1
     """
-    _say(accumulator_of(**asked, interleaved=not apart), as_json)
+    say(answered(accumulator_of(**asked, interleaved=not apart), as_json))
 
 
 @click.command()
@@ -104,7 +84,7 @@ def operand(as_json: bool, **asked: Any) -> None:
     \b
     descriptors tmem operand --m 128 --k 64 --dtype bf16
     """
-    _say(operand_a(**asked), as_json)
+    say(answered(operand_a(**asked), as_json))
 
 
 @click.command()
@@ -119,7 +99,7 @@ def metadata(as_json: bool, **asked: Any) -> None:
     \b
     descriptors tmem metadata --m 128 --k 32 --dtype bf16
     """
-    _say(sparse_metadata(**asked), as_json)
+    say(answered(sparse_metadata(**asked), as_json))
 
 
 @click.command()
@@ -156,7 +136,7 @@ def plan(as_json: bool, **asked: Any) -> None:
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
     """
     made = tmem_plan(**asked)
-    say(json_text(columns.record(made)) if as_json else columns.tell(made))
+    say(answered(made, as_json))
 
 
 @click.command()
@@ -171,13 +151,9 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
     Events: alloc NAME COLUMNS; relinquish; dealloc NAME [COLUMNS]; ld or st PLACE SHAPE.xN [warp W]; cp PLACE SHAPE;
     mma PLACE COLUMNS [sparse] [idesc WORD]; shift PLACE. A PLACE is NAME, NAME+COLUMN, with @LANE behind it.
     """
-    report = check_events(events_)
-    say(json_text(events.record(report)) if as_json else events.tell(report))
+    report = event_report.check_events(events_)
+    say(answered(report, as_json))
     return Status.ANSWER if report.ok else Status.DIFFERENCE
-
-
-def _say(found: TmemFragment, as_json: bool) -> None:
-    say(json_text(written.record(found)) if as_json else written.tell(found))
 
 
 def asked_accumulator(asked: dict[str, Any]) -> TmemFragment | None:
@@ -216,22 +192,19 @@ def ld(shape: str | None, store: bool, offset: int | None, target: str | None, a
         raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
     if d is not None and (store or offset is not None or target is not None):
         raise click.UsageError("--st, --offset and --target go only with a SHAPE alone")
-    made, writer = _load(shape or "", store, offset, target) if d is None else _read(d, shape)
-    say(json_text(writer.record(made)) if as_json else writer.tell(made))
+    if d is None:
+        say(answered(_load(shape or "", store, offset, target), as_json))
+    else:
+        say(answered(readouts_of(d) if shape is None else readout_of(d, shape), as_json))
 
 
-def _load(shape: str, store: bool, offset: int | None, target: str | None) -> tuple[Any, Any]:
-    """A load, a store or a reduction, and what writes it."""
+def _load(shape: str, store: bool, offset: int | None, target: str | None) -> TmemMove | TmemReduction:
+    """A load, a store or a reduction."""
     if target is None and not re.search(r"\.(min|max|[fus]32)\b", shape):
-        return tmem_move(shape, "st" if store else "ld", offset=offset), moves
+        return tmem_move(shape, "st" if store else "ld", offset=offset)
     if store:
         raise click.UsageError("--st goes with no reduction, and --target with nothing else")
-    return tmem_reduction(shape, offset=offset, target=target), reductions
-
-
-def _read(d: TmemFragment, shape: str | None) -> tuple[Any, Any]:
-    """How an accumulator is read, by every shape or one, and what writes it."""
-    return (readouts_of(d), readouts) if shape is None else (readout_of(d, shape), readout)
+    return tmem_reduction(shape, offset=offset, target=target)
 
 
 @click.command()
@@ -256,22 +229,16 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     ):
         raise click.UsageError("--tile and --dtype go together and with a SHAPE, --swizzle with them")
     if shape is None:
-        found = tmem_copies()
-        say(json_text(told_copies.record(found)) if as_json else told_copies.tell(found))
+        say(answered(tmem_copies(), as_json))
     elif ".b8x16" in shape.casefold():
         if tile is not None:
-            raise DescriptorError(
-                f"tmem cp: a tile must be copied as it is, found {shape}; {widened.OPEN} is not settled"
-            )
-        wide = widened_copy(shape)
-        say(json_text(widened.record(wide)) if as_json else widened.tell(wide))
+            raise DescriptorError(f"tmem cp: a tile must be copied as it is, found {shape}; {OPEN} is not settled")
+        say(answered(widened_copy(shape), as_json))
     elif tile is None or dtype is None:
-        cells = tmem_copy(shape).cells
-        say(json_text(fragment.record(cells)) if as_json else fragment.tell(cells))
+        say(answered(tmem_copy(shape).cells, as_json))
     else:
         made = tmem_copied(tile, dtype, swizzle or "none", shape)
-        report = made.verify()
-        say(json_text(told_copied.record(made, report)) if as_json else told_copied.tell(made, report))
+        say(answered(made, as_json, report=made.verify()))
 
 
 @click.command("scale-factors")
@@ -291,8 +258,7 @@ def scale_factors(as_json: bool, base: int, **asked: Any) -> None:
     descriptors tmem scale-factors --mn 8 --k 64 --vector 16
     """
     made = scale_factors_of(**asked, base=base)
-    report = made.verify() if base == 0 else None
-    say(json_text(told_factors.record(made, report)) if as_json else told_factors.tell(made, report))
+    say(answered(made, as_json, report=made.verify() if base == 0 else None))
 
 
 @click.command("block-scaled")
@@ -318,8 +284,7 @@ def block_scaled(as_json: bool, **asked: Any) -> None:
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
     """
     made = block_scaled_of(**asked)
-    reports = made.verify()
-    say(json_text(told_block_scaled.record(made, reports)) if as_json else told_block_scaled.tell(made, reports))
+    say(answered(made, as_json, reports=made.verify()))
 
 
 @click.command()
@@ -367,12 +332,11 @@ def shift(as_json: bool, no_verify: bool, row: int, tile: int, drawn: str | None
     made.steps(row, tile)
     report = None if no_verify else made.verify()
     if drawn is not None:
-        from descriptors.show.pictures.shifted import ShiftPicture  # a picture is not needed otherwise
+        from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
         ShiftPicture(made, row, tile).save(drawn)
         note(f"wrote {drawn}")
-    shown = (made, report, row, tile)
-    say(json_text(shifted.record(*shown)) if as_json else noted(shifted.tell(*shown)))
+    say(answered(made, as_json, report=report, row=row, tile=tile))
 
 
 #: The commands that the group registers.

@@ -1,50 +1,78 @@
-"""The commands ``descriptors decode`` and ``read``: what a word says, and what it makes the tensor core read.
+"""The commands for words and layouts that exist: ``match``, ``decode``, ``read``, ``diff`` and ``candidates``.
 
-The command ``descriptors match``: whether a layout has a canonical form.
-
-The commands ``descriptors diff`` and ``candidates``: a layout against a word, and against every form.
+Where they take a word or a layout, a tile of atoms will do: what ``derive`` makes of it stands in its place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
 from descriptors.cli.options import (
-    address,
-    arch_option,
-    complete,
-    derived_tile,
     dtype_option,
     json_option,
     major_option,
-    noted,
-    numbers,
-    operand_options,
+    need,
+    option,
+    staged,
     tile_options,
+    together,
     unit_option,
-    word,
     word_options,
 )
+from descriptors.cli.values import address, answered, complete, noted, numbers, word
 from descriptors.errors import DescriptorError
-from descriptors.output.tiles import match as matched
-from descriptors.output.words import candidates as candidate_list
-from descriptors.output.words import decoded, fetched
-from descriptors.output.words import diff as difference
 from descriptors.smem.debug.candidates import candidates as try_forms
 from descriptors.smem.debug.decode import decode as decode_word
 from descriptors.smem.debug.decode import expectations
 from descriptors.smem.debug.diff import diff as compare
 from descriptors.smem.debug.read import read as read_word
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.explicit import Given
 from descriptors.smem.operands.match import match as match_layout
 from descriptors.text import extents_text
 from layoutalg.cli.console import Status, json_text, say
 
 
+def derived_tile(
+    instead: object, name: str, given: dict[str, Any], own: tuple[str, ...] = (), **reader: Any
+) -> Derivation | None:
+    """The tile that a command was asked about; None where it was given what the tile replaces.
+
+    Args:
+        instead: what it was given instead, None for nothing.
+        name: what that is called.
+        given: the command's options, of which those of a tile are taken out.
+        own: those of a tile's options that the command itself has, so that they stay and go with anything.
+        reader: the other arguments of ``derive``. An ``mma`` of None is the whole tile; no instruction need exist.
+
+    Raises:
+        click.UsageError: if it was given both, or neither, or options of a tile without one.
+    """
+    asked: Mapping[str, Any] = {
+        one: given[one] if one in own else given.pop(one) for one in ("tile", "stages", "swizzle", "order")
+    }
+    if (asked["tile"] is None) == (instead is None):
+        found = "neither" if instead is None else "both"
+        raise click.UsageError(f"give either {name} or --tile, found {found}")
+    tile = staged(asked["tile"], asked["stages"])
+    if tile is None:
+        for one in ("swizzle", "order"):
+            if asked[one] is not None and one not in own:
+                raise click.UsageError(f"--{one} goes only with --tile")
+        return None
+    need({"tile": tile, "swizzle": asked["swizzle"], "major": reader["major"]}, "major", "swizzle")
+    mma = reader.pop("mma") or tile[:2]
+    picked = {"swizzle": asked["swizzle"], "order": asked["order"], "mma": mma, **reader}
+    return derive(tile=tile, legality="off", capacity=None, verify=False, **picked)
+
+
 @click.command()
-@operand_options
+@together(*map(option, ("dtype", "major", "swizzle", "unit")))
 @click.argument("layout", required=False)
 @tile_options("LAYOUT", swizzle=False)
 @click.option("--mma", callback=numbers("x"), help="MNxK of the tile that one instruction reads.  [default: all]")
@@ -62,12 +90,7 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **give
     if tile is None and mma is not None:
         raise click.UsageError("--mma goes only with --tile")
     found = match_layout(layout or "", **given) if tile is None else tile.match
-    say(json_text(matched.record(found)) if as_json else matched.tell(found))
-
-
-def _word_or_none(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A callback that reads a 64-bit word, if there is one."""
-    return None if text is None else word(context, parameter, text)
+    say(answered(found, as_json))
 
 
 #: What ``--shape`` is of a word.
@@ -100,12 +123,12 @@ def decode(
     """
     found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
     meant = expectations(found, expected)
-    say(json_text(decoded.record(found, meant)) if as_json else noted(decoded.tell(found, meant)))
+    say(answered(found, as_json, expected=meant))
     return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
 
 
 @click.command()
-@click.argument("word", callback=_word_or_none, required=False)
+@click.argument("word", callback=word, required=False)
 @word_options(known=True, shape=READS)
 @tile_options("WORD")
 @click.option("--all", "everything", is_flag=True, help="Show every row and column.")
@@ -131,7 +154,7 @@ def read(
         raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
     assert word is not None  # it was typed, or the tile's
     found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(json_text(fetched.record(found)) if as_json else noted(fetched.tell(found, everything)))
+    say(json_text(record(found)) if as_json else noted(tell(found, everything=everything)))
 
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
@@ -164,7 +187,7 @@ def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
     first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
     """
     found = compare(word, _layout(layout, given), **given)
-    say(json_text(difference.record(found)) if as_json else noted(difference.tell(found)))
+    say(answered(found, as_json))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -174,7 +197,7 @@ def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
 @click.option("--shape", "--mma", "shape", callback=numbers("x"), help=_READS)
 @major_option
 @tile_options("LAYOUT")
-@arch_option
+@option("arch")
 @unit_option
 @json_option("Write the answer as JSON.")
 def candidates(layout: str | None, major: str | None, as_json: bool, **given: Any) -> None:
@@ -191,7 +214,7 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **given: An
     if layout is not None and major is not None:
         raise click.UsageError("--major goes only with --tile")
     found = try_forms(_layout(layout, given, major), **given)
-    say(json_text({"candidates": candidate_list.record(found)}) if as_json else noted(candidate_list.tell(found)))
+    say(json_text({"candidates": record(found)}) if as_json else noted(tell(found)))
 
 
 def _layout(layout: str | None, given: dict[str, Any], major: str | None = None) -> Given:

@@ -10,7 +10,6 @@ True
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Any
 
 from descriptors.errors import DescriptorError
@@ -18,6 +17,7 @@ from descriptors.show.pictures.kinds import picture
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.words.descriptor import Arch
 from layoutalg import Picture, draw, evaluate
+from layoutalg.frozen import replace
 
 
 def figure(kind: str, text: str) -> Picture:

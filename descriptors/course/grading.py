@@ -8,6 +8,11 @@ Law: what is not right comes with a hint.
 >>> (exercise,) = parse(EXAMPLE).exercises
 >>> [grade(exercise, answer) for answer in ("2:4", "(2,1):(4,7)", "2:3")]
 [None, None, 'is 3 at index 1, must be 4']
+
+No two judges have one name.
+
+>>> len(JUDGES) == sum(len(module.JUDGES) for module in _ROOM)
+True
 """
 
 from __future__ import annotations
@@ -15,51 +20,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from descriptors.course.judges import (
-    accesses,
-    advance,
-    arithmetic,
-    every,
-    layouts,
-    protocol,
-    shift,
-    swizzles,
-    threads,
-    words,
-)
-from descriptors.course.judges import (
-    claimed_cells as cells,
-)
-from descriptors.course.judges import (
-    claimed_instructions as instructions,
-)
-from descriptors.course.judges import (
-    claimed_offsets as offsets,
-)
-from descriptors.course.judges import (
-    claimed_places as places,
-)
-from descriptors.course.judges.typed import layout_of
-from descriptors.course.source import Exercise, Vote
+from descriptors.course.judges import accesses, instructions, layouts, tensor_memory, threads, tiles, words
+from descriptors.course.judges.answers import layout_of
+from descriptors.course.source import Exercise, Vote, find
 from descriptors.errors import DescriptorError
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
-#: The judges that are no law of one operation.
+_ROOM = (layouts, threads, accesses, tiles, words, instructions, tensor_memory)
+
+#: The judges that are no law of one operation, by the names that exercises give.
 JUDGES: dict[str, Callable[..., str | None]] = {
-    **layouts.JUDGES,
-    **accesses.JUDGES,
-    **words.JUDGES,
-    **arithmetic.JUDGES,
-    **threads.JUDGES,
-    **swizzles.JUDGES,
-    **advance.JUDGES,
-    **protocol.JUDGES,
-    **shift.JUDGES,
-    **places.JUDGES,
-    **offsets.JUDGES,
-    **instructions.JUDGES,
-    **cells.JUDGES,
-    **every.JUDGES,
+    name: judge for module in _ROOM for name, judge in module.JUDGES.items()
 }
 
 
@@ -96,6 +67,28 @@ def attempted(answer: str) -> bool:
     (False, True)
     """
     return "?" not in answer
+
+
+def check(where: str, answer: str) -> str:
+    """What an answer to the exercise of a place is worth, as a notebook's cell asks it.
+
+    >>> check("5.1", "6:1")
+    'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
+    >>> check("5.1", "(3,2):(8,1)")
+    'right'
+    """
+    return verdict(find(where), answer)
+
+
+def verdict(exercise: Exercise, answer: str) -> str:
+    """What a student is told of an answer.
+
+    >>> from descriptors.course.source import EXAMPLE, parse
+    >>> verdict(parse(EXAMPLE).exercises[0], "2:3")
+    'your answer is 3 at index 1, must be 4'
+    """
+    wrong = grade(exercise, answer)
+    return f"your answer {wrong}" if wrong else "right"
 
 
 def _operand(value: Any) -> Any:

@@ -5,7 +5,7 @@ The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, t
 followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
 ``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly
 one of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
-:mod:`descriptors.course.teaching.sheets` has the rule. Votes and slides are the teacher's: the page of a lesson leaves
+the builder of slides has a rule. Votes and slides are the teacher's: the page of a lesson leaves
 them out.
 
 Law: the parts of a lesson, in order, are its text.
@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: The smallest lesson, as the parser takes it.
 EXAMPLE = """
@@ -257,24 +256,28 @@ def find_lesson(number: str) -> Lesson:
     raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
 
 
-def find(where: str) -> Exercise:
-    """The exercise of a place.
+@cache
+def exercises() -> dict[str, Exercise]:
+    """Every exercise of the course by its place, lesson and number, as 5.1.
 
-    Args:
-        where: lesson and number, as 5.1.
+    >>> exercises()["5.1"].name
+    'copies of a comb, in 24'
+    """
+    return {f"{lesson.number}.{k}": one for lesson in lessons() for k, one in enumerate(lesson.exercises, 1)}
+
+
+def find(where: str) -> Exercise:
+    """The exercise of a place, as a person types it.
 
     Raises:
         DescriptorError: if there is none.
 
-    >>> find("5.1").name
-    'copies of a comb, in 24'
     >>> find("5.99")
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
     """
+    if where in exercises():
+        return exercises()[where]
     lesson, _, number = where.partition(".")
-    exercises = {str(k): one for k, one in enumerate(find_lesson(lesson).exercises, 1)}
-    if number not in exercises:
-        wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(exercises)}"
-        raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")
-    return exercises[number]
+    wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
+    raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")

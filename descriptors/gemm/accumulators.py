@@ -2,17 +2,16 @@
 
 Law: registers and columns hold as many elements as a CTA's share of the tile has, whatever the shape.
 
->>> from descriptors.gemm.plan_request import asked
->>> registers_of(asked("m64n128k16", "bf16", tile=(128, 128, 64))).elements
+>>> from descriptors.gemm.plan_request import main_loop
+>>> registers_of(main_loop("m64n128k16", "bf16", tile=(128, 128, 64))).elements
 16384
->>> columns_of(asked("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
+>>> columns_of(main_loop("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
 32768
 """
 
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.instructions.rules import type_name
 from descriptors.text import counted
@@ -21,6 +20,7 @@ from descriptors.tmem.columns import ColumnPlan, tmem_plan
 from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.readout import Readout, readout
 from layoutalg import Fragment, fragment
+from layoutalg.frozen import frozen
 
 #: 32-bit registers that one thread can have, and that an SM has (CUDA C++ Programming Guide, compute capability 9.0).
 THREAD_REGISTERS, SM_REGISTERS = 255, 65536
@@ -69,22 +69,22 @@ class TensorColumns:
         return len(self.readout.loads) * self.readout.threads * self.readout.values * len(self.firsts)
 
 
-def registers_of(one: MainLoop, warpgroups: int | None = None) -> Registers:
+def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     """The registers that the accumulators of a tile take on sm90.
 
     Args:
-        one: the instruction and the tile.
+        loop: the instruction and the tile.
         warpgroups: that multiply; 2 or 3 if they divide the M blocks, else 1, if left out.
 
     Raises:
         DescriptorError: if the warpgroups do not divide the M blocks, or registers are short.
 
-    >>> from descriptors.gemm.plan_request import asked
-    >>> made = registers_of(asked("m64n256k16", "bf16", tile=(128, 256, 64)))
+    >>> from descriptors.gemm.plan_request import main_loop
+    >>> made = registers_of(main_loop("m64n256k16", "bf16", tile=(128, 256, 64)))
     >>> made.warpgroups, made.registers, str(made.fragment.layout)
     (2, 128, '((4,8,4),(2,2,32)):((128,1,16),(64,8,512))')
     """
-    m, n, _ = one.blocks
+    m, n, _ = loop.blocks
     count = warpgroups
     if count is None:
         count = next((part for part in (2, 3) if m % part == 0), 1)
@@ -92,12 +92,12 @@ def registers_of(one: MainLoop, warpgroups: int | None = None) -> Registers:
     if m % count:
         legal = ", ".join(str(part) for part in range(1, min(m, 8) + 1) if m % part == 0)
         raise DescriptorError(f"plan: warpgroups must divide the {counted(m, 'M block')}, found {count}: give {legal}")
-    found = fragment(f"wgmma.{one.name}.D")
+    found = fragment(f"wgmma.{loop.name}.D")
     each = m // count * n
-    registers = each * found.values * (16 if one.d == "f16" else 32) // 32
-    if one.a_source == "rmem":
-        _check_with_a(one, registers, m // count)
-    about = f"{counted(each, 'accumulator')} of {one.extents[0]}x{one.extents[1]} {one.d} a warpgroup"
+    registers = each * found.values * (16 if loop.d == "f16" else 32) // 32
+    if loop.a_source == "rmem":
+        _check_with_a(loop, registers, m // count)
+    about = f"{counted(each, 'accumulator')} of {loop.extents[0]}x{loop.extents[1]} {loop.d} a warpgroup"
     if registers > THREAD_REGISTERS:
         raise DescriptorError(
             f"plan: accumulators must fit {THREAD_REGISTERS} registers a thread, need {registers}: "
@@ -112,43 +112,44 @@ def registers_of(one: MainLoop, warpgroups: int | None = None) -> Registers:
     return Registers(found, count, each, registers)
 
 
-def _check_with_a(one: MainLoop, registers: int, blocks: int) -> None:
+def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
     """Refuse accumulators that leave no registers for A: four a K block, kept until the instructions are done."""
-    held = 4 * one.blocks[2] * blocks
+    held = 4 * loop.blocks[2] * blocks
     if registers + held > THREAD_REGISTERS:
         raise DescriptorError(
             f"plan: accumulators and A must fit {THREAD_REGISTERS} registers a thread, need {registers} + {held}: "
-            f"{registers + held - THREAD_REGISTERS} too many; {counted(one.blocks[2], 'K block')} of "
+            f"{registers + held - THREAD_REGISTERS} too many; {counted(loop.blocks[2], 'K block')} of "
             f"{counted(blocks, 'M block')} a warpgroup; more warpgroups, or a smaller tile"
         )
 
 
-def columns_of(one: MainLoop) -> TensorColumns:
+def columns_of(loop: MainLoop) -> TensorColumns:
     """The columns that the accumulators, and scale factors, of a tile take on sm100, and the load that reads them.
 
     Args:
-        one: the instruction and the tile.
+        loop: the instruction and the tile.
 
     Raises:
         DescriptorError: if columns are short.
 
-    >>> from descriptors.gemm.plan_request import asked
-    >>> made = columns_of(asked("m128n256k16", "bf16", tile=(256, 256, 64)))
+    >>> from descriptors.gemm.plan_request import main_loop
+    >>> made = columns_of(main_loop("m128n256k16", "bf16", tile=(256, 256, 64)))
     >>> made.firsts, made.plan.allocate, made.readout.move.ptx
     ((0, 256), 512, 'tcgen05.ld.sync.aligned.32x32b.x128.b32')
     """
-    (m, n, _), count = one.extents, one.blocks[0] * one.blocks[1]
-    scale_dtype, vector = one.scale or (None, None)
-    each = accumulator(m, n, one.d, cta_group=one.cta_group, kind=one.kind, legality=one.legality).columns
+    (m, n, _), count = loop.extents, loop.blocks[0] * loop.blocks[1]
+    scale_dtype, vector = loop.scale or (None, None)
+    each = accumulator(m, n, loop.d, cta_group=loop.cta_group, kind=loop.kind, legality=loop.legality).columns
     if each * count > COLUMNS:
         raise DescriptorError(
             f"plan: accumulators must fit {COLUMNS} columns, need {each * count}, {each * count - COLUMNS} too many; "
             f"{counted(count, 'accumulator')} of {counted(each, 'column')}; a smaller M or N of the tile"
-            + (", or M 128 of the instruction" if m == 64 and one.tile[0] % 128 == 0 else "")
+            + (", or M 128 of the instruction" if m == 64 and loop.tile[0] % 128 == 0 else "")
         )
     plan = tmem_plan(
-        m, n, one.tile[2], type_name(one.a), one.d, b_dtype=type_name(one.b), kind=one.kind, cta_group=one.cta_group,
-        scale_dtype=scale_dtype, scale_vector=vector, blocks=one.blocks[:2], legality=one.legality,
+        m, n, loop.tile[2], type_name(loop.a), loop.d, b_dtype=type_name(loop.b), kind=loop.kind,
+        cta_group=loop.cta_group, scale_dtype=scale_dtype, scale_vector=vector, blocks=loop.blocks[:2],
+        legality=loop.legality,
     )  # fmt: skip
     parts = plan.parts[:count]
     found = parts[0].fragment

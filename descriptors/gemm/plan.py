@@ -2,7 +2,7 @@
 
 Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
 
->>> from dataclasses import replace
+>>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
 >>> print(replace(made, b=replace(made.b, transposed=0)).verify())
@@ -12,14 +12,16 @@ disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) 
 
 from __future__ import annotations
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers, TensorColumns
-from descriptors.gemm.budget import Budget, PtxLine
-from descriptors.gemm.plan_operands import LoadedOperand, StagedOperand
+from descriptors.gemm.budget import Budget
+from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
-from descriptors.gemm.product import Parts, Product, multiply
+from descriptors.gemm.product import Product, Simulation, multiply
+from descriptors.gemm.ptx_line import PtxLine
+from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import Told, counted, extents_text
+from layoutalg.frozen import frozen
 
 
 @frozen
@@ -50,9 +52,9 @@ class Plan(Told):
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        one = self.asked
+        loop = self.asked
         return (
-            f"{one.name} {one.a.name} ({one.arch}), a tile of {extents_text(one.tile)}, "
+            f"{loop.name} {loop.a.name} ({loop.arch}), a tile of {extents_text(loop.tile)}, "
             f"{counted(self.stages, 'stage')}: {self.budget.used} bytes of shared memory"
         )
 
@@ -82,4 +84,6 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        return multiply(Parts(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads), seed)
+        return multiply(
+            Simulation(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads), seed
+        )

@@ -1,16 +1,8 @@
 """One operand of a main loop: its derivation, its words and their steps, its copies, and the bit that says its major.
 
 The words are kept as a kernel forms them: one word, and what is added to it for a block along M or N, a K block, a
-stage. The proof of the product adds them up as the kernel does.
-
-Law: the sums are the words of the derivation, wherever the operand lies.
-
->>> from descriptors.gemm.plan_request import asked
->>> a = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64)), "A", 3, base=2048)
->>> all(a.word_at(i, k, s) == a.derivation.word(i, k, s, 2048) for i in range(2) for k in range(4) for s in range(3))
-True
-
-Which rows of a tile each CTA of a pair holds, and copies that bring these and no others.
+stage. The proof of the product adds them up as the kernel does. The tensor map of the copies has the extents of the
+tensors in global memory as symbols M, N and K.
 
 An instruction of a pair takes half of its rows of A, and half of its rows of B, from each CTA. Of B, whose rows are the
 columns of the product, a CTA therefore holds half of every N block: local row x of CTA v is the row ::
@@ -18,117 +10,41 @@ columns of the product, a CTA therefore holds half of every N block: local row x
     x + (x / run + v) run            with the run N / 2 of the instruction
 
 of the tile. Of A it holds one run, half of the tile's rows: M blocks are then the rows of its accumulators in order.
-Source: PTX ISA 9.1, tcgen05 matrix shapes and CTA pairs; CuTe ``mma_traits_sm100.hpp``, the B layouts of 2-SM atoms.
+Source: PTX ISA 9.1, tcgen05 matrix shapes and CTA pairs; CuTe ``mma_traits_sm100.hpp``, the B layouts of 2-SM atoms;
+CUDA Driver API, ``cuTensorMapEncodeTiled``.
 
-Law: both CTAs together hold every row of the tile, each once, and a box holds no two runs.
+Laws: the sums are the words of the derivation, wherever the operand lies; both CTAs of a pair together hold every row
+of the tile, each once, and a box holds no two runs.
 
->>> from descriptors.gemm.plan_request import asked
->>> one = asked("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2)
->>> run = run_of(one, "B")
+>>> from descriptors.gemm.plan_request import main_loop
+>>> a = operand(main_loop("m64n128k16", "bf16", tile=(128, 128, 64)), "A", 3, base=2048)
+>>> all(a.word_at(i, k, s) == a.derivation.word(i, k, s, 2048) for i in range(2) for k in range(4) for s in range(3))
+True
+>>> run = run_of(main_loop("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2), "B")
 >>> run, sorted(row_of(x, v, run) for v in (0, 1) for x in range(96)) == list(range(192))
 (32, True)
->>> from descriptors import derive, tma_plan
->>> within(tma_plan(derive((96, 64), "bf16", "K", "128B", (32, 16), arch="sm100")), run, "B").box
-(64, 32)
-
-A in registers: what each thread holds of a K block, the load that brings it there from shared memory, and its proof.
-
-The copies fill shared memory as for A read by a descriptor; then every warpgroup loads the rows of its M blocks, and
-gives ``wgmma`` four registers a thread instead of a word. So A may have any major: the registers have only one order.
-K-major tiles are read by ``ldmatrix``, MN-major ones of 16 bits by ``ldmatrix.trans``, others element by element.
-
-Law: what the loads leave in the registers is what the instruction takes from them, element by element.
-
->>> from descriptors.gemm.plan_request import asked
->>>
->>> one = asked("m64n8k16", "bf16", tile=(64, 8, 32), a_major="MN", a_source="registers")
->>> made = loaded(one, operand(one, "A", 2))
->>> made.move, made.fragment.element(37, 2), made.registers
-('ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16', (25, 2), 8)
-
-What ``cuTensorMapEncodeTiled`` is told for an operand of a plan, the extents of the tensors left as symbols.
-
-M, N and K are here those of the whole tensors in global memory. Source: CUDA Driver API, ``cuTensorMapEncodeTiled``.
-
-Law: the box is that of the plan of copies, and the contiguous extent comes first.
-
->>> from descriptors.gemm.plan_request import asked
->>>
->>> b = operand(asked("m64n128k16", "bf16", tile=(128, 128, 64), b_major="MN"), "B", 2)
->>> told = dict(encode_arguments(b))
->>> told["globalDim"], told["globalStrides"], told["boxDim"]
+>>> b = operand(main_loop("m64n128k16", "bf16", tile=(128, 128, 64), b_major="MN"), "B", 2)
+>>> arguments = dict(encode_arguments(b))
+>>> arguments["globalDim"], arguments["globalStrides"], arguments["boxDim"]
 ('{N, K}', '{N * 2}', '{64, 64}')
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import gcd
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
-from descriptors.gemm.plan_request import MainLoop, cut, in_pieces
+from descriptors.gemm.multicast import cut, in_pieces
+from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.derivation.derive import derive
+from descriptors.smem.derivation.derive import derived
+from descriptors.smem.derivation.request import Reader, TileSpec, request_of, stacking
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.transpose import transpose_bit
-from descriptors.smem.operands.operand import Major, Matrix, SwizzleMode, SwizzleName
+from descriptors.smem.operands.operand import Major, Matrix, SwizzleMode, SwizzleName, as_swizzle_mode, major_of
 from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.text import Told, counted
-from layoutalg import Fragment, fragment
-
-
-def run_of(one: MainLoop, matrix: Matrix) -> int:
-    """Rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
-
-    >>> from descriptors.gemm.plan_request import asked
-    >>> run_of(asked("m64n64k16", "bf16", tile=(64, 192, 64)), "B")
-    192
-    """
-    if matrix == "B":
-        return one.extents[1] // 2 if one.cta_group == 2 else one.tile[1]
-    return one.tile[0] // one.cta_group
-
-
-def row_of(local: int, cta: int, run: int) -> int:
-    """The row of the tile that a row of a CTA is.
-
-    Args:
-        local: the row, counted in the CTA.
-        cta: which CTA of the pair, 0 or 1; 0 of one alone.
-        run: rows that follow one another.
-
-    >>> [row_of(x, 1, 32) for x in (0, 31, 32)]
-    [32, 63, 96]
-    """
-    return local + (local // run + cta) * run
-
-
-def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
-    """The same copies, cut where a box would hold rows of two runs, which lie apart in the tile.
-
-    Args:
-        whole: the copies.
-        run: rows that follow one another.
-        matrix: ``"A"`` or ``"B"``, for messages.
-
-    Raises:
-        DescriptorError: if a box cannot be cut there.
-    """
-    along = [dimension for dimension in whole.dimensions if dimension.mode == 0]
-    rows = max(dimension.box * dimension.step for dimension in along)
-    pieces = rows // gcd(rows, run)
-    if pieces == 1:
-        return whole
-    slow = whole.dimensions[-1]
-    if slow.mode != 0 or slow.box % pieces:
-        raise DescriptorError(
-            f"plan: a box of {matrix} must be whole runs of {run} rows, for each CTA of a pair holds half of every N "
-            f"block, found {rows}; {matrix} {whole.major}-major, swizzle {whole.swizzle}"
-        )
-    return in_pieces(whole, pieces)
-
+from layoutalg.frozen import frozen, replace
 
 #: Tried in this order where no swizzle is asked for: the wider, the fewer bank conflicts and boxes.
 _WIDEST = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
@@ -210,12 +126,12 @@ class StagedOperand:
 
 
 def operand(
-    one: MainLoop, matrix: Matrix, stages: int, *, swizzle: SwizzleMode | SwizzleName | None = None, base: int = 0
+    loop: MainLoop, matrix: Matrix, stages: int, *, swizzle: SwizzleMode | SwizzleName | None = None, base: int = 0
 ) -> StagedOperand:
     """Derive an operand, and plan its copies.
 
     Args:
-        one: the instruction and the tile.
+        loop: the instruction and the tile.
         matrix: ``"A"`` or ``"B"``.
         stages: how many tiles are kept at once.
         swizzle: its swizzle; the widest that fits if left out.
@@ -224,143 +140,109 @@ def operand(
     Raises:
         DescriptorError: if it has no layout that both the instruction reads and copies fill.
 
-    >>> from descriptors.gemm.plan_request import asked
-    >>> operand(asked("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
+    >>> from descriptors.gemm.plan_request import main_loop
+    >>> operand(main_loop("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
-    made = _chosen(one, matrix, stages, swizzle, base)
-    ctas = one.cluster["BA".index(matrix)]
+    made = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
+    ctas = loop.cluster["BA".index(matrix)]
     return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
 
 
-def _chosen(
-    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName | None, base: int
-) -> StagedOperand:
+def _mode(loop: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:
+    """The swizzle mode that was asked for; the name of an atom must be of the operand's own major."""
+    major_of(swizzle, loop.a_major if matrix == "A" else loop.b_major, matrix)
+    return as_swizzle_mode(swizzle)
+
+
+def _widest_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | None, base: int) -> StagedOperand:
     if swizzle is not None:
-        return _laid_out(one, matrix, stages, swizzle, base)
+        return _in_mode(loop, matrix, stages, swizzle, base)
     refused: list[DescriptorError] = []
     for mode in _WIDEST:
         try:
-            return _laid_out(one, matrix, stages, mode, base)
+            return _in_mode(loop, matrix, stages, mode, base)
         except DescriptorError as error:
             refused.append(error)
     raise refused[-1]
 
 
-def _laid_out(
-    one: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | SwizzleName, base: int
-) -> StagedOperand:
+def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, base: int) -> StagedOperand:
     index = "AB".index(matrix)
-    element, major = ((one.a, one.a_major), (one.b, one.b_major))[index]
-    pair = one.cta_group
+    element, major = ((loop.a, loop.a_major), (loop.b, loop.b_major))[index]
+    pair = loop.cta_group
     # What threads load, and no instruction reads by a word, may have any major.
-    legality = "off" if matrix == "A" and one.a_source == "rmem" else one.legality
-    check_operand(one.arch, one.kind, element, major, swizzle, legality=legality)
-    made = derive(
-        (one.tile[index] // pair, one.tile[2], stages), element, major, swizzle,
-        (one.extents[index] // pair, one.extents[2]), arch=one.arch, operand=matrix, kind=one.kind, cta_group=pair,
-        legality=legality, capacity=None, verify=False,
-    )  # fmt: skip
-    blocks, run = one.blocks[index], run_of(one, matrix)
+    legality = "off" if matrix == "A" and loop.a_source == "rmem" else loop.legality
+    check_operand(loop.arch, loop.kind, element, major, swizzle, legality=legality)
+    reads = (loop.extents[index] // pair, loop.extents[2])
+    by = Reader(loop.arch, element, reads, matrix, kind=loop.kind, cta_group=pair, legality=legality)
+    tile = (loop.tile[index] // pair, loop.tile[2], stages)
+    made = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
+    along_mn, along_k, along_stages = made.advance
+    run = run_of(loop, matrix)
     return StagedOperand(
         matrix=matrix,
         derivation=made,
         tma=within(tma_plan(made), run, matrix),
         base=base,
         word=made.word(0, 0, 0, base),
-        mn_steps=tuple(made.offset_of(i, 0) // 16 for i in range(blocks)),
-        k_steps=tuple(made.offset_of(0, k) // 16 for k in range(one.blocks[2])),
-        stage_steps=tuple(made.offset_of(0, 0, stage) // 16 for stage in range(stages)),
+        mn_steps=tuple(map(along_mn, range(loop.blocks[index]))),
+        k_steps=tuple(map(along_k, range(loop.blocks[2]))),
+        stage_steps=tuple(map(along_stages, range(stages))),
         transposed=int(major is Major.MN),
         run=run,
     )
 
 
-#: Rows that a warpgroup holds of A, registers of each thread for a K block, and threads of a warp.
-ROWS, REGISTERS, WARP = 64, 4, 32
+def run_of(loop: MainLoop, matrix: Matrix) -> int:
+    """Rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
+
+    >>> from descriptors.gemm.plan_request import main_loop
+    >>> run_of(main_loop("m64n64k16", "bf16", tile=(64, 192, 64)), "B")
+    192
+    """
+    if matrix == "B":
+        return loop.extents[1] // 2 if loop.cta_group == 2 else loop.tile[1]
+    return loop.tile[0] // loop.cta_group
 
 
-@frozen
-class LoadedOperand:
-    """A in the registers of the warpgroups.
+def row_of(local: int, cta: int, run: int) -> int:
+    """The row of the tile that a row of a CTA is.
 
     Args:
-        fragment: (thread, value) of a warpgroup -> element ``row + 64 column`` of a K block.
-        move: the instruction that loads it: ``ldmatrix``, or ``ld.shared`` of one element.
-        blocks: K blocks of a stage, which are loaded together, so that no load waits for an instruction.
+        local: the row, counted in the CTA.
+        cta: which CTA of the pair, 0 or 1; 0 of one alone.
+        run: rows that follow one another.
+
+    >>> [row_of(x, 1, 32) for x in (0, 31, 32)]
+    [32, 63, 96]
     """
-
-    fragment: Fragment
-    move: str
-    blocks: int
-
-    @property
-    def each(self) -> int:
-        """Elements of a register."""
-        return self.fragment.values // REGISTERS
-
-    @property
-    def registers(self) -> int:
-        """Registers of a thread for one M block of a stage."""
-        return REGISTERS * self.blocks
-
-    @property
-    def loads(self) -> int:
-        """Loads of a thread for one K block of one M block."""
-        return 1 if self.move.startswith("ldmatrix") else self.fragment.values
-
-    def pointer(self, thread: int) -> tuple[int, int]:
-        """Row and column, in a K block, of the element whose address a thread gives ``ldmatrix``.
-
-        >>> LoadedOperand(fragment("wgmma.m64n8k16.A"), "ldmatrix.sync.aligned.m8n8.x4.shared.b16", 1).pointer(57)
-        (25, 8)
-        """
-        warp, lane = divmod(thread, WARP)
-        matrix, line = divmod(lane, 8)
-        row, column = 16 * warp + 8 * (matrix % 2), 4 * self.each * (matrix // 2)
-        return (row, column + line) if ".trans" in self.move else (row + line, column)
+    return local + (local // run + cta) * run
 
 
-@frozen
-class LoadedReport(Told):
-    """The proof of A in registers.
+def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
+    """The same copies, cut where a box would hold rows of two runs, which lie apart in the tile.
 
     Args:
-        elements: of all stages, each of them compared.
-        differing: that the loads do not bring to the register that the instruction takes them from.
-        first: the first of those; "" if none.
-        evidence: how the model is known.
+        whole: the copies.
+        run: rows that follow one another.
+        matrix: ``"A"`` or ``"B"``, for messages.
+
+    Raises:
+        DescriptorError: if a box cannot be cut there.
     """
-
-    elements: int
-    differing: int
-    first: str
-    evidence: str = "measured on a Hopper GPU"
-
-    @property
-    def ok(self) -> bool:
-        """Whether every register holds what the instruction takes from it."""
-        return not self.differing
-
-    def __str__(self) -> str:
-        if self.ok:
-            return f"proved: {counted(self.elements, 'element')} in registers"
-        return f"disproved: {self.differing} of {self.elements} elements are not in their register; {self.first}"
-
-
-def loaded(one: MainLoop, side: StagedOperand) -> LoadedOperand:
-    """How A gets into registers.
-
-    Args:
-        one: the instruction and the tile, with A in registers.
-        side: A in shared memory.
-    """
-    held = fragment(f"wgmma.{one.name}.A.{one.a.name}")
-    move = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
-    if side.derivation.major is Major.MN:
-        bits = one.a.storage_bits
-        move = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" if bits == 16 else f"ld.shared.b{bits}"
-    return LoadedOperand(held, move, one.blocks[2])
+    along = [dimension for dimension in whole.dimensions if dimension.mode == 0]
+    rows = max(dimension.box * dimension.step for dimension in along)
+    pieces = rows // gcd(rows, run)
+    if pieces == 1:
+        return whole
+    slow = whole.dimensions[-1]
+    if slow.mode != 0 or slow.box % pieces:
+        raise DescriptorError(
+            f"plan: a box of {matrix} must be whole runs of {run} rows, for each CTA of a pair holds half of every N "
+            f"block, found {rows}; {matrix} {whole.major}-major, swizzle {whole.swizzle}"
+        )
+    return in_pieces(whole, pieces)
 
 
 def dimension_name(matrix: Matrix, dimension: Dimension) -> str:

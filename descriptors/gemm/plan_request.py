@@ -2,33 +2,18 @@
 
 Law: every value is what the rooms behind work on, and the tile is whole instructions in every direction.
 
->>> one = asked("m64n128k16", "bf16", tile=(128, 256, 64))
->>> one.arch, one.kind, one.blocks, [t == b * e for t, b, e in zip(one.tile, one.blocks, one.extents)]
+>>> loop = main_loop("m64n128k16", "bf16", tile=(128, 256, 64))
+>>> loop.arch, loop.kind, loop.blocks, [t == b * e for t, b, e in zip(loop.tile, loop.blocks, loop.extents)]
 ('sm90', 'f16', (2, 2, 4), [True, True, True])
-
-Copies that a cluster shares: each CTA brings a part of a tile that several of them need, and sends it to all.
-
-In a cluster of CM x CN CTAs, CTA (x, y) works on the x-th tile along M and the y-th along N; its rank is ``x + CM y``.
-CTAs of one x need the same A, those of one y the same B. The boxes of a stage are dealt out among them; where there are
-too few, a box is cut along its slower dimension.
-
-Law: the parts are the whole: as many bytes, at as many places, and the plan of copies still proves itself.
-
->>> from descriptors import derive, tma_plan
->>> whole = tma_plan(derive((128, 64), "bf16", "K", "128B", (64, 16)))
->>> parts = cut(whole, 4, "A")
->>> parts.box, [box.offset_bytes for box in parts.boxes], parts.verify() == whole.verify()
-((64, 32), [0, 4096, 8192, 12288], True)
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import gcd
 
 from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.gemm.multicast import as_cluster
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
@@ -38,108 +23,14 @@ from descriptors.smem.operands.operand import (
     ElementType,
     Major,
     MajorName,
-    Matrix,
     SwizzleMode,
     as_element_type,
     as_major,
     choose,
 )
-from descriptors.smem.tma.tma_plan import DESTINATION_BYTES, Box, TmaPlan
 from descriptors.smem.words.descriptor import Arch, architecture
 from descriptors.text import extents_text
-
-#: CTAs that a cluster has on every GPU; more are not portable (CUDA C++ Programming Guide, Thread Block Clusters).
-MOST_CTAS = 8
-
-
-def as_cluster(value: Sequence[int] | None, cta_group: int) -> tuple[int, int]:
-    """CTAs of a cluster along M and along N.
-
-    Raises:
-        DescriptorError: if it is something else, has more than 8 CTAs, or is asked for with pairs of CTAs.
-
-    >>> as_cluster(None, 1), as_cluster([2, 1], 1)
-    ((1, 1), (2, 1))
-    """
-    if value is None:
-        return 1, 1
-    whole = isinstance(value, (tuple, list)) and len(value) == 2
-    if not whole or not all(type(one) is int and one > 0 for one in value):
-        raise DescriptorError(f"plan: the cluster must be CTAs along M x CTAs along N, found {brief(value)}")
-    along_m, along_n = value
-    if along_m * along_n > MOST_CTAS:
-        raise DescriptorError(
-            f"plan: a cluster must have at most {MOST_CTAS} CTAs, found {along_m}x{along_n}: more are not portable"
-        )
-    if cta_group == 2 and along_m * along_n > 1:
-        raise DescriptorError(
-            "plan: the cluster must be left out with cta_group 2, whose pair is one; give one of them"
-        )
-    return along_m, along_n
-
-
-def cut(whole: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
-    """The copies of a tile, so many that CTAs can share them evenly.
-
-    Args:
-        whole: the copies.
-        ctas: how many CTAs share them.
-        matrix: ``"A"`` or ``"B"``, for messages.
-
-    Raises:
-        DescriptorError: if a box cannot be cut into as many pieces.
-    """
-    count = sum(box.stage == 0 for box in whole.boxes)
-    pieces = ctas // gcd(ctas, count)
-    if pieces == 1:
-        return whole
-    slow = whole.dimensions[-1]
-    rest = slow.box % pieces
-    if rest or whole.box_bytes // pieces % DESTINATION_BYTES:
-        what = f"{slow.box} steps and {whole.box_bytes} bytes, found no such cut into {pieces}"
-        raise DescriptorError(
-            f"plan: {ctas} CTAs must share {matrix} in pieces of {DESTINATION_BYTES} bytes, of a box of {what}; "
-            "a smaller cluster, or a larger tile"
-        )
-    return in_pieces(whole, pieces)
-
-
-def in_pieces(whole: TmaPlan, pieces: int) -> TmaPlan:
-    """The same copies with each box cut along its slowest dimension, which the pieces divide.
-
-    >>> from descriptors import derive, tma_plan
-    >>> in_pieces(tma_plan(derive((128, 64), "bf16", "K", "128B", (64, 16))), 2).box
-    (64, 64)
-    """
-    slow = whole.dimensions[-1]
-    each = slow.box // pieces
-    boxes = [_piece(box, whole, i, each, pieces) for box in whole.boxes for i in range(pieces)]
-    return replace(whole, dimensions=(*whole.dimensions[:-1], replace(slow, box=each)), boxes=tuple(boxes))
-
-
-def _piece(box: Box, whole: TmaPlan, index: int, each: int, pieces: int) -> Box:
-    """The index-th piece of a box, whose bytes are dense in shared memory."""
-    slow = whole.dimensions[-1]
-    moved = [first + index * each * slow.step * (mode == slow.mode) for mode, first in enumerate(box.origin)]
-    return replace(
-        box,
-        origin=(moved[0], moved[1]),
-        coordinates=(*box.coordinates[:-1], box.coordinates[-1] + index * each),
-        offset_bytes=box.offset_bytes + index * whole.box_bytes // pieces,
-    )
-
-
-def masks(matrix: Matrix, cluster: tuple[int, int]) -> tuple[int, ...]:
-    """The CTA mask of a copy: for A by the x of the CTA that issues it, for B by its y.
-
-    >>> masks("A", (2, 2)), masks("B", (2, 2)), masks("B", (4, 1))
-    ((5, 10), (3, 12), (15,))
-    """
-    along_m, along_n = cluster
-    if matrix == "A":
-        return tuple(sum(1 << x + along_m * y for y in range(along_n)) for x in range(along_m))
-    return tuple(sum(1 << x + along_m * y for x in range(along_m)) for y in range(along_n))
-
+from layoutalg.frozen import frozen
 
 #: The most stages that are planned; far more than any kernel has.
 MOST_STAGES = 64
@@ -148,7 +39,7 @@ MOST_STAGES = 64
 SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MainLoop:
     """An instruction and the tile of one stage, with nothing left open but the layouts.
 
@@ -196,6 +87,70 @@ class MainLoop:
         return m, n, k
 
 
+def main_loop(
+    instruction: str | Sequence[int],
+    dtype: str | ElementType,
+    *,
+    tile: Sequence[int],
+    b_dtype: str | ElementType | None = None,
+    d_dtype: str | None = None,
+    arch: str | None = None,
+    kind: str | None = None,
+    a_major: Major | MajorName = Major.K,
+    b_major: Major | MajorName = Major.K,
+    cta_group: int = 1,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    a_source: str = "smem",
+    cluster: Sequence[int] | None = None,
+    legality: Legality = "strict",
+) -> MainLoop:
+    """Read and check the arguments of ``plan`` that name the instruction and the tile.
+
+    Args:
+        instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
+        scale_vector, a_source, cluster, legality: as ``plan`` has them.
+
+    Raises:
+        IllegalError: if there is no such instruction; the nearest are named.
+        DescriptorError: if an argument is malformed, or the tile is not whole instructions.
+
+    >>> main_loop("m64n100k16", "bf16", tile=(64, 100, 64))
+    Traceback (most recent call last):
+    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, found 100; sm90 f16 dense,
+    M 64, K 16; nearest are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register fragments
+    and shared-memory layout))
+    """
+    extents, whole = extents_of(instruction), three(tile, "the tile")
+    a = as_element_type(dtype)
+    b = a if b_dtype is None else as_element_type(b_dtype)
+    scaled = scale_dtype is not None or scale_vector is not None
+    pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
+    newer = extents[0] != 64 or pair == 2 or kind is not None or scaled
+    of = architecture(("sm100" if newer else "sm90") if arch is None else arch)
+    mode = choose("plan: legality", legality, MODES)
+    named = kind_of_request(of, a, b, kind, scale_dtype, scale_vector)
+    d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype
+    majors = as_major(a_major), as_major(b_major)
+    check_types(of, named, a, b, d, legality=mode)
+    place = choose("plan: a_source", a_source, SOURCES)
+    if place == "rmem" and of != "sm90":
+        raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
+    row = _shape(of, named, extents, pair, mode, place)
+    # The order of registers is the instruction's own: A gets there from a tile of any major.
+    read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
+    for element, major in read:
+        check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
+    check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
+    made = MainLoop(
+        arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
+        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
+        a_source=place, cluster=as_cluster(cluster, pair),
+    )  # fmt: skip
+    _check_tile(made)
+    return made
+
+
 def extents_of(instruction: object) -> tuple[int, int, int]:
     """M, N and K of an instruction as people say it.
 
@@ -231,77 +186,7 @@ def three(value: object, what: str) -> tuple[int, int, int]:
     return m, n, k
 
 
-def asked(
-    instruction: str | Sequence[int],
-    dtype: str | ElementType,
-    *,
-    tile: Sequence[int],
-    b_dtype: str | ElementType | None = None,
-    d_dtype: str | None = None,
-    arch: str | None = None,
-    kind: str | None = None,
-    a_major: Major | MajorName = Major.K,
-    b_major: Major | MajorName = Major.K,
-    cta_group: int = 1,
-    scale_dtype: str | None = None,
-    scale_vector: int | None = None,
-    a_source: str = "smem",
-    cluster: Sequence[int] | None = None,
-    legality: Legality = "strict",
-) -> MainLoop:
-    """Read and check the arguments of ``plan`` that name the instruction and the tile.
-
-    Args:
-        instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
-        scale_vector, a_source, cluster, legality: as ``plan`` has them.
-
-    Raises:
-        IllegalError: if there is no such instruction; the nearest are named.
-        DescriptorError: if an argument is malformed, or the tile is not whole instructions.
-
-    >>> asked("m64n100k16", "bf16", tile=(64, 100, 64))
-    Traceback (most recent call last):
-    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, found 100; sm90 f16 dense,
-    M 64, K 16; nearest are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register fragments
-    and shared-memory layout))
-    """
-    extents, whole = extents_of(instruction), three(tile, "the tile")
-    a = as_element_type(dtype)
-    b = a if b_dtype is None else as_element_type(b_dtype)
-    scaled = scale_dtype is not None or scale_vector is not None
-    pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
-    newer = extents[0] != 64 or pair == 2 or kind is not None or scaled
-    of = architecture(("sm100" if newer else "sm90") if arch is None else arch)
-    mode = choose("plan: legality", legality, MODES)
-    named = kind_asked(of, a, b, kind, scale_dtype, scale_vector)
-    d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype
-    majors = as_major(a_major), as_major(b_major)
-    check_types(of, named, a, b, d, legality=mode)
-    place = choose("plan: a_source", a_source, SOURCES)
-    if place == "rmem" and of != "sm90":
-        raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
-    row = _shape(of, named, extents, pair, mode, place)
-    # The order of registers is the instruction's own: A gets there from a tile of any major.
-    read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
-    for element, major in read:
-        check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
-    check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
-    made = MainLoop(
-        arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
-        a_source=place, cluster=as_cluster(cluster, pair),
-    )  # fmt: skip
-    _check_tile(made)
-    return made
-
-
-def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
-    """A mode that an operand has if it may have this major at all."""
-    special = arch == "sm100" and major is Major.MN and element.storage_bits == 32
-    return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
-
-
-def kind_asked(
+def kind_of_request(
     arch: str, a: ElementType, b: ElementType, kind: str | None, scale_dtype: str | None, vector: int | None
 ) -> str:
     """The kind that was named, or the one that types and scale factors mean.
@@ -312,7 +197,7 @@ def kind_asked(
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> e2m1 = as_element_type("e2m1")
-    >>> kind_asked("sm100", e2m1, e2m1, None, None, 16)
+    >>> kind_of_request("sm100", e2m1, e2m1, None, None, 16)
     'mxf4nvf4'
     """
     if arch == "sm90":
@@ -324,6 +209,12 @@ def kind_asked(
     vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
+
+
+def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
+    """A mode that an operand has if it may have this major at all."""
+    special = arch == "sm100" and major is Major.MN and element.storage_bits == 32
+    return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
 
 
 def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] | None:
@@ -370,14 +261,14 @@ def nearest(
     return sorted(one for one in known if apart[one] == least)[:2]
 
 
-def _check_tile(one: MainLoop) -> None:
-    about = f"tile = {extents_text(one.tile)}, instruction = {one.name}"
-    for letter, whole, part in zip("MNK", one.tile, one.extents, strict=True):
+def _check_tile(loop: MainLoop) -> None:
+    about = f"tile = {extents_text(loop.tile)}, instruction = {loop.name}"
+    for letter, whole, part in zip("MNK", loop.tile, loop.extents, strict=True):
         if whole % part:
             low, high = whole // part * part, -(-whole // part) * part
             give = f"give {high}" if not low else f"give {low} or {high}"
-            m, n, k = one.tile
-            turned = not (m % one.extents[0] or k % one.extents[1] or n % one.extents[2])
+            m, n, k = loop.tile
+            turned = not (m % loop.extents[0] or k % loop.extents[1] or n % loop.extents[2])
             hint = f"; a tile is M x N x K: if you wrote M x K x N, give {m}x{k}x{n}" if turned else ""
             raise DescriptorError(
                 f"plan: {letter} of the tile must be a multiple of the instruction's {part}, found {whole}: "

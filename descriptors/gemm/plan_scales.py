@@ -5,8 +5,8 @@ the order in which one thread issues them (PTX ISA 9.1, tcgen05, Implicitly Pipe
 
 Law: the pointers of the K blocks name different bytes, and carry the ids that the instruction words have.
 
->>> from descriptors.gemm.plan_request import asked
->>> one = asked("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4")
+>>> from descriptors.gemm.plan_request import main_loop
+>>> one = main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4")
 >>> made = scales_of(one, columns=(128, 132))
 >>> [(hex(a), hex(b)) for a, b in made.pointers][:2]
 [('0x80', '0x84'), ('0x80000080', '0x80000084')]
@@ -15,11 +15,11 @@ Law: the pointers of the K blocks name different bytes, and carry the ids that t
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.text import extents_text
 from descriptors.tmem.block_scaled import factors_of
 from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
+from layoutalg.frozen import frozen
 
 #: Rows after which the factors of another block may begin: two columns, as CUTLASS moves the pointer for N 64 and 192.
 _STEP_ROWS = 64
@@ -67,8 +67,8 @@ class Scales:
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage, those of A first.
 
-        >>> from descriptors.gemm.plan_request import asked
-        >>> made = scales_of(asked("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
+        >>> from descriptors.gemm.plan_request import main_loop
+        >>> made = scales_of(main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
         >>> [(hex(word), column) for word, column in made.copies()][:2]
         [('0x400800010000', 128), ('0x400800010020', 132)]
         """
@@ -79,34 +79,34 @@ class Scales:
         return tuple(found)
 
 
-def scales_of(one: MainLoop, *, columns: tuple[int, int]) -> Scales:
+def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
     """The scale factors that an instruction of a block-scaled kind needs for one stage.
 
     Args:
-        one: the instruction and the tile, of a kind with scale factors.
+        loop: the instruction and the tile, of a kind with scale factors.
         columns: where those of A and of B begin in tensor memory.
 
     Raises:
         DescriptorError: if they do not fit.
     """
-    assert one.scale is not None
-    dtype, vector, qualifier = factors_of(one.kind, *one.scale)
-    (m, n, k), step, blocks = one.tile, one.extents[2], one.blocks
-    twofold = (one.cta_group, one.extents[0]) == (2, 128)
-    _check_blocks(one)
-    a = scale_factors(m // one.cta_group, k, vector, step=step, of_64=twofold and blocks[0] == 1)
+    assert loop.scale is not None
+    dtype, vector, qualifier = factors_of(loop.kind, *loop.scale)
+    (m, n, k), step, blocks = loop.tile, loop.extents[2], loop.blocks
+    twofold = (loop.cta_group, loop.extents[0]) == (2, 128)
+    _check_blocks(loop)
+    a = scale_factors(m // loop.cta_group, k, vector, step=step, of_64=twofold and blocks[0] == 1)
     b = scale_factors(n, k, vector, step=step, halves=twofold)
     pointers = tuple(
         (at_a.pointer(columns[0]), at_b.pointer(columns[1])) for at_a, at_b in zip(a.places, b.places, strict=True)
     )
-    rows = one.extents[0] // one.cta_group, one.extents[1]
+    rows = loop.extents[0] // loop.cta_group, loop.extents[1]
     along_m, along_n = (tuple(i * each // 32 for i in range(count)) for each, count in zip(rows, blocks, strict=False))
     return Scales(dtype, vector, qualifier, a, b, columns, pointers, (along_m, along_n))
 
 
-def _check_blocks(one: MainLoop) -> None:
+def _check_blocks(loop: MainLoop) -> None:
     """Refuse N blocks whose factors begin in no even column: a pointer has columns, 32 rows each, and none is known."""
-    n, count = one.extents[1], one.blocks[1]
+    n, count = loop.extents[1], loop.blocks[1]
     if count > 1 and n % _STEP_ROWS:
         rule = f"plan: with scale factors and several N blocks N of the instruction must be a multiple of {_STEP_ROWS}"
-        raise DescriptorError(f"{rule}, found {n}; tile = {extents_text(one.tile)}, instruction = {one.name}")
+        raise DescriptorError(f"{rule}, found {n}; tile = {extents_text(loop.tile)}, instruction = {loop.name}")

@@ -1,42 +1,38 @@
-"""From an instruction and a tile to a plan: what derives what, and where everything lies in shared memory.
+"""From an instruction and a tile to a plan, and from a tile alone to all its plans, the best first.
 
-Operands come first, A before B, each with all its stages; then scale factors; then barriers.
-
-Law: nothing overlaps, and all of it fits.
-
->>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4)
->>> [made.a.base, made.b.base, made.barriers], made.budget.used
-([0, 65536, 131072], 131136)
-
-A tile alone, and its plans: every instruction that divides it, the best first, and why the others do not do.
+In shared memory operands come first, A before B, each with all its stages; then scale factors; then barriers.
 
 What an instruction costs is the shared memory that it reads: an instruction of M x N reads (M + N) K elements for M N K
 products, so that wide ones read least. Proposals are ranked by that, then by how many stages fit. All instructions are
 tried with both operands K-major, or as is said; the best one also with the other majors that it may have, for the major
 is that of the matrices in global memory, which no copy changes.
 
-Law: what is proposed is proved, and whatever divides the tile is proposed, or refused with a reason.
+Laws: nothing overlaps, and all of it fits; what is proposed is proved, and whatever divides the tile is proposed, or
+refused with a reason.
 
->>> found = propose("bf16", tile=(64, 48, 32), arch="sm90", a_major="K", b_major="K", top=9)
->>> [one.asked.name for one in found.plans], found.refused
+>>> four = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4)
+>>> [four.a.base, four.b.base, four.barriers], four.budget.used
+([0, 65536, 131072], 131136)
+>>> proposals = propose("bf16", tile=(64, 48, 32), arch="sm90", a_major="K", b_major="K", top=9)
+>>> [each.asked.name for each in proposals.plans], proposals.refused
 (['m64n48k16', 'm64n24k16', 'm64n16k16', 'm64n8k16'], ())
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import TensorColumns, columns_of, registers_of
-from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget, line_of
+from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import loaded, operand
-from descriptors.gemm.plan_request import MainLoop, asked, kind_asked, three
+from descriptors.gemm.plan_operands import operand
+from descriptors.gemm.plan_request import MainLoop, kind_of_request, main_loop, three
 from descriptors.gemm.plan_scales import Scales, scales_of
 from descriptors.gemm.product import Product
+from descriptors.gemm.ptx_line import line_of
+from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
 from descriptors.smem.instructions.rules import Legality, as_mode, rows_read
 from descriptors.smem.instructions.tables import DENSE_K, SHAPES
@@ -52,6 +48,7 @@ from descriptors.smem.operands.operand import (
 from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.smem.words.descriptor import architecture
 from descriptors.text import Told, counted, extents_text
+from layoutalg.frozen import frozen, replace
 
 #: What any operand's address may have to be a multiple of.
 _ALIGNMENT = 1024
@@ -75,8 +72,8 @@ def plan(
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
     a_source: str = "smem",
-    cluster: Sequence[int] | None = None,
     warpgroups: int | None = None,
+    cluster: Sequence[int] | None = None,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -117,28 +114,28 @@ def plan(
     ('0x4000004002001000', (0, 128, 256, 384), 1, 64)
     """
     proved = as_flag(verify, "plan: verify")
-    one = asked(
+    loop = main_loop(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
         cluster=cluster, legality=legality,
     )  # fmt: skip
-    held = registers_of(one, warpgroups) if one.arch == "sm90" else _columns(one, warpgroups)
-    scales = _scales(one, held) if isinstance(held, TensorColumns) and one.scale else None
-    room = _budget(one, scales, stages, smem)
-    a = operand(one, "A", room.stages, swizzle=a_swizzle)
-    b = operand(one, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
+    held = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
+    scales = _scales(loop, held) if isinstance(held, TensorColumns) and loop.scale else None
+    room = _budget(loop, scales, stages, smem)
+    a = operand(loop, "A", room.stages, swizzle=a_swizzle)
+    b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
     end = _aligned(b.base + room.stages * b.stage_bytes)
     if scales is not None:
         bases = (end, end + room.stages * scales.a.bytes)
         scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
-    loads = loaded(one, a) if one.a_source == "rmem" else None
-    made = Plan(one, a, b, line_of(one, scales), held, scales, room, end, loads)
+    loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
+    made = Plan(loop, a, b, line_of(loop, scales), held, scales, room, end, loads)
     if proved:
         prove_plan(made)
     return made
 
 
-def prove_plan(made: Plan) -> Product:
+def prove_plan(plan: Plan) -> Product:
     """The proof of a plan that holds: operands and product.
 
     Raises:
@@ -147,38 +144,38 @@ def prove_plan(made: Plan) -> Product:
     >>> print(prove_plan(plan("m64n8k8", "tf32", tile=(64, 8, 32), stages=1, verify=False)))
     proved: 64x8x32 product, 1 stage, 512 accumulators
     """
-    proof = made.verify()
+    proof = plan.verify()
     if not proof.ok:
         said = next((one for one in (*proof.operands, proof) if not one.ok), proof)
-        raise ProofError(f"plan: the words must give the product, {said}; {made.headline}", proof)
+        raise ProofError(f"plan: the words must give the product, {said}; {plan.headline}", proof)
     return proof
 
 
-def _columns(one: MainLoop, warpgroups: int | None) -> TensorColumns:
+def _columns(loop: MainLoop, warpgroups: int | None) -> TensorColumns:
     if warpgroups is not None:
-        raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {one.arch}")
-    return columns_of(one)
+        raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}")
+    return columns_of(loop)
 
 
-def _scales(one: MainLoop, held: TensorColumns) -> Scales:
-    return scales_of(one, columns=(held.plan.part("SFA").column, held.plan.part("SFB").column))
+def _scales(loop: MainLoop, held: TensorColumns) -> Scales:
+    return scales_of(loop, columns=(held.plan.part("SFA").column, held.plan.part("SFB").column))
 
 
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-def _budget(one: MainLoop, scales: Scales | None, stages: int | None, smem: int) -> Budget:
-    (m, n, k), pair = one.tile, one.cta_group
+def _budget(loop: MainLoop, scales: Scales | None, stages: int | None, smem: int) -> Budget:
+    (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * k * element.storage_bits // 8)
-        for name, rows, element in (("A", m, one.a), ("B", n, one.b))
+        for name, rows, element in (("A", m, loop.a), ("B", n, loop.b))
     ]
     if scales is not None:
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
-    extra = gaps + (EXTRA_BYTES if one.arch == "sm100" else 0)
+    extra = gaps + (EXTRA_BYTES if loop.arch == "sm100" else 0)
     return budget(tuple(parts), stages, extra=extra, capacity=smem)
 
 
@@ -232,7 +229,7 @@ def propose(
     given = {name: value for name, value in asked.items() if value is not None}
     a = as_element_type(dtype)
     b = as_element_type(given.get("b_dtype", a))
-    kind = kind_asked(of, a, b, given.get("kind"), given.get("scale_dtype"), given.get("scale_vector"))
+    kind = kind_of_request(of, a, b, given.get("kind"), given.get("scale_dtype"), given.get("scale_vector"))
     groups = (given.pop("cta_group"),) if "cta_group" in given else (1, 2)
     rows = [row for row in SHAPES if (row.arch, row.kind, row.k) == (of, kind, DENSE_K[of, kind])]
     rows = [row for row in rows if row.cta_group in groups and not row.sparse and not row.ws]

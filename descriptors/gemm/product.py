@@ -5,26 +5,21 @@ kernel does, and read by the read model, as the transpose bits say; small intege
 go where the model of accumulators has them and are taken from there by the plan's own layout. The models share no code
 with the derivations, so that a word, a step, a bit, a box, a pointer or a layout that is wrong shows in an element.
 
-Law: the plan of any legal instruction gives the product.
+In the simulated memory of a CTA an element is known by a number, so that reading the wrong one is seen even where both
+hold the same value; 0 is a place where nothing begins. Places are counted in 4 bits, the smallest element.
+
+Laws: the plan of any legal instruction gives the product; what the copies write, the words read.
 
 >>> from descriptors.gemm.planner import plan
 >>> print(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2).verify())
 proved: 64x8x32 product, 2 stages, 512 accumulators
-
-Shared memory of one CTA while a plan is simulated: which element lies where, and what a word makes of it.
-
-An element is known by a number, so that reading the wrong one is seen even where both hold the same value; 0 is a place
-where nothing begins. Places are counted in 4 bits, the smallest element.
-
-Law: what the copies write, the words read.
-
->>> from descriptors.gemm.plan_request import asked
 >>> from descriptors.gemm.plan_operands import operand
->>> a = operand(asked("m64n8k16", "bf16", tile=(64, 8, 32)), "A", 1)
+>>> from descriptors.gemm.plan_request import main_loop
+>>> a = operand(main_loop("m64n8k16", "bf16", tile=(64, 8, 32)), "A", 1)
 >>> import numpy as np
->>> held, numbers = empty(), np.arange(1, 64 * 32 + 1).reshape(1, 64, 32)
->>> fill(held, a, numbers)
->>> (fetch(held, a, [0, 0]) == numbers).all()
+>>> memory, numbers = empty(), np.arange(1, 64 * 32 + 1).reshape(1, 64, 32)
+>>> fill(memory, a, numbers)
+>>> (fetch(memory, a, [0, 0]) == numbers).all()
 np.True_
 """
 
@@ -34,10 +29,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
-from descriptors.gemm.plan_operands import ROWS, LoadedOperand, StagedOperand
+from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.register_operand import ROWS, LoadedOperand
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.proof.addresses import address_bits, fetched_addresses
+from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.tmem.landing_model import landing
@@ -50,17 +46,261 @@ if TYPE_CHECKING:
 
 from typing import TYPE_CHECKING
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers, TensorColumns
-from descriptors.gemm.budget import PtxLine
-from descriptors.gemm.plan_operands import LoadedReport
 from descriptors.gemm.plan_request import MainLoop
+from descriptors.gemm.ptx_line import PtxLine
+from descriptors.gemm.register_operand import LoadedReport
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+@frozen
+class Product(Told):
+    """The outcome of the simulation.
+
+    Args:
+        tile: M, N and K of a stage.
+        stages: that were filled and read; the sums run over all of them.
+        accumulators: elements of the product, each of them compared.
+        differing: how many differ.
+        first: the first that does, and why; "" if none.
+        evidence: how the models are known.
+        operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
+            registers is of its loads.
+    """
+
+    tile: tuple[int, int, int]
+    stages: int
+    accumulators: int
+    differing: int
+    first: str
+    evidence: str
+    operands: tuple[Report | LoadedReport, Report]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is that of the product, and both operands are proved."""
+        return not self.differing and all(one.ok for one in self.operands)
+
+    def __str__(self) -> str:
+        about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
+        if not self.differing:
+            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
+        return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
+
+
+@frozen
+class Simulation:
+    """What of a plan is simulated, and nothing else."""
+
+    asked: MainLoop
+    a: StagedOperand
+    b: StagedOperand
+    line: PtxLine
+    held: Registers | TensorColumns
+    scales: Scales | None
+    loads: LoadedOperand | None = None
+
+    @property
+    def stages(self) -> int:
+        """Stages of the operands."""
+        return len(self.a.stage_steps)
+
+    def transposed(self, index: int) -> list[int]:
+        """The transpose bit of A (0) or B (1) in each K block: of the instruction descriptor where there is one."""
+        if self.line.idescs:
+            return [word >> _MAJOR_BITS[index] & 1 for word in self.line.idescs]
+        return [(self.a, self.b)[index].transposed] * len(self.a.k_steps)
+
+
+def multiply(simulation: Simulation, seed: int = 1) -> Product:
+    """Simulate the main loop of a plan, and compare its product with the one of numpy.
+
+    Args:
+        simulation: what is simulated.
+        seed: of the numbers that are multiplied.
+
+    Raises:
+        DescriptorError: if a word has no meaning at all.
+    """
+    import numpy as np
+
+    loop, rng = simulation.asked, np.random.default_rng(seed)
+    (m, n, k), stages, pair = loop.tile, simulation.stages, loop.cta_group
+    low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
+    values = [rng.integers(low, 4, (stages, rows, k)).astype(np.float64) for rows in (m, n)]
+    numbers = _numbered(*(value.shape for value in values))
+    read, causes = [], list[str]()
+    for index, side in enumerate((simulation.a, simulation.b)):
+        taken = []
+        for cta in range(pair):
+            got, cause = _read(simulation, side, index, cta, numbers)
+            taken.append(got)
+            causes += cause
+        table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
+        read.append(table[joined(taken, loop.blocks[1] if index else 1, axis=1)])
+    wanted = values
+    if simulation.scales is not None:
+        read, wanted = _scaled(simulation.scales, read, wanted, pair, rng, causes)
+    expected, found = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (wanted, read))
+    rows = m // pair
+    seen = np.concatenate([_gathered(simulation, found[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+    differs = ~(seen == expected)  # what is nowhere is NaN, and differs
+    differing = int(np.count_nonzero(differs))
+    proofs = _operand(simulation, simulation.a, numbers[0]), verify(simulation.b.derivation, bases=(simulation.b.base,))
+    first = _first(differs, expected, seen, causes)
+    return Product(loop.tile, stages, expected.size, differing, first, _known(proofs), proofs)
+
+
+def _operand(simulation: Simulation, side: StagedOperand, numbers: NDArray[Any]) -> Report | LoadedReport:
+    """The proof of A alone: of its words, or of its way into registers."""
+    if simulation.loads is None:
+        return verify(side.derivation, bases=(side.base,))
+    import numpy as np
+
+    held = empty()
+    fill(held, side, numbers)
+    found = register_reads(held, side, simulation.loads)
+    wrong = np.argwhere(found != numbers)
+    if not len(wrong):
+        return LoadedReport(numbers.size, 0, "")
+    stage, m, k = (int(x) for x in wrong[0])
+    lies = _element_name(int(found[stage, m, k]), [numbers])
+    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {lies}")
+
+
+def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
+    """Numbers for the elements of A, then B: 1 and on."""
+    import numpy as np
+
+    found, start = [], 1
+    for shape in shapes:
+        count = int(np.prod(shape))
+        found.append(np.arange(start, start + count).reshape(shape))
+        start += count
+    return found
+
+
+def _read(
+    simulation: Simulation, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
+) -> tuple[NDArray[Any], list[str]]:
+    """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
+    import numpy as np
+
+    held, pair, blocks = empty(), simulation.asked.cta_group, simulation.asked.blocks[1] if index else 1
+    for one, ids in zip((simulation.a, simulation.b), numbers, strict=True):
+        fill(held, one, ids, cta)
+    bits = simulation.transposed(index)
+    # The rows that the CTA must give: its part of the product's rows, and of the columns its half of every N block.
+    rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
+    wanted = numbers[index][:, rows]
+    if simulation.loads is not None and side.matrix == "A":
+        return register_reads(held, side, simulation.loads), []
+    found = fetch(held, side, bits)
+    wrong = np.argwhere(found != wanted)
+    if not len(wrong):
+        return found, []
+    stage, mn, k = (int(x) for x in wrong[0])
+    place = int(addresses(side, bits)[stage, mn, k])
+    lies = _element_name(int(found[stage, mn, k]), numbers)
+    return found, [f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"]
+
+
+def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
+    import numpy as np
+
+    for name, ids in zip("AB", numbers, strict=True):
+        at = np.argwhere(ids == number)
+        if len(at):
+            return f"{name}({at[0][1]},{at[0][2]}) of stage {at[0][0]}"
+    return "nothing"
+
+
+def _scaled(
+    scales: Scales, read: list[Any], values: list[Any], pair: int, rng: Any, causes: list[str]
+) -> tuple[list[Any], list[Any]]:
+    """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
+    import numpy as np
+
+    counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
+    ids = _numbered(*counts)
+    table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
+    taken: list[list[Any]] = [[], []]
+    for stage in range(counts[0][0]):
+        ctas = []
+        for cta in range(pair):
+            rows = counts[0][1] // pair
+            ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
+        taken[0].append(np.concatenate([one[0] for one in ctas]))
+        taken[1].append(ctas[-1][1])
+    for name, got, wanted in zip("AB", taken, ids, strict=True):
+        wrong = np.argwhere(np.array(got) != wanted)
+        if len(wrong):
+            stage, row, q = (int(x) for x in wrong[0])
+            causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
+    sides = [
+        [side * table[np.array(factor)].repeat(scales.vector, 2) for side, factor in zip(both, from_, strict=True)]
+        for both, from_ in ((read, taken), (values, ids))
+    ]
+    return sides[0], sides[1]
+
+
+def _gathered(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
+    """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
+    import numpy as np
+
+    loop, held = simulation.asked, simulation.held
+    rows, n = loop.extents[0] // loop.cta_group, loop.extents[1]
+    found = np.full(product.shape, np.nan)
+    cells = np.full((128, 512), np.nan)
+    for index in range(loop.blocks[0] * loop.blocks[1]):
+        i, j = index % loop.blocks[0], index // loop.blocks[0]
+        block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
+        into = found[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
+        if isinstance(held, Registers):
+            at, elements = wgmma_elements(n), offsets(held.fragment.layout)
+            into[elements % rows, elements // rows] = block[at[..., 0], at[..., 1]]
+        else:
+            at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
+            cells[at[..., 0], held.firsts[index] + at[..., 1]] = block
+            _read_out(cells, held, held.firsts[index], into)
+    return found
+
+
+def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:
+    """Every load of the readout: register v of thread t is the cell (lane + t, column + v) of ``.32x32b``."""
+    import numpy as np
+
+    read = held.readout
+    local = np.array([[read.elements(t, v) for v in range(read.values)] for t in range(read.threads)], dtype=np.int64)
+    thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
+    for load in read.loads:
+        m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
+        into[m, n] = cells[load.lane + thread, first + load.column + value]
+
+
+def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
+    """The first element that differs, with the cause if an operand was read wrong."""
+    import numpy as np
+
+    where = np.argwhere(differs)
+    if not len(where):
+        return ""
+    m, n = (int(x) for x in where[0])
+    got = "no number" if np.isnan(seen[m, n]) else f"{seen[m, n]:g}"
+    because = f": {causes[0]}" if causes else ": its operands are read right, the accumulator is not"
+    return f"D({m},{n}) must be {expected[m, n]:g}, found {got}{because}"
+
+
+def _known(reports: tuple[Report | LoadedReport, Report]) -> str:
+    """How the models are known, all in all."""
+    said = [one.evidence for one in reports]
+    return next((one for one in said if not one.startswith("measured")), said[0])
 
 
 _PLACE_BITS = 4
@@ -106,7 +346,7 @@ def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -
     return found
 
 
-def taken(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
+def register_reads(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
     """What the instruction takes for A from the registers that the loads filled: axes (stage, M, K).
 
     Args:
@@ -155,8 +395,8 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
         words = [one.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
-        read = fetched_addresses(words, arch=d.arch, element=d.element, major=major, shape=d.mma)
-        blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
+        read = fetched_rows(words, arch=d.arch, element=d.element, major=major, shape=d.mma)
+        blocks.append(np.array(read).reshape(len(one.stage_steps), -1, d.mma[1]))
     return np.concatenate(blocks, axis=2).astype(np.int64) * address_bits(d.element) // _PLACE_BITS
 
 
@@ -198,247 +438,3 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
 
 #: Where the two transpose bits are in an instruction descriptor, A first (PTX ISA 9.1, Tables 42-44).
 _MAJOR_BITS = (15, 16)
-
-
-@frozen
-class Product(Told):
-    """The outcome of the simulation.
-
-    Args:
-        tile: M, N and K of a stage.
-        stages: that were filled and read; the sums run over all of them.
-        accumulators: elements of the product, each of them compared.
-        differing: how many differ.
-        first: the first that does, and why; "" if none.
-        evidence: how the models are known.
-        operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
-            registers is of its loads.
-    """
-
-    tile: tuple[int, int, int]
-    stages: int
-    accumulators: int
-    differing: int
-    first: str
-    evidence: str
-    operands: tuple[Report | LoadedReport, Report]
-
-    @property
-    def ok(self) -> bool:
-        """Whether every element is that of the product, and both operands are proved."""
-        return not self.differing and all(one.ok for one in self.operands)
-
-    def __str__(self) -> str:
-        about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
-        if not self.differing:
-            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
-        return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
-
-
-@frozen
-class Parts:
-    """What is simulated: the parts of a plan, from which nothing else is taken."""
-
-    asked: MainLoop
-    a: StagedOperand
-    b: StagedOperand
-    line: PtxLine
-    held: Registers | TensorColumns
-    scales: Scales | None
-    loads: LoadedOperand | None = None
-
-    @property
-    def stages(self) -> int:
-        """Stages of the operands."""
-        return len(self.a.stage_steps)
-
-    def transposed(self, index: int) -> list[int]:
-        """The transpose bit of A (0) or B (1) in each K block: of the instruction descriptor where there is one."""
-        if self.line.idescs:
-            return [word >> _MAJOR_BITS[index] & 1 for word in self.line.idescs]
-        return [(self.a, self.b)[index].transposed] * len(self.a.k_steps)
-
-
-def multiply(parts: Parts, seed: int = 1) -> Product:
-    """Simulate the main loop of a plan, and compare its product with the one of numpy.
-
-    Args:
-        parts: of the plan.
-        seed: of the numbers that are multiplied.
-
-    Raises:
-        DescriptorError: if a word has no meaning at all.
-    """
-    import numpy as np
-
-    one, rng = parts.asked, np.random.default_rng(seed)
-    (m, n, k), stages, pair = one.tile, parts.stages, one.cta_group
-    low = 0 if "u8" in (one.a.name, one.b.name) else -3
-    values = [rng.integers(low, 4, (stages, rows, k)).astype(np.float64) for rows in (m, n)]
-    numbers = _numbered(*(value.shape for value in values))
-    read, causes = [], list[str]()
-    for index, side in enumerate((parts.a, parts.b)):
-        taken = []
-        for cta in range(pair):
-            got, cause = _read(parts, side, index, cta, numbers)
-            taken.append(got)
-            causes += cause
-        table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
-        read.append(table[joined(taken, one.blocks[1] if index else 1, axis=1)])
-    wanted = values
-    if parts.scales is not None:
-        read, wanted = _scaled(parts.scales, read, wanted, pair, rng, causes)
-    expected, found = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (wanted, read))
-    rows = m // pair
-    seen = np.concatenate([_gathered(parts, found[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
-    differs = ~(seen == expected)  # what is nowhere is NaN, and differs
-    differing = int(np.count_nonzero(differs))
-    proofs = _operand(parts, parts.a, numbers[0]), verify(parts.b.derivation, bases=(parts.b.base,))
-    first = _first(differs, expected, seen, causes)
-    return Product(one.tile, stages, expected.size, differing, first, _known(proofs), proofs)
-
-
-def _operand(parts: Parts, side: StagedOperand, numbers: NDArray[Any]) -> Report | LoadedReport:
-    """The proof of A alone: of its words, or of its way into registers."""
-    if parts.loads is None:
-        return verify(side.derivation, bases=(side.base,))
-    import numpy as np
-
-    held = empty()
-    fill(held, side, numbers)
-    found = taken(held, side, parts.loads)
-    wrong = np.argwhere(found != numbers)
-    if not len(wrong):
-        return LoadedReport(numbers.size, 0, "")
-    stage, m, k = (int(x) for x in wrong[0])
-    lies = _named(int(found[stage, m, k]), [numbers])
-    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {lies}")
-
-
-def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Numbers for the elements of A, then B: 1 and on."""
-    import numpy as np
-
-    found, start = [], 1
-    for shape in shapes:
-        count = int(np.prod(shape))
-        found.append(np.arange(start, start + count).reshape(shape))
-        start += count
-    return found
-
-
-def _read(
-    parts: Parts, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
-) -> tuple[NDArray[Any], list[str]]:
-    """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
-    import numpy as np
-
-    held, pair, blocks = empty(), parts.asked.cta_group, parts.asked.blocks[1] if index else 1
-    for one, ids in zip((parts.a, parts.b), numbers, strict=True):
-        fill(held, one, ids, cta)
-    bits = parts.transposed(index)
-    # The rows that the CTA must give: its part of the product's rows, and of the columns its half of every N block.
-    rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
-    wanted = numbers[index][:, rows]
-    if parts.loads is not None and side.matrix == "A":
-        return taken(held, side, parts.loads), []
-    found = fetch(held, side, bits)
-    wrong = np.argwhere(found != wanted)
-    if not len(wrong):
-        return found, []
-    stage, mn, k = (int(x) for x in wrong[0])
-    place = int(addresses(side, bits)[stage, mn, k])
-    lies = _named(int(found[stage, mn, k]), numbers)
-    return found, [f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"]
-
-
-def _named(number: int, numbers: list[NDArray[Any]]) -> str:
-    import numpy as np
-
-    for name, ids in zip("AB", numbers, strict=True):
-        at = np.argwhere(ids == number)
-        if len(at):
-            return f"{name}({at[0][1]},{at[0][2]}) of stage {at[0][0]}"
-    return "nothing"
-
-
-def _scaled(
-    scales: Scales, read: list[Any], values: list[Any], pair: int, rng: Any, causes: list[str]
-) -> tuple[list[Any], list[Any]]:
-    """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
-    import numpy as np
-
-    counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
-    ids = _numbered(*counts)
-    table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
-    taken: list[list[Any]] = [[], []]
-    for stage in range(counts[0][0]):
-        ctas = []
-        for cta in range(pair):
-            rows = counts[0][1] // pair
-            ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
-        taken[0].append(np.concatenate([one[0] for one in ctas]))
-        taken[1].append(ctas[-1][1])
-    for name, got, wanted in zip("AB", taken, ids, strict=True):
-        wrong = np.argwhere(np.array(got) != wanted)
-        if len(wrong):
-            stage, row, q = (int(x) for x in wrong[0])
-            causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
-    sides = [
-        [side * table[np.array(factor)].repeat(scales.vector, 2) for side, factor in zip(both, from_, strict=True)]
-        for both, from_ in ((read, taken), (values, ids))
-    ]
-    return sides[0], sides[1]
-
-
-def _gathered(parts: Parts, product: NDArray[Any]) -> NDArray[Any]:
-    """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
-    import numpy as np
-
-    one, held = parts.asked, parts.held
-    rows, n = one.extents[0] // one.cta_group, one.extents[1]
-    found = np.full(product.shape, np.nan)
-    cells = np.full((128, 512), np.nan)
-    for index in range(one.blocks[0] * one.blocks[1]):
-        i, j = index % one.blocks[0], index // one.blocks[0]
-        block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
-        into = found[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
-        if isinstance(held, Registers):
-            at, elements = wgmma_elements(n), offsets(held.fragment.layout)
-            into[elements % rows, elements // rows] = block[at[..., 0], at[..., 1]]
-        else:
-            at = tcgen05_cells(one.extents[0], n, one.cta_group)
-            cells[at[..., 0], held.firsts[index] + at[..., 1]] = block
-            _loaded(cells, held, held.firsts[index], into)
-    return found
-
-
-def _loaded(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:
-    """Every load of the readout: register v of thread t is the cell (lane + t, column + v) of ``.32x32b``."""
-    import numpy as np
-
-    read = held.readout
-    local = np.array([[read.elements(t, v) for v in range(read.values)] for t in range(read.threads)], dtype=np.int64)
-    thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
-    for load in read.loads:
-        m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
-        into[m, n] = cells[load.lane + thread, first + load.column + value]
-
-
-def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
-    """The first element that differs, with the cause if an operand was read wrong."""
-    import numpy as np
-
-    where = np.argwhere(differs)
-    if not len(where):
-        return ""
-    m, n = (int(x) for x in where[0])
-    got = "no number" if np.isnan(seen[m, n]) else f"{seen[m, n]:g}"
-    because = f": {causes[0]}" if causes else ": its operands are read right, the accumulator is not"
-    return f"D({m},{n}) must be {expected[m, n]:g}, found {got}{because}"
-
-
-def _known(reports: tuple[Report | LoadedReport, Report]) -> str:
-    """How the models are known, all in all."""
-    said = [one.evidence for one in reports]
-    return next((one for one in said if not one.startswith("measured")), said[0])

@@ -1,24 +1,21 @@
-"""The order of issue of a plan: who does what in the prologue, in each stage, and after the loop.
+"""The order of issue of a plan, and what each stage moves.
 
-Law: what the plan does with tensor memory is what the guardrails find nothing wrong with.
+Who does what in the prologue, in each stage, and after the loop; and the bytes copied in, the bytes that instructions
+read, their wavefronts, and operations for a byte. An instruction reads its operands core matrix by core matrix: 8 rows
+of 16 bytes. How many wavefronts each takes is said by the bank model of ordinary accesses; for the reads of tensor
+cores nobody has measured it.
+
+Laws: what the plan does with tensor memory is what ``check_events`` finds nothing wrong with; every canonical layout
+has the 8 rows of a core matrix in different banks, one wavefront each.
 
 >>> from descriptors.gemm.planner import plan
->>> from descriptors.tmem.guardrails import check_events
+>>> from descriptors.check.event_report import check_events
 >>> for made in (plan("m64n128k16", "bf16", tile=(128, 256, 64), arch="sm100", verify=False),
 ...              plan("m128n64k64", "e2m1", tile=(128, 64, 256), kind="mxf4", verify=False)):
 ...     assert check_events(events(made)).ok
-
-What a stage moves: bytes copied in, bytes that instructions read, their wavefronts, and operations for a byte.
-
-An instruction reads its operands core matrix by core matrix: 8 rows of 16 bytes. How many wavefronts each takes is said
-by the bank model of ordinary accesses; for the reads of tensor cores nobody has measured it.
-
-Law: every canonical layout has the 8 rows of a core matrix in different banks: one wavefront each.
-
->>> from descriptors.gemm.planner import plan
 >>> for mode in ("128B", "64B", "32B", "none"):
-...     made = traffic(plan("m64n64k16", "bf16", tile=(64, 64, 64), a_swizzle=mode, b_swizzle=mode, verify=False))
-...     assert made.wavefronts == made.core_matrices == made.read_bytes // 128
+...     moved = traffic(plan("m64n64k16", "bf16", tile=(64, 64, 64), a_swizzle=mode, b_swizzle=mode, verify=False))
+...     assert moved.wavefronts == moved.core_matrices == moved.read_bytes // 128
 """
 
 from __future__ import annotations
@@ -26,13 +23,145 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from descriptors.frozen import frozen
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, word_text
 from layoutalg import wavefronts
+from layoutalg.frozen import frozen
+
+
+class IssueStep(NamedTuple):
+    """One thing that is done: who does it, what it is, and why here."""
+
+    who: str
+    what: str
+    why: str
+
+
+def order(plan: Plan) -> tuple[IssueStep, ...]:
+    """The order in which the instructions of a plan are issued.
+
+    Args:
+        plan: the plan.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> made = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
+    >>> [one.what for one in order(made) if "wgmma" in one.what][:3]
+    ['wgmma.fence.sync.aligned', '4 x wgmma.mma_async', 'wgmma.commit_group.sync.aligned']
+    """
+    if isinstance(plan.accumulators, Registers):
+        return (*_copies(plan, "every stage"), *_wgmma(plan, plan.accumulators))
+    return (*_alloc(plan.accumulators), *_copies(plan, "every stage"), *_tcgen05(plan), *_readout(plan.accumulators))
+
+
+def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
+    pair = plan.asked.cta_group == 2
+    count = len(plan.a.boxes) + len(plan.b.boxes)
+    readers = "the instructions that read it are done"
+    if plan.asked.cluster != (1, 1):
+        readers += f", in {sum(plan.asked.cluster) - 1} CTAs: all that this one sends to"
+    yield IssueStep("TMA", "mbarrier.try_wait.parity empty[s]", f"{when}: {readers}")
+    told = f"{plan.transaction_bytes} bytes of this CTA"
+    if pair:
+        told += f"; {2 * plan.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
+    yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {plan.transaction_bytes}", told)
+    what, of = "cp.async.bulk.tensor.2d ...", "the boxes of A and of B"
+    if plan.asked.cluster != (1, 1):
+        count = plan.a.own_boxes + plan.b.own_boxes
+        what, of = (
+            "cp.async.bulk.tensor.2d ...multicast::cluster",
+            "this CTA's share of the boxes, to all that need them",
+        )
+    yield IssueStep("TMA", f"{count} x {what} full[s]", of)
+    if plan.scales is not None:
+        yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.scales.stage_bytes} bytes of scale factors")
+
+
+def _there(plan: Plan) -> str:
+    """Where a stage is said to be free: in every CTA that copies into it."""
+    return "" if plan.asked.cluster == (1, 1) else f" of {sum(plan.asked.cluster) - 1} CTAs"
+
+
+def _wgmma(plan: Plan, held: Registers) -> Iterator[IssueStep]:
+    m, n, k = plan.asked.blocks
+    count = m // held.warpgroups * n * k
+    yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", "every warpgroup: all bytes of the stage are there")
+    if plan.loads is not None:
+        loads = m // held.warpgroups * k * plan.loads.loads
+        yield IssueStep("MMA", f"{loads} x {plan.loads.move}", f"A into {plan.loads.registers} registers an M block")
+    yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
+    blocks = f"{counted(k, 'K block')} of {counted(held.each, 'accumulator')}"
+    yield IssueStep("MMA", f"{count} x wgmma.mma_async", f"{blocks}; %p is 0 in the very first K block, then 1")
+    yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
+    told = "or 1, and the stage before this one is free" if plan.loads is None else "before A is loaded again"
+    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", told)
+    yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
+    yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
+
+
+def _alloc(held: TensorColumns) -> Iterator[IssueStep]:
+    told = f"one warp, once; {held.plan.used} columns are used"
+    yield IssueStep("one warp", f"tcgen05.alloc {held.plan.allocate} columns", told)
+    yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
+
+
+def _tcgen05(plan: Plan) -> Iterator[IssueStep]:
+    m, n, k = plan.asked.blocks
+    leader = "one thread of the leader" if plan.asked.cta_group == 2 else "one thread"
+    yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", f"{leader}: all bytes of the stage are there")
+    yield IssueStep("MMA", "tcgen05.fence::after_thread_sync", "what follows is not moved before the wait")
+    if plan.scales is not None:
+        count = len(plan.scales.copies())
+        yield IssueStep("MMA", f"{count} x tcgen05.cp", "scale factors; carried out before the tcgen05.mma after them")
+    blocks = f"{counted(k, 'K block')} of {counted(m * n, 'accumulator')}"
+    yield IssueStep("MMA", f"{m * n * k} x tcgen05.mma", f"{blocks}; %p is 0 in the very first K block, then 1")
+    both = ", multicast to both CTAs" if plan.asked.cta_group == 2 else ""
+    yield IssueStep(
+        "MMA", f"tcgen05.commit empty[s]{_there(plan)}", f"arrives when these are done: the stage is free{both}"
+    )
+    yield IssueStep("MMA", "tcgen05.commit done", "after the last stage, for those who read the accumulators")
+
+
+def _readout(held: TensorColumns) -> Iterator[IssueStep]:
+    loads = len(held.readout.loads) // 4 * len(held.firsts)
+    yield IssueStep("epilogue", "mbarrier.try_wait.parity done", "four warps, each for its own lanes")
+    yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
+    yield IssueStep("epilogue", f"{loads} x {held.readout.move.ptx}", "each warp")
+    yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
+    yield IssueStep("one warp", f"tcgen05.dealloc {held.plan.allocate} columns", "after a barrier of all readers")
+
+
+def events(plan: Plan) -> list[str]:
+    """What one CTA does with tensor memory, in the notation of ``check_events``; nothing on sm90.
+
+    Args:
+        plan: the plan.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> events(plan("m128n32k16", "bf16", tile=(128, 32, 16), verify=False))[:4]
+    ['alloc d 32', 'relinquish', 'mma d 32 idesc 0x08080490', 'ld d 32x32b.x32 warp 0']
+    """
+    held = plan.accumulators
+    if isinstance(held, Registers):
+        return []
+    lines = [f"alloc d {held.plan.allocate}", "relinquish"]
+    if plan.scales is not None:
+        shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
+        copies = zip(shapes, plan.scales.copies(), strict=True)
+        lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
+    width = held.readout.fragment.columns
+    for first in held.firsts:
+        place = f"d+{first}" if first else "d"
+        lines.append(f"mma {place} {width} idesc {word_text(plan.line.idescs[0], 32)}")
+    for first in held.firsts:
+        for load in held.readout.loads:
+            column = first + load.column
+            place = ("d" + (f"+{column}" if column else "")) + (f"@{load.lane}" if load.lane else "")
+            lines.append(f"ld {place} {held.readout.move.shape}.x{held.readout.move.num} warp {load.warp}")
+    return [*lines, f"dealloc d {held.plan.allocate}"]
+
 
 #: Rows of a core matrix, and their bytes (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).
 _ROWS, _ROW_BYTES = 8, 16
@@ -67,44 +196,44 @@ class Traffic:
         return self.operations / self.copied_bytes
 
 
-def read_bytes(made: Plan) -> int:
+def read_bytes(plan: Plan) -> int:
     """Bytes of shared memory that the instructions of a stage read, over both CTAs of a pair.
 
     >>> from descriptors.gemm.planner import plan
     >>> read_bytes(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
     49152
     """
-    return sum(_times(made, side) * side.stage_bytes * made.asked.cta_group for side in (made.a, made.b))
+    return sum(_times(plan, side) * side.stage_bytes * plan.asked.cta_group for side in (plan.a, plan.b))
 
 
-def traffic(made: Plan) -> Traffic:
+def traffic(plan: Plan) -> Traffic:
     """What one stage of one CTA of a plan moves.
 
     Args:
-        made: the plan.
+        plan: the plan.
     """
-    m, n, k = made.asked.tile
+    m, n, k = plan.asked.tile
     matrices = fronts = 0
-    for side in (made.a, made.b):
+    for side in (plan.a, plan.b):
         each = _wavefronts(side)
-        matrices += _times(made, side) * len(each)
-        fronts += _times(made, side) * sum(each)
+        matrices += _times(plan, side) * len(each)
+        fronts += _times(plan, side) * sum(each)
     return Traffic(
-        operations=2 * m * n * k // made.asked.cta_group,
-        copied_bytes=made.transaction_bytes
-        - sum(side.transaction_bytes // side.ctas * (side.ctas - 1) for side in (made.a, made.b)),
-        read_bytes=read_bytes(made) // made.asked.cta_group,
+        operations=2 * m * n * k // plan.asked.cta_group,
+        copied_bytes=plan.transaction_bytes
+        - sum(side.transaction_bytes // side.ctas * (side.ctas - 1) for side in (plan.a, plan.b)),
+        read_bytes=read_bytes(plan) // plan.asked.cta_group,
         core_matrices=matrices,
         wavefronts=fronts,
     )
 
 
-def _times(made: Plan, side: StagedOperand) -> int:
+def _times(plan: Plan, side: StagedOperand) -> int:
     """How often a stage of an operand is read: A for every N block, B for every M block; A that is loaded once."""
-    m, n, _ = made.asked.blocks
+    m, n, _ = plan.asked.blocks
     if side.matrix == "B":
         return m
-    return 1 if made.loads is not None else n
+    return 1 if plan.loads is not None else n
 
 
 def _wavefronts(side: StagedOperand) -> list[int]:
@@ -119,134 +248,3 @@ def _wavefronts(side: StagedOperand) -> list[int]:
             places = [side.base + d.smem_tile((*row, 0)) * d.element.storage_bits // 8 for row in rows]
             found.append(wavefronts(places, _ROW_BYTES))
     return found
-
-
-class IssueStep(NamedTuple):
-    """One thing that is done: who does it, what it is, and why here."""
-
-    who: str
-    what: str
-    why: str
-
-
-def order(made: Plan) -> tuple[IssueStep, ...]:
-    """The order in which the instructions of a plan are issued.
-
-    Args:
-        made: the plan.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> made = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
-    >>> [one.what for one in order(made) if "wgmma" in one.what][:3]
-    ['wgmma.fence.sync.aligned', '4 x wgmma.mma_async', 'wgmma.commit_group.sync.aligned']
-    """
-    if isinstance(made.accumulators, Registers):
-        return (*_copies(made, "every stage"), *_wgmma(made, made.accumulators))
-    return (*_alloc(made.accumulators), *_copies(made, "every stage"), *_tcgen05(made), *_readout(made.accumulators))
-
-
-def _copies(made: Plan, when: str) -> Iterator[IssueStep]:
-    pair = made.asked.cta_group == 2
-    count = len(made.a.boxes) + len(made.b.boxes)
-    readers = "the instructions that read it are done"
-    if made.asked.cluster != (1, 1):
-        readers += f", in {sum(made.asked.cluster) - 1} CTAs: all that this one sends to"
-    yield IssueStep("TMA", "mbarrier.try_wait.parity empty[s]", f"{when}: {readers}")
-    told = f"{made.transaction_bytes} bytes of this CTA"
-    if pair:
-        told += f"; {2 * made.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
-    yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {made.transaction_bytes}", told)
-    what, of = "cp.async.bulk.tensor.2d ...", "the boxes of A and of B"
-    if made.asked.cluster != (1, 1):
-        count = made.a.own_boxes + made.b.own_boxes
-        what, of = (
-            "cp.async.bulk.tensor.2d ...multicast::cluster",
-            "this CTA's share of the boxes, to all that need them",
-        )
-    yield IssueStep("TMA", f"{count} x {what} full[s]", of)
-    if made.scales is not None:
-        yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{made.scales.stage_bytes} bytes of scale factors")
-
-
-def _there(made: Plan) -> str:
-    """Where a stage is said to be free: in every CTA that copies into it."""
-    return "" if made.asked.cluster == (1, 1) else f" of {sum(made.asked.cluster) - 1} CTAs"
-
-
-def _wgmma(made: Plan, held: Registers) -> Iterator[IssueStep]:
-    m, n, k = made.asked.blocks
-    count = m // held.warpgroups * n * k
-    yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", "every warpgroup: all bytes of the stage are there")
-    if made.loads is not None:
-        loads = m // held.warpgroups * k * made.loads.loads
-        yield IssueStep("MMA", f"{loads} x {made.loads.move}", f"A into {made.loads.registers} registers an M block")
-    yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
-    blocks = f"{counted(k, 'K block')} of {counted(held.each, 'accumulator')}"
-    yield IssueStep("MMA", f"{count} x wgmma.mma_async", f"{blocks}; %p is 0 in the very first K block, then 1")
-    yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
-    told = "or 1, and the stage before this one is free" if made.loads is None else "before A is loaded again"
-    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", told)
-    yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(made)}", "the stage may be filled again")
-    yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
-
-
-def _alloc(held: TensorColumns) -> Iterator[IssueStep]:
-    told = f"one warp, once; {held.plan.used} columns are used"
-    yield IssueStep("one warp", f"tcgen05.alloc {held.plan.allocate} columns", told)
-    yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
-
-
-def _tcgen05(made: Plan) -> Iterator[IssueStep]:
-    m, n, k = made.asked.blocks
-    leader = "one thread of the leader" if made.asked.cta_group == 2 else "one thread"
-    yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", f"{leader}: all bytes of the stage are there")
-    yield IssueStep("MMA", "tcgen05.fence::after_thread_sync", "what follows is not moved before the wait")
-    if made.scales is not None:
-        count = len(made.scales.copies())
-        yield IssueStep("MMA", f"{count} x tcgen05.cp", "scale factors; carried out before the tcgen05.mma after them")
-    blocks = f"{counted(k, 'K block')} of {counted(m * n, 'accumulator')}"
-    yield IssueStep("MMA", f"{m * n * k} x tcgen05.mma", f"{blocks}; %p is 0 in the very first K block, then 1")
-    both = ", multicast to both CTAs" if made.asked.cta_group == 2 else ""
-    yield IssueStep(
-        "MMA", f"tcgen05.commit empty[s]{_there(made)}", f"arrives when these are done: the stage is free{both}"
-    )
-    yield IssueStep("MMA", "tcgen05.commit done", "after the last stage, for those who read the accumulators")
-
-
-def _readout(held: TensorColumns) -> Iterator[IssueStep]:
-    loads = len(held.readout.loads) // 4 * len(held.firsts)
-    yield IssueStep("epilogue", "mbarrier.try_wait.parity done", "four warps, each for its own lanes")
-    yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
-    yield IssueStep("epilogue", f"{loads} x {held.readout.move.ptx}", "each warp")
-    yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
-    yield IssueStep("one warp", f"tcgen05.dealloc {held.plan.allocate} columns", "after a barrier of all readers")
-
-
-def events(made: Plan) -> list[str]:
-    """What one CTA does with tensor memory, in the notation of ``check_events``; nothing on sm90.
-
-    Args:
-        made: the plan.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> events(plan("m128n32k16", "bf16", tile=(128, 32, 16), verify=False))[:4]
-    ['alloc d 32', 'relinquish', 'mma d 32 idesc 0x08080490', 'ld d 32x32b.x32 warp 0']
-    """
-    held = made.accumulators
-    if isinstance(held, Registers):
-        return []
-    lines = [f"alloc d {held.plan.allocate}", "relinquish"]
-    if made.scales is not None:
-        shapes = [one.copy for one in (made.scales.a, made.scales.b) for _ in one.steps]
-        copies = zip(shapes, made.scales.copies(), strict=True)
-        lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
-    width = held.readout.fragment.columns
-    for first in held.firsts:
-        place = f"d+{first}" if first else "d"
-        lines.append(f"mma {place} {width} idesc {word_text(made.line.idescs[0], 32)}")
-    for first in held.firsts:
-        for load in held.readout.loads:
-            column = first + load.column
-            place = ("d" + (f"+{column}" if column else "")) + (f"@{load.lane}" if load.lane else "")
-            lines.append(f"ld {place} {held.readout.move.shape}.x{held.readout.move.num} warp {load.warp}")
-    return [*lines, f"dealloc d {held.plan.allocate}"]

@@ -3,10 +3,7 @@
 The DSL is asked by `layoutalg.oracle`, in a process of its own; here stand the questions that the algebra has not, and
 `descriptors.oracle.dsl`, the one place of this package that imports ``cutlass``.
 
-- `descriptors.oracle.words` compiles shared-memory descriptors and reads the 64-bit words out of the PTX;
-- `descriptors.oracle.emitted` runs emitted functions, and asks for the boxes of tensor copies;
-- `descriptors.oracle.instructions` asks which instructions the DSL accepts, and for their descriptors;
-- `descriptors.oracle.tmem` asks for layouts of tensor memory.
+`descriptors.oracle.words` compiles shared-memory descriptors and reads the 64-bit words out of the PTX.
 
 An oracle is evidence, not a judge: the DSL builds descriptors for some operands that the hardware has no instruction
 for.

@@ -10,16 +10,17 @@ word is evidence of its encoding, not of its legality.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from layoutalg.frozen import frozen
 from layoutalg.oracle.service import Status, ask
 
 __all__ = ["WordAnswer", "WordRequest", "descriptor_words"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordRequest:
     """What the descriptor shall describe: the first instruction's operand of a tile in shared memory.
 
@@ -44,7 +45,7 @@ class WordRequest:
     columns: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordAnswer:
     """What the compiler made of a request.
 
@@ -59,7 +60,7 @@ class WordAnswer:
 
     status: Status
     word: int | None
-    steps: dict[str, str] = field(default_factory=dict)
+    steps: Mapping[str, str] = MappingProxyType({})
     text: str = ""
 
 

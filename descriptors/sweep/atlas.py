@@ -29,13 +29,13 @@ from itertools import islice
 from os import PathLike
 
 from descriptors.errors import DescriptorError, LayoutError, ProofError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.proved import proved
 from descriptors.sweep.atlas_files import Row, open_rows
 from descriptors.sweep.lattice import Point
 from descriptors.text import word_text
 from layoutalg import size
+from layoutalg.frozen import frozen
 
 #: Points in one task: enough that handing them over costs little, few enough that little is lost when a run is cut off.
 _BATCH = 64

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.tma.tma_plan import TmaPlan
-from descriptors.text import counted, tell
+from descriptors.text import counted
+from layoutalg.frozen import frozen
 
 #: What each column of a ``Finding`` means.
 COLUMNS: Mapping[str, str] = {
@@ -169,4 +169,6 @@ class Survey:
         return f"{counted(ways, 'way')} to lay the tile out, {counted(refused, 'candidate')} refused"
 
     def __str__(self) -> str:
+        from descriptors.answers import tell  # only what is printed needs a writer
+
         return tell(self)

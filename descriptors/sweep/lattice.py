@@ -18,7 +18,6 @@ from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.tables import K_BITS
 from descriptors.smem.operands.operand import (
     ELEMENT_TYPES,
@@ -29,6 +28,7 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
 )
 from descriptors.smem.words.descriptor import WORDS, architecture
+from layoutalg.frozen import frozen
 
 #: The arguments of one derivation, as plain data.
 Point = dict[str, Any]

@@ -52,21 +52,21 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from descriptors.errors import as_flag, as_integer
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
-from descriptors.smem.derivation.request import MMA_MISSING, Reader, Request, TileSpec, reader
+from descriptors.smem.derivation.request import MMA_MISSING, Reader, TileSpec, reader, request_of
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import MajorName, Matrix, SwizzleMode, as_major
-from descriptors.smem.proof.addresses import address_bits, stored_addresses
+from descriptors.smem.proof.addresses import address_bits, stored_rows
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
 from descriptors.smem.words.descriptor import Arch
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -341,11 +341,13 @@ def survey(
 
 def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:
     """What comes of the two stacking orders; one entry where they come to the same."""
+    import numpy as np
+
     made, refused = list[_Made](), dict[str, list[tuple[int, ...]]]()
     for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
         try:
             d = _derived(question, major, swizzle, order)
-            bits = stored_addresses(d.smem_tile, d.element).astype("int64") * address_bits(d.element)
+            bits = np.array(stored_rows(d.smem_tile, d.element)) * address_bits(d.element)
         except LayoutError as error:
             refused.setdefault(str(error), []).append(order)
             continue
@@ -373,9 +375,7 @@ class _Made(NamedTuple):
 def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
     """A candidate, not proved yet."""
     tile = _padded(question, major, swizzle)
-    spec = TileSpec(major, swizzle, question.reads, tile, order, None)
-    question.reader.check(spec)
-    return derived(Request(question.reader, spec, None))
+    return derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
 
 
 def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:

@@ -27,7 +27,6 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
@@ -40,6 +39,7 @@ from descriptors.tmem.columns import ColumnPlan, tmem_plan
 from descriptors.tmem.copied import Landing
 from descriptors.tmem.geometry import weakest
 from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
+from layoutalg.frozen import frozen
 
 
 def scaled_kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None) -> str:

@@ -25,10 +25,8 @@ Law: parts do not overlap, each is aligned, and what is allocated is the least p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.operand import choose
@@ -38,6 +36,7 @@ from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, 
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
+from layoutalg.frozen import frozen, replace
 
 
 @frozen

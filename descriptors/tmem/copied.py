@@ -33,7 +33,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.proof import read_model
 from descriptors.text import counted, tuple_text
 from descriptors.tmem.copies import tmem_copy
@@ -41,6 +40,7 @@ from descriptors.tmem.geometry import CELL_BITS, COLUMNS, LANES, Cell, weakest
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import ComposedLayout, Layout, offsets
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -32,12 +32,12 @@ Law: elements have bits of their own in the source, outside the padding, and byt
 from __future__ import annotations
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.legality import check_copy
 from descriptors.text import Told
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, NVIDIA, weakest
 from descriptors.tmem.tmem_fragment import TmemFragment, lane_step, rescaled
 from layoutalg import Layout, make_layout, size
+from layoutalg.frozen import frozen
 
 _LANE = lane_step(1)
 

@@ -44,11 +44,11 @@ from __future__ import annotations
 import re
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.geometry import BELIEVED, CELL_BITS, DOCUMENTED, NVIDIA, QUARTER
 from descriptors.tmem.tmem_fragment import TmemFragment, rescaled
 from layoutalg import Layout, make_layout
+from layoutalg.frozen import frozen
 
 #: The shapes, and the most repetitions of each.
 MOST = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}

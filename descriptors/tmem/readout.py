@@ -20,12 +20,12 @@ Law: all loads of all warps together hold each element once.
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_flag, brief
-from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.geometry import QUARTER, weakest
 from descriptors.tmem.moves import MOST, TmemMove, columns_of, tmem_move
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment, lane_step, rescaled
 from layoutalg import Layout, composition, left_inverse, make_identity_layout, make_layout, size
+from layoutalg.frozen import frozen
 
 
 @frozen

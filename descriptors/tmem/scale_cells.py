@@ -20,12 +20,11 @@ Law: all bytes of the columns hold a factor, in every lane.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.tmem.geometry import BELIEVED, NVIDIA
 from descriptors.tmem.tmem_fragment import TmemFragment, checked, lane_step
 from layoutalg import Layout, make_layout
+from layoutalg.frozen import replace
 
 #: Factors of a row that lie in one cell.
 FACTORS = 4

@@ -36,11 +36,9 @@ True
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told
 from descriptors.tmem.copied import Landing, Step, prove_landing
@@ -56,6 +54,7 @@ from descriptors.tmem.scale_cells import (
 )
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Layout, composition, make_layout, size, tile_to_shape
+from layoutalg.frozen import frozen, replace
 
 #: Bytes of a block: 128 rows by 4 factors.
 BLOCK_BYTES = BLOCK_ROWS * FACTORS

@@ -42,10 +42,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import choose
 from descriptors.tmem.scale_factors import memory_bytes, scale_memory
 from layoutalg import offsets
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,11 +28,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem import shift_model
 from descriptors.tmem.geometry import COLUMNS, LANES
 from descriptors.tmem.shift_steps import STEP_COLUMNS, ShiftProblem, ShiftStep
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np

@@ -41,8 +41,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.tmem.geometry import LANES, QUARTER
+from layoutalg.frozen import frozen
 
 #: The most that an extent may be.
 _MOST = 1 << 16

@@ -33,10 +33,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.text import Told
 from descriptors.tmem.geometry import CELL_BITS, COLUMNS, Cell
 from layoutalg import Coord, Layout, cosize, offsets
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

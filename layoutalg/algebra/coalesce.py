@@ -17,8 +17,8 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.flat import filtered, from_flat, merge
 from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.layouts.modes import LayoutKind, need_layout, through
-from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import IntTuple, Shape, Stride, check_depth, flatten_tuple, safe_text
+from layoutalg.tuples.scaled_basis import is_zero
 
 
 def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> LayoutKind:

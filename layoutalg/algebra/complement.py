@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import filtered, from_flat, merge
-from layoutalg.layouts.layout import Layout, fitting, need_integer_strides
+from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable
 from layoutalg.layouts.modes import AnyLayout, need_plain
 from layoutalg.tuples.int_tuple import Shape, check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
@@ -54,7 +54,7 @@ def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
     >>> print(complement(Layout((64, 64), (1, 72)), 16384))
     4:4608
     """
-    return fitting(gaps(need_plain(layout, "complement"), _target(cotarget))[0], "complement")
+    return need_readable(gaps(need_plain(layout, "complement"), _target(cotarget))[0], "complement")
 
 
 def gaps(layout: Layout, target: Any) -> tuple[Layout, bool]:

@@ -19,7 +19,7 @@ from typing import Any, overload
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import cut
-from layoutalg.layouts.layout import Layout, fitting, trusted
+from layoutalg.layouts.layout import Layout, need_readable, trusted
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.layouts.number_composition import quick_composition
 from layoutalg.layouts.plain_composition import compose_carefully, compose_plain
@@ -63,9 +63,9 @@ at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
     if type(a) is Layout and type(b) is Layout:
         found = quick_composition(a, b)
-        return fitting(compose_carefully(a, b), "composition") if found is None else found
+        return need_readable(compose_carefully(a, b), "composition") if found is None else found
     result = _composed(a, b)
-    return fitting(result, "composition") if isinstance(result, Layout) else result
+    return need_readable(result, "composition") if isinstance(result, Layout) else result
 
 
 def _composed(a: Any, b: Any) -> AnyLayout:

@@ -29,7 +29,7 @@ from typing import Any
 from layoutalg.algebra.complement import gaps
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.flat import cut
-from layoutalg.layouts.layout import Layout, fitting, trusted
+from layoutalg.layouts.layout import Layout, need_readable, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import Shape, Stride, check_depth, product, safe_text
@@ -54,7 +54,7 @@ def logical_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(target, "logical_divide")
     check_depth(tiler, "logical_divide: tiler")
-    return through(lambda plain: fitting(divide_plain(plain, tiler), "logical_divide"), target)
+    return through(lambda plain: need_readable(divide_plain(plain, tiler), "logical_divide"), target)
 
 
 def divide_plain(target: Layout, tiler: Tiler) -> Layout:
@@ -154,7 +154,8 @@ def zipped_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     need_layout(target, "zipped_divide")
     check_depth(tiler, "zipped_divide: tiler")
     return through(
-        lambda plain: fitting(zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), "zipped_divide"), target
+        lambda plain: need_readable(zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), "zipped_divide"),
+        target,
     )
 
 
@@ -167,7 +168,9 @@ def tiled_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     need_layout(target, "tiled_divide")
     check_depth(tiler, "tiled_divide: tiler")
     return through(
-        lambda plain: fitting(unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), "tiled_divide"),
+        lambda plain: need_readable(
+            unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), "tiled_divide"
+        ),
         target,
     )
 
@@ -181,7 +184,9 @@ def flat_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     need_layout(target, "flat_divide")
     check_depth(tiler, "flat_divide: tiler")
     return through(
-        lambda plain: fitting(unpack(zip_modes(divide_plain(plain, tiler), tiler, "flat_divide"), 0, 1), "flat_divide"),
+        lambda plain: need_readable(
+            unpack(zip_modes(divide_plain(plain, tiler), tiler, "flat_divide"), 0, 1), "flat_divide"
+        ),
         target,
     )
 

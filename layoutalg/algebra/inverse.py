@@ -21,13 +21,13 @@ from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, 
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
-from layoutalg.layouts.layout import Layout, fitting, need_integer_strides
+from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, need_plain, size
 from layoutalg.layouts.plain_composition import ExtendedLayout
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps
+from layoutalg.tuples.scaled_basis import is_zero
 
 
 def right_inverse(layout: LayoutKind) -> LayoutKind:
@@ -95,7 +95,7 @@ def left_inverse(layout: LayoutKind) -> LayoutKind:
     """
     if isinstance(need_layout(layout, "left_inverse"), ComposedLayout):
         return _inverse_of_swizzled(layout, "left_inverse", left_inverse_plain)  # type: ignore[return-value]
-    return fitting(left_inverse_plain(need_plain(layout, "left_inverse")), "left_inverse")  # type: ignore[return-value]
+    return need_readable(left_inverse_plain(need_plain(layout, "left_inverse")), "left_inverse")  # type: ignore[return-value]
 
 
 def left_inverse_plain(layout: Layout) -> Layout:

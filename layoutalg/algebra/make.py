@@ -16,12 +16,12 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, fitting, need_integer_strides, trusted, valid_shape
+from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable, trusted, valid_shape
 from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import Index, Shape, Stride, check_depth, flatten_tuple, safe_text, unflatten
 from layoutalg.tuples.leaf import as_int
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 #: The types of a shape and an order of numbers.
 _NUMBERS = {int}
@@ -184,4 +184,4 @@ def concatenate(parts: Iterable[AnyLayout]) -> AnyLayout:
         return ComposedLayout(first.outer, first.offset, concatenate((first.inner, *parts[1:])))
     plain = [need_plain(part, "make_layout") for part in parts]
     joined = trusted(tuple(part.shape for part in plain), tuple(part.stride for part in plain))
-    return fitting(joined, "make_layout")
+    return need_readable(joined, "make_layout")

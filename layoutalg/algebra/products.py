@@ -24,12 +24,12 @@ from layoutalg.algebra.make import ordered
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import compact_size, scaled_by
-from layoutalg.layouts.layout import Layout, fitting, trusted, valid_shape
+from layoutalg.layouts.layout import Layout, need_readable, trusted, valid_shape
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
-from layoutalg.tuples.basis import ScaledBasis, is_zero
 from layoutalg.tuples.int_tuple import Index, Shape, check_depth, flatten_tuple, product, safe_text
 from layoutalg.tuples.leaf import divides, has_symbols, surely_less
+from layoutalg.tuples.scaled_basis import ScaledBasis, is_zero
 
 #: How many offsets are looked at where the strides of a tiler have both signs.
 _MOST_COMPARED = 1 << 18
@@ -55,7 +55,7 @@ def logical_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """
     need_layout(block, "logical_product")
     check_depth(tiler, "logical_product: tiler")
-    return through(lambda plain: fitting(_product(plain, tiler), "logical_product"), block)
+    return through(lambda plain: need_readable(_product(plain, tiler), "logical_product"), block)
 
 
 def _product(block: Layout, tiler: Tiler) -> Layout:
@@ -145,7 +145,7 @@ def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     need_layout(block, "zipped_product")
     check_depth(tiler, "zipped_product: tiler")
     return through(
-        lambda plain: fitting(zip_modes(_product(plain, tiler), tiler, "zipped_product"), "zipped_product"), block
+        lambda plain: need_readable(zip_modes(_product(plain, tiler), tiler, "zipped_product"), "zipped_product"), block
     )
 
 
@@ -158,7 +158,9 @@ def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     need_layout(block, "tiled_product")
     check_depth(tiler, "tiled_product: tiler")
     return through(
-        lambda plain: fitting(unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), "tiled_product"),
+        lambda plain: need_readable(
+            unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), "tiled_product"
+        ),
         block,
     )
 
@@ -172,7 +174,9 @@ def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     need_layout(block, "flat_product")
     check_depth(tiler, "flat_product: tiler")
     return through(
-        lambda plain: fitting(unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), "flat_product"),
+        lambda plain: need_readable(
+            unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), "flat_product"
+        ),
         block,
     )
 
@@ -196,7 +200,7 @@ def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """
     need_layout(block, "blocked_product")
     tile = need_plain(tiler, "blocked_product")
-    return through(lambda plain: fitting(_blocked(plain, tile), "blocked_product"), block)
+    return through(lambda plain: need_readable(_blocked(plain, tile), "blocked_product"), block)
 
 
 def _blocked(block: Layout, tiler: Layout) -> Layout:
@@ -220,7 +224,7 @@ def raked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
     """
     need_layout(block, "raked_product")
     tile = need_plain(tiler, "raked_product")
-    return through(lambda plain: fitting(_raked(plain, tile), "raked_product"), block)
+    return through(lambda plain: need_readable(_raked(plain, tile), "raked_product"), block)
 
 
 def _raked(block: Layout, tiler: Layout) -> Layout:
@@ -263,10 +267,10 @@ def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = N
     """
     need_layout(atom, "tile_to_shape")
     target = valid_shape(target_shape)
-    extents = [mode if type(mode) is int else product(mode) for mode in modes_of(target)]
+    extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
-    return through(lambda plain: fitting(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
+    return through(lambda plain: need_readable(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
 
 
 def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
@@ -277,9 +281,8 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
     padded = _padded(atom, len(extents))
     counts = []
     for mode, (part, extent) in enumerate(zip(modes_of(padded.shape), extents, strict=True)):
-        if type(part) is not int:
-            part = product(part)
-        if extent % part if type(part) is type(extent) is int else not divides(part, extent):
+        part = product(part)
+        if not divides(part, extent):
             raise NotDivisibleError(
                 f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {part}, found {extent}; "
                 f"atom = {atom}"

@@ -17,7 +17,7 @@ from typing import Any, overload
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout, fitting, trusted
+from layoutalg.layouts.layout import Layout, need_readable, trusted
 from layoutalg.layouts.modes import LayoutKind, at_path, modes_of, need_plain, rank, shape_of, through
 from layoutalg.tuples.int_tuple import IntTuple, check_depth, flatten_tuple, text
 from layoutalg.tuples.leaf import as_int
@@ -68,7 +68,7 @@ def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]], 
 
         def both(layout: Layout) -> Layout:
             shape, stride = modes_of(layout.shape), modes_of(layout.stride)
-            return fitting(trusted(arrange(shape), arrange(stride)), operation)
+            return need_readable(trusted(arrange(shape), arrange(stride)), operation)
 
         return through(both, value)
     result = arrange(modes_of(value))
@@ -125,7 +125,8 @@ def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> 
         if not times:
             return value
         return through(
-            lambda a: fitting(trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), operation), value
+            lambda a: need_readable(trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), operation),
+            value,
         )
     result = joined(value, elem) if times else value
     check_depth(result, f"{operation}: result")

@@ -20,7 +20,7 @@ from typing import Any
 
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled
-from layoutalg.layouts.layout import Layout, fitting, need_integer_strides, trusted
+from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable, trusted
 from layoutalg.layouts.modes import LayoutKind, need_layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, unflatten
@@ -137,8 +137,8 @@ def downcast(layout: LayoutKind, n: int) -> LayoutKind:
     if isinstance(layout, ComposedLayout):
         swizzle, bits = _swizzle_of(layout, n, "downcast")
         moved = Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)
-        return ComposedLayout(moved, layout.offset * n, fitting(_downcast(layout.inner, n), "downcast"))  # type: ignore[return-value, arg-type]
-    return fitting(_downcast(layout, n), "downcast")  # type: ignore[return-value]
+        return ComposedLayout(moved, layout.offset * n, need_readable(_downcast(layout.inner, n), "downcast"))  # type: ignore[return-value, arg-type]
+    return need_readable(_downcast(layout, n), "downcast")  # type: ignore[return-value]
 
 
 def _downcast(layout: Layout, n: int) -> Layout:

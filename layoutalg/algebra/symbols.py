@@ -18,14 +18,14 @@ from typing import Any, overload
 
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.errors import LayoutError, UndecidedError
+from layoutalg.frozen import arguments, fix, frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import Integer, IntTuple, check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.leaf import Polynomial, as_leaf
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 #: Values that are tried for each symbol, how many offsets are compared for each choice, and for all together.
 _TRIED = (1, 2, 3, 4, 5, 7, 8)
@@ -98,13 +98,14 @@ def _polynomials(value: object) -> Iterator[Polynomial]:
     elif isinstance(value, ScaledBasis):
         yield from _polynomials(value.value)
     elif isinstance(value, (Layout, ComposedLayout)):
-        yield from _polynomials(value.fields())
+        yield from _polynomials(arguments(value))
     elif isinstance(value, tuple):
         for item in value:
             yield from _polynomials(item)
 
 
-class Proof(Value):
+@frozen
+class Proof:
     """The answer of :func:`prove`: true if the identity holds for all values of the symbols.
 
     Attributes:
@@ -114,7 +115,6 @@ class Proof(Value):
         found: the two offsets there, or the two sizes.
     """
 
-    __slots__ = ("proved", "counterexample", "index", "found")
     proved: bool
     counterexample: tuple[tuple[str, int], ...]
     index: int | None
@@ -127,7 +127,7 @@ class Proof(Value):
         index: int | None = None,
         found: tuple[Any, ...] = (),
     ) -> None:
-        self.fix(proved=proved, counterexample=counterexample, index=index, found=found)
+        fix(self, proved=proved, counterexample=counterexample, index=index, found=found)
 
     def __bool__(self) -> bool:
         return self.proved

@@ -1,4 +1,4 @@
-"""Shared-memory banks: phases and wavefronts of a warp's access to given addresses.
+"""Shared-memory banks: phases and wavefronts of a warp's accesses, to given addresses or to a tile.
 
 Shared memory has 32 banks of 4 bytes; the word at byte address a is number a // 4 and lies in bank (a // 4) mod 32. An
 access is served in *phases*, each of the lanes that move 128 bytes together: all 32 for accesses of up to 4 bytes a
@@ -10,21 +10,18 @@ word share it. Law::
 Loads of 8 and 16 bytes have an exception. If *every* active lane i of the warp has a partner i^1 that is inactive or
 loads from the same address, or if every one has such a partner i^2, then two consecutive phases are served as one.
 
+Of threads that move their values of a tile, thread t moves the element at ``layout(thread_values(t, v))`` for each
+value v, and every value once.
+
 Evidence: equal to the hardware's counters on Hopper GPUs for every pattern in ``tests/vectors/hopper``, loads and
 stores of 1 to 16 bytes a lane. The published texts describe the banks, not the phases, nor the exception.
-Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x and later (banks, words shared by lanes).
+Source: CUDA C++ Programming Guide, "Shared memory" of compute capability 5.x and later (banks, words shared by lanes);
+CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
 
 >>> [wavefronts([4 * stride * lane for lane in range(32)], 4) for stride in (1, 2, 8, 32)]
 [1, 2, 8, 32]
-
-The shared-memory accesses of threads that move their values of a tile, warp by warp.
-
-Law: thread t moves the element at ``layout(thread_values(t, v))`` for each value v, and every value once. How one
-access is served is said by :mod:`layoutalg.analysis.banks`.
-Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
-
 >>> tile, tv = Layout((64, 64), (64, 1)), Layout((32, 2), (1, 32))  # thread t moves elements t and t + 32
->>> [found.addresses[5] for found in accesses(tile, tv, 2, 2)] == [2 * tile(tv(5, v)) for v in range(2)]
+>>> [one.addresses[5] for one in accesses(tile, tv, 2, 2)] == [2 * tile(tv(5, v)) for v in range(2)]
 True
 """
 
@@ -34,11 +31,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_flag, as_int, need_int
 
@@ -48,7 +45,8 @@ WARP = 32
 BANKS, BANK_BYTES = 32, 4
 
 
-class Access(Value):
+@frozen
+class Access:
     """One instruction of one warp, and how shared memory serves it.
 
     Args:
@@ -62,7 +60,6 @@ class Access(Value):
     (4,)
     """
 
-    __slots__ = ("addresses", "phases", "phase_wavefronts", "warp", "value")
     addresses: tuple[int | None, ...]
     phases: tuple[tuple[int, ...], ...]
     phase_wavefronts: tuple[int, ...]
@@ -77,7 +74,7 @@ class Access(Value):
         warp: int = 0,
         value: int = 0,
     ) -> None:
-        self.fix(addresses=addresses, phases=phases, phase_wavefronts=phase_wavefronts, warp=warp, value=value)
+        fix(self, addresses=addresses, phases=phases, phase_wavefronts=phase_wavefronts, warp=warp, value=value)
 
     @property
     def wavefronts(self) -> int:

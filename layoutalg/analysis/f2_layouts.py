@@ -153,7 +153,7 @@ def _affine(layout: AnyLayout) -> tuple[list[int], int]:
         return [swizzle(column) for column in _sums(start, layout.inner, layout)], swizzle(start)
     for extent in flatten_tuple(layout.shape):
         _log2(need_int(extent, "to_f2: an extent"), "the shape", layout)
-    return _after(layout) or _compared(layout)
+    return _after(layout) or _by_comparison(layout)
 
 
 def _after(layout: ComposedLayout) -> tuple[list[int], int] | None:
@@ -178,7 +178,7 @@ def _after(layout: ComposedLayout) -> tuple[list[int], int] | None:
     return [function(column) for column in inside[1:]], start ^ function(inside[0])
 
 
-def _compared(layout: ComposedLayout) -> tuple[list[int], int]:
+def _by_comparison(layout: ComposedLayout) -> tuple[list[int], int]:
     """Columns and constant of a composed layout from all its offsets."""
     count = size(layout)
     if count > _MOST_COMPARED:

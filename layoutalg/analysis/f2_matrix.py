@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from layoutalg.errors import LayoutError, NotInjectiveError
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import fix, frozen
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
@@ -25,7 +25,8 @@ from layoutalg.tuples.leaf import as_int
 MOST_BITS = 63
 
 
-class F2Matrix(Value):
+@frozen
+class F2Matrix:
     """A matrix over GF(2): the linear function of bits whose values at 1, 2, 4, ... are its columns.
 
     ``matrix(x)`` applies it, ``a @ b`` is the product, ``str`` is one line a row: row 0, the lowest bit, first.
@@ -47,7 +48,6 @@ class F2Matrix(Value):
     . . .
     """
 
-    __slots__ = ("columns", "rows")
     columns: tuple[int, ...]
     rows: int
 
@@ -64,7 +64,7 @@ class F2Matrix(Value):
             raise LayoutError(f"F2Matrix: rows must be at least {needed}, the bits of the columns, found {height}")
         if height > MOST_BITS or len(checked) > MOST_BITS:
             raise LayoutError(f"F2Matrix: must be at most {MOST_BITS} x {MOST_BITS}, found {height} x {len(checked)}")
-        self.fix(columns=checked, rows=height)
+        fix(self, columns=checked, rows=height)
 
     @classmethod
     def identity(cls, size: int) -> F2Matrix:

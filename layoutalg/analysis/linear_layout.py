@@ -46,18 +46,19 @@ from typing import Any
 from layoutalg.analysis.f2_layouts import from_f2, to_f2
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
-from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 #: A basis: the value of one bit of an input dimension in each output dimension.
 Basis = tuple[int, ...]
 
 
-class LinearLayout(Value):
+@frozen
+class LinearLayout:
     """A linear map over GF(2) from named dimensions to named dimensions, as its bases.
 
     ``layout(lane=3, warp=1)`` is a dict of output coordinates. ``str`` is the text that Triton prints (after the line
@@ -83,7 +84,6 @@ class LinearLayout(Value):
     where out dims are: [x (size 4), y (size 4)]
     """
 
-    __slots__ = ("bases", "out_dims")
     bases: tuple[tuple[str, tuple[Basis, ...]], ...]
     out_dims: tuple[tuple[str, int], ...]
 
@@ -102,7 +102,7 @@ class LinearLayout(Value):
         for name, rows in checked:
             for row in rows:
                 _check_fits(name, row, sizes)
-        self.fix(bases=checked, out_dims=sizes)
+        fix(self, bases=checked, out_dims=sizes)
         if inferred and not self.is_surjective():
             raise LayoutError(
                 f"LinearLayout: without sizes every output must be reached, found rank {self.matrix().rank()} of "

@@ -52,12 +52,12 @@ from layoutalg.analysis.banks import accesses as tile_accesses
 from layoutalg.analysis.f2_layouts import NotLinearError, every_swizzle, fit_f2
 from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_flag, as_int, need_int
 
@@ -191,7 +191,8 @@ class NoSwizzleError(LayoutError):
         return type(self), (str(self), self.best, self.conflicts)
 
 
-class AccessPattern(Value):
+@frozen
+class AccessPattern:
     """How the lanes of warps access shared memory: where, how many bytes each, load or store.
 
     Args:
@@ -207,7 +208,6 @@ class AccessPattern(Value):
     AccessPattern((0, 128, 256, None), 16, False)
     """
 
-    __slots__ = ("lanes", "access_bytes", "store")
     lanes: AnyLayout | Addresses
     access_bytes: int
     store: bool
@@ -216,7 +216,7 @@ class AccessPattern(Value):
         if not isinstance(lanes, (Layout, ComposedLayout)):
             lanes = access(lanes, access_bytes).addresses
         width, stores = as_int(access_bytes, "AccessPattern: access_bytes"), as_flag(store, "AccessPattern: store")
-        self.fix(lanes=lanes, access_bytes=width, store=stores)
+        fix(self, lanes=lanes, access_bytes=width, store=stores)
         access((), self.access_bytes)
 
     def addresses(self, tile: AnyLayout | None, element_bytes: int) -> list[Addresses]:
@@ -365,7 +365,7 @@ class _Costs:
             for addresses in pattern.addresses(tile, element_bytes):
                 active = access(addresses, kind[0], banks, bank_bytes).addresses
                 self.total = max(self.total, *(a + kind[0] for a in active if a is not None), 1)
-                matrix = _fitted(addresses) if ranks_decide else None
+                matrix = _linear_fit(addresses) if ranks_decide else None
                 if matrix is None:
                     self.other[addresses, *kind] += 1
                 else:
@@ -383,7 +383,7 @@ class _Costs:
         return found
 
 
-def _fitted(addresses: Addresses) -> F2Matrix | None:
+def _linear_fit(addresses: Addresses) -> F2Matrix | None:
     """The matrix from lanes to addresses, without its constant."""
     active = [address for address in addresses if address is not None]
     if len(active) < len(addresses):

@@ -1,9 +1,4 @@
-"""Commands of the algebra itself: evaluate an expression, draw a layout, compare two, list the operations.
-
-The operations of the algebra as ``layoutalg ops`` lists them and explains one of them.
-
-Fragments as ``layoutalg atoms`` lists them, and one of them explained: text and data.
-"""
+"""Commands of the algebra itself: evaluate an expression, draw a layout, compare two, list operations and fragments."""
 
 from __future__ import annotations
 
@@ -15,140 +10,17 @@ from typing import Any
 import click
 
 from layoutalg.cli.console import Status, json_text, line_width, say, wants_color
-from layoutalg.cli.options import (
-    EXPRESSIONS,
-    difference,
-    json_option,
-    need_few_cells,
-    record,
-    record_offsets,
-    source,
-    tell,
-)
+from layoutalg.cli.options import EXPRESSIONS, json_option, source
+from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
-from layoutalg.fragments.names import fragment, names
+from layoutalg.fragments.fragment_names import fragment, names
+from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.notation.expression import OPERATIONS, evaluate, operations
-
-#: What stands in place of a docstring where Python was told to drop them.
-_NO_DOCUMENTATION = "(no documentation: Python runs with -OO)"
-
-
-def tell_operations() -> str:
-    """Every operation by topic, with its summary.
-
-    >>> tell_operations().splitlines()[2]
-    '  ComposedLayout        The function coordinate -> outer(offset + inner(coordinate)).'
-    """
-    return "\n".join(_lines(record_operations()))
-
-
-def _lines(summaries: dict[str, str]) -> Iterator[str]:
-    width = max(map(len, summaries))
-    for topic, members in OPERATIONS.items():
-        yield topic
-        yield from (f"  {name:<{width}}  {summaries[name]}" for name in members)
-
-
-def record_operations() -> dict[str, str]:
-    """The summary of every operation, by its name."""
-    return {name: _summary(function) for name, function in operations().items()}
-
-
-def explained(name: str) -> str:
-    """The parameters of an operation and its whole docstring.
-
-    Raises:
-        LayoutError: if there is no such operation.
-
-    >>> explained("coalesce").splitlines()[0]
-    'coalesce(layout, target_profile=None)'
-    """
-    functions = operations()
-    if name not in functions:
-        raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}")
-    return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name]) or _NO_DOCUMENTATION}"
-
-
-def _summary(function: Callable[..., Any]) -> str:
-    """The first line of an operation's docstring, without its markup."""
-    first = (function.__doc__ or _NO_DOCUMENTATION).strip().split("\n", 1)[0]
-    return re.sub(r":\w+:`([^`]*)`", r"\1", first).replace("``", "")
-
-
-def _parameters(function: Callable[..., Any]) -> str:
-    """The parameters of an operation as a reader wants them: without types."""
-    declared = signature(function).parameters.values()
-    return str(Signature([parameter.replace(annotation=parameter.empty) for parameter in declared]))
-
-
-#: How the columns of a tile are called, by the operand; of the rest, columns.
-_TILES = {"A": "M x K", "B": "N x K", "C": "M x N", "D": "M x N", "SFA": "M x K", "SFB": "N x K"}
-
-
-def tell_families() -> str:
-    """Every family for a person: names, tile, threads, what they hold, who checked it; the sources below.
-
-    >>> print(tell_families().splitlines()[1])
-      tile 64 x N, 128 threads; measured on Hopper; b1 is PTX's text [1]
-    """
-    return "\n".join(_atoms_lines())
-
-
-def _atoms_lines() -> Iterator[str]:
-    sources = list(dict.fromkeys(one.source for one in FAMILIES))
-    for one in FAMILIES:
-        yield one.form
-        yield f"  tile {one.tile}, {one.threads} threads; {one.grade} [{sources.index(one.source) + 1}]"
-        yield f"  {one.holds}"
-    yield "Shapes and types"
-    yield "  wgmma       N 8..256 step 8; " + "; ".join(f"k{k}: {types}" for k, types in WGMMA_TYPES.items())
-    for shape, widths in MMA_TYPES.items():
-        yield f"  mma.{shape:<10}  {' '.join(widths.values())}"
-    yield "  tcgen05.ld  " + ", ".join(f"{shape}.x1..x{most}" for shape, most in LANES.items())
-    yield "  ldmatrix    x1 (8x8), x2 (16x8), x4 (16x16), or the tile that is named: ldmatrix.x4.32x8"
-    yield from (f"[{number}] {source}" for number, source in enumerate(sources, 1))
-
-
-def record_families() -> list[dict[str, Any]]:
-    """Every family as plain data."""
-    return [_record(one) for one in FAMILIES]
-
-
-def _record(one: Family) -> dict[str, Any]:
-    return dict(zip(one.__match_args__, one.fields(), strict=True))
-
-
-def tell_fragment(one: Fragment) -> str:
-    """A fragment for a person: its layout, its tile, what it holds, where that is published.
-
-    >>> from layoutalg.fragments.names import fragment
-    >>> print(tell_fragment(fragment("mma.m16n8k16.C")).splitlines()[1])
-    tile     16 x 8 (M x N); an index is row + 16 * column
-    """
-    family = family_of(one.name)
-    tile = _TILES.get((one.name.split(".") + ["", ""])[2], "rows x columns")
-    if one.name.startswith("tcgen05"):
-        tile = "lanes x columns"
-    rows = (
-        f"{one.name}  {one.layout}",
-        f"tile     {one.shape[0]} x {one.shape[1]} ({tile}); an index is row + {one.shape[0]} * column",
-        f"threads  {one.threads}, {one.values} values each",
-        f"holds    {family.holds}",
-        f"source   {family.source}",
-        f"grade    {family.grade}",
-    )
-    return "\n".join(rows)
-
-
-def record_fragment(one: Fragment) -> dict[str, Any]:
-    """A fragment as plain data."""
-    told = {"name": one.name, "layout": str(one.layout), "tile": list(one.shape)}
-    return told | {"threads": one.threads, "values": one.values, "family": _record(family_of(one.name))}
 
 
 @click.command("eval", context_settings=EXPRESSIONS)
@@ -261,6 +133,123 @@ def atoms(name: str | None, as_json: bool) -> None:
         say(json_text(record_fragment(one)) if as_json else tell_fragment(one))
     else:
         say(json_text({"families": record_families(), "names": list(names())}) if as_json else tell_families())
+
+
+#: What stands in place of a docstring where Python was told to drop them.
+_NO_DOCUMENTATION = "(no documentation: Python runs with -OO)"
+
+
+def tell_operations() -> str:
+    """Every operation by topic, with its summary.
+
+    >>> tell_operations().splitlines()[2]
+    '  ComposedLayout        The function coordinate -> outer(offset + inner(coordinate)).'
+    """
+    return "\n".join(_operation_lines(record_operations()))
+
+
+def _operation_lines(summaries: dict[str, str]) -> Iterator[str]:
+    width = max(map(len, summaries))
+    for topic, members in OPERATIONS.items():
+        yield topic
+        yield from (f"  {name:<{width}}  {summaries[name]}" for name in members)
+
+
+def record_operations() -> dict[str, str]:
+    """The summary of every operation, by its name."""
+    return {name: _summary(function) for name, function in operations().items()}
+
+
+def explained(name: str) -> str:
+    """The parameters of an operation and its whole docstring.
+
+    Raises:
+        LayoutError: if there is no such operation.
+
+    >>> explained("coalesce").splitlines()[0]
+    'coalesce(layout, target_profile=None)'
+    """
+    functions = operations()
+    if name not in functions:
+        raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}")
+    return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name]) or _NO_DOCUMENTATION}"
+
+
+def _summary(function: Callable[..., Any]) -> str:
+    """The first line of an operation's docstring, without its markup."""
+    first = (function.__doc__ or _NO_DOCUMENTATION).strip().split("\n", 1)[0]
+    return re.sub(r":\w+:`([^`]*)`", r"\1", first).replace("``", "")
+
+
+def _parameters(function: Callable[..., Any]) -> str:
+    """The parameters of an operation as a reader wants them: without types."""
+    declared = signature(function).parameters.values()
+    return str(Signature([parameter.replace(annotation=parameter.empty) for parameter in declared]))
+
+
+#: How the columns of a tile are called, by the operand; of the rest, columns.
+_TILES = {"A": "M x K", "B": "N x K", "C": "M x N", "D": "M x N", "SFA": "M x K", "SFB": "N x K"}
+
+
+def tell_families() -> str:
+    """Every family for a person: names, tile, threads, what they hold, who checked it; the sources below.
+
+    >>> print(tell_families().splitlines()[1])
+      tile 64 x N, 128 threads; measured on Hopper; b1 is PTX's text [1]
+    """
+    return "\n".join(_family_lines())
+
+
+def _family_lines() -> Iterator[str]:
+    sources = list(dict.fromkeys(one.source for one in FAMILIES))
+    for one in FAMILIES:
+        yield one.form
+        yield f"  tile {one.tile}, {one.threads} threads; {one.grade} [{sources.index(one.source) + 1}]"
+        yield f"  {one.holds}"
+    yield "Shapes and types"
+    yield "  wgmma       N 8..256 step 8; " + "; ".join(f"k{k}: {types}" for k, types in WGMMA_TYPES.items())
+    for shape, widths in MMA_TYPES.items():
+        yield f"  mma.{shape:<10}  {' '.join(widths.values())}"
+    yield "  tcgen05.ld  " + ", ".join(f"{shape}.x1..x{most}" for shape, most in LANES.items())
+    yield "  ldmatrix    x1 (8x8), x2 (16x8), x4 (16x16), or the tile that is named: ldmatrix.x4.32x8"
+    yield from (f"[{number}] {source}" for number, source in enumerate(sources, 1))
+
+
+def record_families() -> list[dict[str, Any]]:
+    """Every family as plain data."""
+    return [_record_family(one) for one in FAMILIES]
+
+
+def _record_family(one: Family) -> dict[str, Any]:
+    return dict(zip(one.__match_args__, arguments(one), strict=True))
+
+
+def tell_fragment(one: Fragment) -> str:
+    """A fragment for a person: its layout, its tile, what it holds, where that is published.
+
+    >>> from layoutalg.fragments.fragment_names import fragment
+    >>> print(tell_fragment(fragment("mma.m16n8k16.C")).splitlines()[1])
+    tile     16 x 8 (M x N); an index is row + 16 * column
+    """
+    family = family_of(one.name)
+    tile = _TILES.get((one.name.split(".") + ["", ""])[2], "rows x columns")
+    if one.name.startswith("tcgen05"):
+        tile = "lanes x columns"
+    rows = (
+        f"{one.name}  {one.layout}",
+        f"tile     {one.shape[0]} x {one.shape[1]} ({tile}); an index is row + {one.shape[0]} * column",
+        f"threads  {one.threads}, {one.values} values each",
+        f"holds    {family.holds}",
+        f"source   {family.source}",
+        f"grade    {family.grade}",
+    )
+    return "\n".join(rows)
+
+
+def record_fragment(one: Fragment) -> dict[str, Any]:
+    """A fragment as plain data."""
+    told = {"name": one.name, "layout": str(one.layout), "tile": list(one.shape)}
+    return told | {"threads": one.threads, "values": one.values, "family": _record_family(family_of(one.name))}
 
 
 #: The commands that the group registers.

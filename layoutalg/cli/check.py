@@ -8,7 +8,7 @@ from typing import Any
 from layoutalg import oracle
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.cli.console import NotThereError, Status, json_text, say
-from layoutalg.cli.options import difference, need_few_cells, record, tell
+from layoutalg.cli.values import difference, need_few_cells, record, tell
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
@@ -40,7 +40,7 @@ def evaluate_checked(source: str, as_json: bool) -> Status:
         raise  # no expression, and nothing to ask
     except LayoutError as refusal:
         return _refused(source, refusal, names, as_json)
-    told = beside(value, *_asked(source), apart=names[:1] in (["()"], ["slice_"]))
+    told = beside(value, *_dsl_answer(source), apart=names[:1] in (["()"], ["slice_"]))
     line = _line(told, names, f"the algebra gives {told['ours']}")
     say(json_text(record(value) | {"check": told}) if as_json else f"{tell(value)}\n{line}")
     return Status.ANSWER if told["agrees"] else Status.DIFFERENCE
@@ -48,7 +48,7 @@ def evaluate_checked(source: str, as_json: bool) -> Status:
 
 def _refused(source: str, refusal: LayoutError, names: list[str], as_json: bool) -> Status:
     """Tell what the DSL does where the algebra refuses: bad input, unless the DSL has a value."""
-    told = beside_refusal(*_asked(source))
+    told = beside_refusal(*_dsl_answer(source))
     if as_json:
         say(json_text({"error": {"type": type(refusal).__name__, "message": str(refusal)}, "check": told}))
     else:
@@ -69,7 +69,7 @@ def beside(value: Any, status: str, text: str, *, apart: bool) -> dict[str, Any]
         text: the DSL's value, or the reason.
         apart: whether the value is a slice, whose constant stands apart.
     """
-    told = _told(status, text) | {"ours": tell(value)}
+    told = _answer_record(status, text) | {"ours": tell(value)}
     theirs = _read(text) if status == "ok" else []
     for their in theirs:
         told["value"] = tell(their)
@@ -83,7 +83,7 @@ def beside(value: Any, status: str, text: str, *, apart: bool) -> dict[str, Any]
 def beside_refusal(status: str, text: str) -> dict[str, Any]:
     """The DSL's answer where ours is a refusal, as plain data; only a refusal agrees with one."""
     agrees = status == "rejected"
-    return _told(status, text) | {"agrees": agrees, "how": "refusal" if agrees else None}
+    return _answer_record(status, text) | {"agrees": agrees, "how": "refusal" if agrees else None}
 
 
 def agreement(ours: Any, theirs: Any, *, apart: bool = False) -> str | None:
@@ -124,7 +124,7 @@ def _names(source: str) -> list[str]:
         return []
 
 
-def _asked(source: str) -> tuple[str, str]:
+def _dsl_answer(source: str) -> tuple[str, str]:
     """What became of the question, and the DSL's value or the reason."""
     if not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
@@ -137,7 +137,7 @@ def _asked(source: str) -> tuple[str, str]:
     return answer.status, answer.text
 
 
-def _told(status: str, text: str) -> dict[str, Any]:
+def _answer_record(status: str, text: str) -> dict[str, Any]:
     answered = status == "ok"
     return {
         "agrees": False,

@@ -24,7 +24,7 @@ COMMANDS = {
         "layoutalg.cli.analysis",
         "Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.",
     ),
-    "draw": ("layoutalg.cli.picture", "Draw LAYOUT: in the terminal, or with -o into a file."),
+    "draw": ("layoutalg.cli.draw", "Draw LAYOUT: in the terminal, or with -o into a file."),
     "eval": ("layoutalg.cli.algebra", "Evaluate EXPRESSION and print its value."),
     "f2": (
         "layoutalg.cli.analysis",

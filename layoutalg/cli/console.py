@@ -18,7 +18,7 @@ from functools import cached_property
 from importlib import import_module
 from io import UnsupportedOperation
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
@@ -43,7 +43,7 @@ class NotThereError(Exception):
     """What an answer needs is not on this machine."""
 
 
-class Drawn(Protocol):
+class SavablePicture(Protocol):
     """What this module asks of a picture."""
 
     def svg(self) -> str:
@@ -127,6 +127,17 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def standard_input() -> TextIO:
+    """What is typed, or comes through a pipe.
+
+    Raises:
+        OSError: if the shell closed it, where Python has no stream.
+    """
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin
+
+
 def line_width() -> int:
     """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
     if sys.stdout is None or not sys.stdout.isatty():
@@ -159,7 +170,7 @@ def json_text(answer: Mapping[str, Any]) -> str:
     return dumps({"schema": SCHEMA, **answer})
 
 
-def written(picture: Drawn, output: str, *, as_json: bool) -> str:
+def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
     """Write a picture where ``-o`` says, and give what is told of that: of ``-``, standard output, the picture itself.
 
     Raises:
@@ -204,7 +215,7 @@ def run(
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         help_of = context.command_path if context else name
-        return _refuse(name, error, f"{told(error)} ({help_of} --help)", words)
+        return _refuse(name, error, f"{usage_text(error)} ({help_of} --help)", words)
     except (OSError, UnicodeError) as error:
         _empty_output()
         return _refuse(name, error, str(error), [])  # the output itself may be what failed
@@ -222,7 +233,7 @@ def _collect_seldom() -> None:
     atexit.register(gc.freeze)
 
 
-def told(error: click.ClickException) -> str:
+def usage_text(error: click.ClickException) -> str:
     """What is wrong with a command line; of an option that is missing, also what it takes."""
     if not isinstance(error, click.MissingParameter) or error.param is None:
         return error.format_message()

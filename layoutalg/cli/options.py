@@ -1,28 +1,19 @@
-"""Options and arguments that several commands of ``layoutalg`` share, and how their values are read.
-
-Values of expressions as a command answers with them: as text, as data, with all offsets, two of them compared.
-"""
+"""Options and arguments that several commands of ``layoutalg`` share."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from sys import get_int_max_str_digits
 from typing import Any
 
 import click
 
-from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.analysis.swizzle_search import AccessPattern
+from layoutalg.cli.console import standard_input
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.moves import moves
-from layoutalg.fragments.names import fragment, is_name
-from layoutalg.layouts.composed import ComposedLayout
-from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import need_layout, size
-from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.fragments.fragment_accesses import moves
+from layoutalg.fragments.fragment_names import fragment, is_name
+from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
-from layoutalg.tuples.int_tuple import text
 
 #: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
 EXPRESSIONS = {"ignore_unknown_options": True}
@@ -56,9 +47,7 @@ def source(argument: str) -> str:
     """
     if argument != "-":
         return argument
-    if sys.stdin is None:
-        raise OSError("standard input is closed")
-    text = sys.stdin.read(MOST_TYPED + 1)
+    text = standard_input().read(MOST_TYPED + 1)
     if len(text) > MOST_TYPED:
         raise LayoutError(f"notation: standard input must have at most {MOST_TYPED} characters, found more")
     return text
@@ -133,112 +122,3 @@ def dimensions(text: str) -> Any:
         return {name: int(number) for name, _, number in parts}
     except ValueError:
         raise click.BadParameter(f"sizes must be integers, as in lane=32,register=8, found {text!r}") from None
-
-
-#: The most offsets that one answer holds.
-MOST_CELLS = 1 << 20
-
-
-def tell(value: Any) -> str:
-    """A value as `eval` prints it: CuTe notation; ``None`` and truth values by their Python names.
-
-    >>> tell((8, (None, 4))), tell(None), tell(True)
-    ('(8,(_,4))', 'None', 'True')
-    """
-    try:
-        return str(value) if value is None else text(value)
-    except ValueError as error:  # an integer of more digits than Python prints
-        raise LayoutError(
-            f"value: a number must have at most {get_int_max_str_digits()} digits to be printed"
-        ) from error
-
-
-def record(value: Any) -> dict[str, Any]:
-    """A value as plain data: its ``kind``, its ``text`` in CuTe notation, its parts; int tuples as nested lists.
-
-    >>> record((8, 2))
-    {'kind': 'tuple', 'text': '(8,2)', 'value': [8, 2]}
-    """
-    told = {"text": tell(value)}
-    match value:
-        case Layout():
-            return {
-                "kind": "layout",
-                **told,
-                "shape": _numbers(value.shape),
-                "stride": _numbers(value.stride),
-                "size": _numbers(size(value)),
-            }
-        case ComposedLayout():
-            parts = {"outer": record(value.outer), "offset": _numbers(value.offset), "inner": record(value.inner)}
-            shape, total = _numbers(value.shape), _numbers(size(value))
-            return {"kind": "composed_layout", **told, "shape": shape, **parts, "size": total}
-        case Swizzle():
-            return {"kind": "swizzle", **told, "bits": value.bits, "base": value.base, "shift": value.shift}
-        case tuple() if any(isinstance(item, (Layout, ComposedLayout, Swizzle)) for item in value):
-            return {"kind": "tuple", **told, "items": [record(item) for item in value]}
-        case tuple():
-            return {"kind": "tuple", **told, "value": _numbers(value)}
-        case None | bool() | int():
-            return {"kind": "none" if value is None else type(value).__name__, **told, "value": value}
-    return {"kind": type(value).__name__, **told}
-
-
-def _numbers(value: Any) -> Any:
-    """An int tuple as nested lists of numbers; a basis stride or symbols, which JSON has no number for, as text."""
-    if isinstance(value, tuple):
-        return [_numbers(item) for item in value]
-    return value if value is None or isinstance(value, int) else str(value)
-
-
-def record_offsets(layout: Any) -> dict[str, Any]:
-    """A layout as plain data, with all its offsets.
-
-    >>> from layoutalg import Layout
-    >>> record_offsets(Layout((2, 2), (2, 1)))["offsets"]
-    [[0, 1], [2, 3]]
-    """
-    return record(layout) | {"offsets": _nested_offsets(layout)}
-
-
-def _nested_offsets(layout: Any) -> Any:
-    """All offsets, nested by top-level mode: ``offsets[i][j]`` is ``layout(i, j)``."""
-    need_few_cells(layout, "draw a part of it with --rows and --columns")
-    if not isinstance(layout.shape, tuple):
-        return [_numbers(layout(index)) for index in range(layout.shape)]
-    extents = [size(mode) for mode in layout.shape]
-
-    def level(prefix: tuple[int, ...]) -> Any:
-        if len(prefix) == len(extents):
-            return _numbers(layout(prefix))
-        return [level((*prefix, index)) for index in range(extents[len(prefix)])]
-
-    return level(())
-
-
-def need_few_cells(layout: Any, otherwise: str) -> None:
-    """Refuse a layout with more offsets than one answer holds.
-
-    Raises:
-        LayoutError: if the size exceeds ``MOST_CELLS``; the message ends with what to do ``otherwise``.
-    """
-    if size(layout) > MOST_CELLS:
-        raise LayoutError(f"show: the size must be at most {MOST_CELLS}, found {size(layout)}; {otherwise}")
-
-
-def difference(first: Any, second: Any) -> str:
-    """How two values differ, in one line; empty if they do not."""
-    if not all(isinstance(value, (Layout, ComposedLayout)) for value in (first, second)):
-        return "" if first == second else f"{tell(first)} is not {tell(second)}"
-    if symbols_of(first) or symbols_of(second):
-        proof = prove(first, second)
-        return "" if proof else str(proof)
-    if size(first) != size(second):
-        return f"sizes differ: {size(first)} and {size(second)}"
-    if first == second:
-        return ""
-    need_few_cells(first, "larger layouts are not compared")
-    for index in range(size(first)):
-        if first(index) != second(index):
-            return f"differ at index {index}: {tell(first(index))} and {tell(second(index))}"
-    return ""

@@ -3,30 +3,25 @@
 Level of detail: every cell is numbered where there are at most about a thousand and a number fits; beyond that one
 number a block, of the blocks that the axes' nesting makes; beyond that none. A cell without a number may be 2 pixels.
 
+Beside a table stand its axes, a line of labels for each leaf of a nested mode, named by the path that selects it: the
+fastest leaf next to the cells, a slower one over the middle of the positions that it holds for, with a thin bracket.
+Where labels would touch, every second, fourth, eighth of them is written. Tables stand in lines of about one length,
+or as the last two modes of a layout of rank 4; groups of them have an arrow from one to the next.
+
+Law: every item stands in one line, and lines differ by one item at most where the last is full.
+
 >>> from layoutalg import Layout, draw
 >>> len([shape for shape in draw(Layout((4, 8))).scene().shapes if type(shape).__name__ == "Text"]) > 0
 True
-
-The labels beside a table: a line for each leaf of a nested mode, named by the path that selects it.
-
-The fastest leaf stands next to the cells. A slower one is written over the middle of the positions that it holds for,
-with a thin bracket; the names stand at the axis's end. Where the labels of a leaf would touch, every second, fourth,
-eighth of them is written.
-
->>> every(64, 5, 20), every(8, 20, 14)
-(4, 1)
-
-Tables side by side: in lines of about one length, or as the last two modes of a layout of rank 4 stand; groups with
-an arrow from one to the next.
-
 >>> [len(line) for line in lines(list(range(6)), 5)], lines(list(range(6)), 5, stacked=3)
 ([3, 3], [[0, 3], [1, 4], [2, 5]])
+>>> every(64, 5, 20), every(8, 20, 14)
+(4, 1)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import TypeVar
 
@@ -34,7 +29,159 @@ from layoutalg.drawing.figure import Figure
 from layoutalg.drawing.grid import Axis
 from layoutalg.drawing.plate import Level, Panel, Plate, label
 from layoutalg.drawing.shapes import Scene
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import product as size
+
+#: The most cells of which each is numbered.
+MOST_NUMBERS = 1024
+#: The narrowest cell that is numbered.
+LEAST_WIDTH = 14
+#: Sizes of numbered cells, the largest that fits is taken: of the type, room beside a number, height of a cell, and the
+#: widest and highest table of them, in pixels.
+SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 2600, 20000))
+#: Pixels that a table without numbers should fill, and the largest cell of one.
+ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
+
+
+@frozen
+class Style:
+    """How the cells of a plate are drawn: width and height in pixels, and the size of their numbers; 0 for none."""
+
+    width: float
+    height: float
+    size: float
+
+
+def arrange(plate: Plate) -> Scene:
+    """The scene of a plate."""
+    style = style_of(plate)
+    figure = Figure()
+    tables = [_panel(panel, style) for panel in plate.panels]
+    room = max(640.0, min(ACROSS, max(right - left for left, _, right, _ in (t.bounds() for t in tables))))
+    y = _heading(figure, plate, room) + 8
+    y = place_groups(figure, _groups(plate, tables), y) + 26
+    room = max(room, min(ACROSS, figure.bounds()[2]))
+    for entries in _legends(plate, room):
+        y = figure.legend(0, y, entries, room) + 8
+    if plate.note:
+        figure.paragraph(0, y + 16, plate.note, room)
+    return figure.scene(plate.title or plate.notation, plate.description)
+
+
+def _heading(figure: Figure, plate: Plate, room: float) -> float:
+    """The title and the notation, or the notation as the title; then what is to be said of cells."""
+    if not plate.title:
+        return figure.heading(0, 0, plate.notation, plate.caption, room, mono=True)
+    y = figure.heading(0, 0, plate.title) - 3
+    if not plate.before:  # else it stands over each table
+        y = figure.paragraph(0, y, plate.notation, room, "ink", figure.BODY, mono=True) + 2
+    return figure.paragraph(0, y, plate.caption, room) + 6
+
+
+def style_of(plate: Plate) -> Style:
+    """The size of the cells, one for all panels."""
+    grids = [panel.grid for panel in plate.panels]
+    rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
+    few = sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS
+    longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0) if few else 0
+    if longest:
+        for size, pad, height, widest, highest in SIZES:
+            width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, min(height, 26))
+            if columns * width <= widest and rows * height <= highest:
+                return Style(ceil(width), height, size)
+    across, down = ROOM_ACROSS // max(columns, 1), ROOM_DOWN // max(rows, 1)
+    width, height = max(2, min(across, LARGEST)), max(2, min(down, LARGEST))
+    return Style(min(width, 2 * height) if rows > 1 else width, min(height, 4 * width), 0)
+
+
+def _panel(panel: Panel, style: Style) -> Figure:
+    """One table, the upper left corner of its cells at the origin."""
+    figure, grid = Figure(), panel.grid
+    wide, high = grid.columns.shown * style.width, grid.rows.shown * style.height
+    labels = [[label(cell) for cell in row] for row in grid.cells] if style.size else []
+    figure.table(0, 0, style.width, style.height, panel.roles, (), hair=bool(style.size))
+    for level in panel.levels:
+        _border(figure, panel, level, style)
+    figure.border(0, 0, wide, high, "tile", line=2 if style.size else 1.6)
+    for mark in panel.marks:
+        x, y = mark.column * style.width, mark.row * style.height
+        figure.border(x, y, mark.columns * style.width, mark.rows * style.height, mark.role)
+    if labels:
+        figure.table(0, 0, style.width, style.height, (), labels, size=style.size, hair=False)
+    else:
+        _block_labels(figure, panel, style)
+    column_labels(figure, grid.columns, style.width)
+    row_labels(figure, grid.rows, style.height)
+    if grid.title:
+        figure.text(0, -height_above(grid.columns) - MARGIN - 4, grid.title, "muted", 12, mono=True)
+    return figure
+
+
+def _border(figure: Figure, panel: Panel, level: Level, style: Style) -> None:
+    rows, columns = panel.grid.rows.shown, panel.grid.columns.shown
+    downs = [i * style.height for i in range(level.rows, rows, level.rows)] if level.rows else []
+    acrosses = [j * style.width for j in range(level.columns, columns, level.columns)] if level.columns else []
+    crowded = min(style.width * (level.columns or columns), style.height * (level.rows or rows)) < 14
+    line = 0.8 if crowded else None
+    figure.border(
+        0,
+        0,
+        columns * style.width,
+        rows * style.height,
+        level.role,
+        columns=acrosses,
+        rows=downs,
+        line=line,
+        outer=False,
+    )
+
+
+def _block_labels(figure: Figure, panel: Panel, style: Style) -> None:
+    """The first cell's number in each block, of the smallest blocks that have room for it."""
+    grid = panel.grid
+    for level in panel.levels:
+        rows, columns = level.rows or grid.rows.shown, level.columns or grid.columns.shown
+        starts = [(i, j) for i in range(0, grid.rows.shown, rows) for j in range(0, grid.columns.shown, columns)]
+        if len(starts) > MOST_NUMBERS:
+            continue
+        words = [label(grid.cells[i][j]) for i, j in starts]
+        wide, high = columns * style.width, rows * style.height
+        size = min(11.0, high - 5, (wide - 6) / max(0.61 * max(map(len, words)), 0.61))
+        if size >= 8:
+            base = high / 2 + 0.36 * size
+            items = [
+                (j * style.width + wide / 2, i * style.height + base, word)
+                for (i, j), word in zip(starts, words, strict=True)
+            ]
+            _grounds(figure, items, size)
+            figure.texts(items, "ink", round(size, 1), "middle", mono=True)
+            return
+
+
+def _grounds(figure: Figure, items: list[tuple[float, float, str]], size: float) -> None:
+    """Paper behind numbers that stand on many cells, whose fills may differ."""
+    for x, y, word in items:
+        wide, high = ceil(Figure.width_of(word, size, mono=True)) + 6, round(size) + 3
+        figure.box(round(x - wide / 2), round(y - 0.36 * size - high / 2), wide, high, "paper", radius=2, opacity=0.8)
+
+
+def _groups(plate: Plate, tables: list[Figure]) -> list[Figure]:
+    """The tables of what was before, if any, and the others."""
+    if not plate.before:
+        return [group(tables, plate.stacked)]
+    before, after = tables[: plate.before], tables[plate.before :]
+    return [group(before, 0, plate.was), group(after, plate.stacked, plate.notation)]
+
+
+def _legends(plate: Plate, room: float) -> list[list[tuple[str, str]]]:
+    """What is told of fills and of borders, each level once: on one line, or each on its own."""
+    fills = list(plate.legend)
+    levels = dict.fromkeys((level.role, f"blocks of {level.name}") for panel in plate.panels for level in panel.levels)
+    wide = sum(48 + Figure.width_of(words, Figure.BODY) for _, words in (*fills, *levels))
+    if wide <= room:
+        return [[*fills, *levels]] if fills or levels else []
+    return [entries for entries in (fills, list(levels)) if entries]
+
 
 #: Height of a line of labels, the gap between labels and cells, size of the type.
 LINE, MARGIN, TYPE = 17, 7, 10.5
@@ -183,7 +330,7 @@ def group(tables: Sequence[Figure], stacked: int = 0, name: str = "") -> Figure:
     return figure
 
 
-def joined(figure: Figure, groups: Sequence[Figure], y: float) -> float:
+def place_groups(figure: Figure, groups: Sequence[Figure], y: float) -> float:
     """Put groups one after the other with arrows between: side by side, or below where that is too wide; the foot."""
     boxes = [each.bounds() for each in groups]
     beside = sum(right - left for left, _, right, _ in boxes) <= GROUPS_ACROSS
@@ -200,154 +347,3 @@ def joined(figure: Figure, groups: Sequence[Figure], y: float) -> float:
         figure.place(each, x + ceil(-left), top)
         x, foot = x + ceil(right - left) + GAP, max(foot, ceil(top + below))
     return foot
-
-
-#: The most cells of which each is numbered.
-MOST_NUMBERS = 1024
-#: The narrowest cell that is numbered.
-LEAST_WIDTH = 14
-#: Sizes of numbered cells, the largest that fits is taken: of the type, room beside a number, height of a cell, and the
-#: widest and highest table of them, in pixels.
-SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 2600, 20000))
-#: Pixels that a table without numbers should fill, and the largest cell of one.
-ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How the cells of a plate are drawn: width and height in pixels, and the size of their numbers; 0 for none."""
-
-    width: float
-    height: float
-    size: float
-
-
-def arrange(plate: Plate) -> Scene:
-    """The scene of a plate."""
-    style = style_of(plate)
-    figure = Figure()
-    tables = [_panel(panel, style) for panel in plate.panels]
-    room = max(640.0, min(ACROSS, max(right - left for left, _, right, _ in (t.bounds() for t in tables))))
-    y = _heading(figure, plate, room) + 8
-    y = joined(figure, _groups(plate, tables), y) + 26
-    room = max(room, min(ACROSS, figure.bounds()[2]))
-    for entries in _legends(plate, room):
-        y = figure.legend(0, y, entries, room) + 8
-    if plate.note:
-        figure.paragraph(0, y + 16, plate.note, room)
-    return figure.scene(plate.title or plate.notation, plate.description)
-
-
-def _heading(figure: Figure, plate: Plate, room: float) -> float:
-    """The title and the notation, or the notation as the title; then what is to be said of cells."""
-    if not plate.title:
-        return figure.heading(0, 0, plate.notation, plate.caption, room, mono=True)
-    y = figure.heading(0, 0, plate.title) - 3
-    if not plate.before:  # else it stands over each table
-        y = figure.paragraph(0, y, plate.notation, room, "ink", figure.BODY, mono=True) + 2
-    return figure.paragraph(0, y, plate.caption, room) + 6
-
-
-def style_of(plate: Plate) -> Style:
-    """The size of the cells, one for all panels."""
-    grids = [panel.grid for panel in plate.panels]
-    rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
-    few = sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS
-    longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0) if few else 0
-    if longest:
-        for size, pad, height, widest, highest in SIZES:
-            width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, min(height, 26))
-            if columns * width <= widest and rows * height <= highest:
-                return Style(ceil(width), height, size)
-    across, down = ROOM_ACROSS // max(columns, 1), ROOM_DOWN // max(rows, 1)
-    width, height = max(2, min(across, LARGEST)), max(2, min(down, LARGEST))
-    return Style(min(width, 2 * height) if rows > 1 else width, min(height, 4 * width), 0)
-
-
-def _panel(panel: Panel, style: Style) -> Figure:
-    """One table, the upper left corner of its cells at the origin."""
-    figure, grid = Figure(), panel.grid
-    wide, high = grid.columns.shown * style.width, grid.rows.shown * style.height
-    labels = [[label(cell) for cell in row] for row in grid.cells] if style.size else []
-    figure.table(0, 0, style.width, style.height, panel.roles, (), hair=bool(style.size))
-    for level in panel.levels:
-        _border(figure, panel, level, style)
-    figure.border(0, 0, wide, high, "tile", line=2 if style.size else 1.6)
-    for mark in panel.marks:
-        x, y = mark.column * style.width, mark.row * style.height
-        figure.border(x, y, mark.columns * style.width, mark.rows * style.height, mark.role)
-    if labels:
-        figure.table(0, 0, style.width, style.height, (), labels, size=style.size, hair=False)
-    else:
-        _block_labels(figure, panel, style)
-    column_labels(figure, grid.columns, style.width)
-    row_labels(figure, grid.rows, style.height)
-    if grid.title:
-        figure.text(0, -height_above(grid.columns) - MARGIN - 4, grid.title, "muted", 12, mono=True)
-    return figure
-
-
-def _border(figure: Figure, panel: Panel, level: Level, style: Style) -> None:
-    rows, columns = panel.grid.rows.shown, panel.grid.columns.shown
-    downs = [i * style.height for i in range(level.rows, rows, level.rows)] if level.rows else []
-    acrosses = [j * style.width for j in range(level.columns, columns, level.columns)] if level.columns else []
-    crowded = min(style.width * (level.columns or columns), style.height * (level.rows or rows)) < 14
-    line = 0.8 if crowded else None
-    figure.border(
-        0,
-        0,
-        columns * style.width,
-        rows * style.height,
-        level.role,
-        columns=acrosses,
-        rows=downs,
-        line=line,
-        outer=False,
-    )
-
-
-def _block_labels(figure: Figure, panel: Panel, style: Style) -> None:
-    """The first cell's number in each block, of the smallest blocks that have room for it."""
-    grid = panel.grid
-    for level in panel.levels:
-        rows, columns = level.rows or grid.rows.shown, level.columns or grid.columns.shown
-        starts = [(i, j) for i in range(0, grid.rows.shown, rows) for j in range(0, grid.columns.shown, columns)]
-        if len(starts) > MOST_NUMBERS:
-            continue
-        words = [label(grid.cells[i][j]) for i, j in starts]
-        wide, high = columns * style.width, rows * style.height
-        size = min(11.0, high - 5, (wide - 6) / max(0.61 * max(map(len, words)), 0.61))
-        if size >= 8:
-            base = high / 2 + 0.36 * size
-            items = [
-                (j * style.width + wide / 2, i * style.height + base, word)
-                for (i, j), word in zip(starts, words, strict=True)
-            ]
-            _grounds(figure, items, size)
-            figure.texts(items, "ink", round(size, 1), "middle", mono=True)
-            return
-
-
-def _grounds(figure: Figure, items: list[tuple[float, float, str]], size: float) -> None:
-    """Paper behind numbers that stand on many cells, whose fills may differ."""
-    for x, y, word in items:
-        wide, high = ceil(Figure.width_of(word, size, mono=True)) + 6, round(size) + 3
-        figure.box(round(x - wide / 2), round(y - 0.36 * size - high / 2), wide, high, "paper", radius=2, opacity=0.8)
-
-
-def _groups(plate: Plate, tables: list[Figure]) -> list[Figure]:
-    """The tables of what was before, if any, and the others."""
-    if not plate.before:
-        return [group(tables, plate.stacked)]
-    before, after = tables[: plate.before], tables[plate.before :]
-    return [group(before, 0, plate.was), group(after, plate.stacked, plate.notation)]
-
-
-def _legends(plate: Plate, room: float) -> list[list[tuple[str, str]]]:
-    """What is told of fills and of borders, each level once: on one line, or each on its own."""
-    fills = list(plate.legend)
-    levels = dict.fromkeys((level.role, f"blocks of {level.name}") for panel in plate.panels for level in panel.levels)
-    wide = sum(48 + Figure.width_of(words, Figure.BODY) for _, words in (*fills, *levels))
-    if wide <= room:
-        return [[*fills, *levels]] if fills or levels else []
-    return [entries for entries in (fills, list(levels)) if entries]

@@ -14,12 +14,11 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from layoutalg.errors import LayoutError
-from layoutalg.tuples.coordinates import unrank
-from layoutalg.tuples.int_tuple import Shape, text
+from layoutalg.frozen import frozen
+from layoutalg.tuples.int_tuple import Shape, text, unrank
 from layoutalg.tuples.int_tuple import product as size
 
 #: The most cells of a picture: seconds to compute, and more than a reader looks at.
@@ -39,7 +38,7 @@ class Drawable(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """One side of a grid: a mode's leaves, first leaf fastest, and how many of its positions are drawn.
 
@@ -93,7 +92,7 @@ class Axis:
         return position > 0 and position % self.block == 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grid:
     """One table: its title (empty, or the slice it shows), its two axes, and the offsets as text, row by row."""
 
@@ -103,7 +102,7 @@ class Grid:
     cells: tuple[tuple[Any, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawing:
     """Everything there is to draw of a layout: its notation, its grids, and a note on what was left out."""
 

@@ -1,36 +1,18 @@
 """Picture: every face of something that can be drawn: SVG, TikZ, text, a page, a file, what a notebook shows.
 
 A kind of picture is a value that says three things of what it shows, computed when they are asked for: its scene, its
-text and its data. The rest is here. Law: each face is a function of the value alone, byte for byte.
+text and its data. The rest is here: a page is a whole HTML document; a notebook gets an image, because one that is not
+trusted strips inline SVG, while an ``<img>`` with the picture in its address is kept, leaks no style into the page,
+and follows its light or dark; a terminal gets 256 colours, black on light; a file is written whole or not at all.
+
+Law: each face is a function of the value alone, byte for byte.
 
 >>> from layoutalg import Layout, draw
 >>> picture = draw(Layout((2, 2), (2, 1)))
 >>> picture.svg() == draw(Layout((2, 2), (2, 1))).svg()
 True
-
-A scene in a page: a whole HTML document, and the image that a notebook shows.
-
-A notebook that is not trusted strips inline SVG and shows text in place of ``image/svg+xml``; an ``<img>`` with the
-picture in its address is kept, leaks no style into the page, and follows its light or dark.
-
->>> from layoutalg.drawing.canvas import Canvas
->>> scene = Canvas().scene("Nothing", "An empty canvas.", 5)
->>> image(scene).partition("base64,")[0]
-'<img alt="Nothing. An empty canvas." style="max-width:100%" src="data:image/svg+xml;'
-
-Text in a terminal's 256 colours: the roles of cells, black on light, as in the other faces.
-
 >>> painted("12", "c0"), painted("12", None)
 ('\\x1b[30;48;5;153m12\\x1b[0m', '12')
-
-A text into a file, whole or not at all: into a new file beside it, which then takes its place.
-
->>> from pathlib import Path
->>> from tempfile import TemporaryDirectory
->>> with TemporaryDirectory() as folder:
-...     write_whole(Path(folder) / "a.txt", "whole")
-...     [path.name for path in Path(folder).iterdir()]
-['a.txt']
 """
 
 from __future__ import annotations
@@ -52,68 +34,10 @@ from layoutalg.drawing.tikz import document, tikz
 from layoutalg.errors import LayoutError
 
 
-def image(scene: Scene) -> str:
-    """An HTML ``<img>`` that holds the picture, with its words as the alternative text."""
-    words = escape(f"{scene.title}. {scene.description}")
-    packed = b64encode(svg(scene).encode()).decode("ascii")
-    return f'<img alt="{words}" style="max-width:100%" src="data:image/svg+xml;base64,{packed}">'
-
-
-def page(scene: Scene, text: str = "") -> str:
-    """A document of its own with the picture, and below it the same as text for who wants to copy it."""
-    paper, ink = INKS["paper"], INKS["ink"]
-    style = (
-        f":root{{color-scheme:light dark}}body{{margin:24px auto;padding:0 16px;max-width:{int(scene.width)}px;"
-        f"font-family:{SANS};background:{paper.light};color:{ink.light}}}details{{margin:0 24px;font-size:14px}}"
-        "pre{overflow-x:auto;font-size:12px}"
-        "@supports (color:light-dark(#000,#fff)){"
-        f"body{{background:light-dark({paper.light},{paper.dark});color:light-dark({ink.light},{ink.dark})}}}}"
-    )
-    told = f"<details><summary>As text</summary><pre>{escape(text)}</pre></details>" if text else ""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(scene.title)}</title><style>{style}</style></head>\n"
-        f"<body>{svg(scene)}\n{told}</body></html>\n"
-    )
-
-
 def painted(text: str, role: str | None) -> str:
     """A text on the ground of a role; as it is where the role is ``None`` or fills no cells."""
     colour = None if role is None else ink(role).terminal
     return text if colour is None else f"\x1b[30;48;5;{colour}m{text}\x1b[0m"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text as UTF-8, in place of what was there; if that fails, what was there is left as it was.
-
-    Raises:
-        LayoutError: if it cannot be written; the message says why.
-    """
-    part = None
-    try:
-        handle, part = mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(part, _mode(path))
-        os.replace(part, path)
-    except (OSError, ValueError) as error:
-        if part is not None:
-            with suppress(OSError):
-                os.unlink(part)
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise LayoutError(
-            f"save: {path} must be a file that can be written, found: {reason}; give another path"
-        ) from error
-
-
-def _mode(path: Path) -> int:
-    """The permissions that a file of this name has or gets: a temporary file's are its owner's alone."""
-    with suppress(OSError):
-        return path.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 #: What a file is written as, by its suffix.
@@ -199,3 +123,61 @@ class Picture:
 
     def __str__(self) -> str:
         return self.text()
+
+
+def image(scene: Scene) -> str:
+    """An HTML ``<img>`` that holds the picture, with its words as the alternative text."""
+    words = escape(f"{scene.title}. {scene.description}")
+    packed = b64encode(svg(scene).encode()).decode("ascii")
+    return f'<img alt="{words}" style="max-width:100%" src="data:image/svg+xml;base64,{packed}">'
+
+
+def page(scene: Scene, text: str = "") -> str:
+    """A document of its own with the picture, and below it the same as text for who wants to copy it."""
+    paper, ink = INKS["paper"], INKS["ink"]
+    style = (
+        f":root{{color-scheme:light dark}}body{{margin:24px auto;padding:0 16px;max-width:{int(scene.width)}px;"
+        f"font-family:{SANS};background:{paper.light};color:{ink.light}}}details{{margin:0 24px;font-size:14px}}"
+        "pre{overflow-x:auto;font-size:12px}"
+        "@supports (color:light-dark(#000,#fff)){"
+        f"body{{background:light-dark({paper.light},{paper.dark});color:light-dark({ink.light},{ink.dark})}}}}"
+    )
+    told = f"<details><summary>As text</summary><pre>{escape(text)}</pre></details>" if text else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(scene.title)}</title><style>{style}</style></head>\n"
+        f"<body>{svg(scene)}\n{told}</body></html>\n"
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text as UTF-8, in place of what was there; if that fails, what was there is left as it was.
+
+    Raises:
+        LayoutError: if it cannot be written; the message says why.
+    """
+    part = None
+    try:
+        handle, part = mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(part, _mode(path))
+        os.replace(part, path)
+    except (OSError, ValueError) as error:
+        if part is not None:
+            with suppress(OSError):
+                os.unlink(part)
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise LayoutError(
+            f"save: {path} must be a file that can be written, found: {reason}; give another path"
+        ) from error
+
+
+def _mode(path: Path) -> int:
+    """The permissions that a file of this name has or gets: a temporary file's are its owner's alone."""
+    with suppress(OSError):
+        return path.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

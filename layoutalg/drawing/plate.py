@@ -1,7 +1,9 @@
 """Plates: what stands where in a table, its colours' meaning, its nested borders, its marks; data, and no pixels.
 
 A plate is made of panels, tables side by side. A cell has what is written in it and a role, what it is filled with.
-Law: a plate's record is plain data, and equal plates have equal records.
+Numbers can be roles in their order, from the lowest to the highest, and a legend says which is which.
+Laws: a plate's record is plain data, and equal plates have equal records; of two offsets the higher never has the
+earlier role, and the lowest has the first.
 
 >>> from layoutalg import Layout
 >>> from layoutalg.drawing.grid import drawing
@@ -10,11 +12,6 @@ Law: a plate's record is plain data, and equal plates have equal records.
 >>> plate = Plate("", "(2,3):(1,2)", "Six cells.", "A cell holds its offset.", (panel,))
 >>> plate.record()["panels"][0]["cells"]
 [[0, 2, 4], [1, 3, 5]]
-
-Offsets as an order: the role of each number from the lowest to the highest, and what a legend says of it.
-
-Law: of two offsets the higher never has the earlier role; the lowest has the first.
-
 >>> roles, legend = order({0, 8, 63})
 >>> roles[0], roles[8], roles[63], legend
 ('r0', 'r1', 'r7', (('r0', 'lowest offset, 0'), ('r7', 'highest offset, 63')))
@@ -23,11 +20,11 @@ Law: of two offsets the higher never has the earlier role; the lowest has the fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from layoutalg.drawing.grid import Axis, Drawing, Grid
 from layoutalg.drawing.theme import step
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 
@@ -35,7 +32,7 @@ from layoutalg.tuples.int_tuple import text
 Roles = tuple[tuple[str | None, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """Borders of nested blocks: a line every so many rows and columns.
 
@@ -51,7 +48,7 @@ class Level:
     role: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A framed part of a table: its first row and column, its extents, the frame's role."""
 
@@ -62,7 +59,7 @@ class Mark:
     role: str = "subtile"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Panel:
     """One table of a plate.
 
@@ -102,7 +99,7 @@ class Panel:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plate:
     """Tables side by side, with what is to be said of them.
 
@@ -222,7 +219,7 @@ def integers(tables: Iterable[Iterable[Iterable[Any]]]) -> set[int]:
     return {cell for table in tables for row in table for cell in row if type(cell) is int}
 
 
-def filled(table: Iterable[Iterable[Any]], roles: dict[Any, str]) -> Roles:
+def role_table(table: Iterable[Iterable[Any]], roles: dict[Any, str]) -> Roles:
     """The role of every cell; ``None`` where a cell is no number."""
     # True is equal to 1 in Python, and no offset.
     return tuple([tuple([roles.get(cell) if type(cell) is int else None for cell in row]) for row in table])
@@ -237,6 +234,8 @@ def by_offset(drawing: Drawing) -> Plate:
     (('r0', 'r4'), ('r2', 'r6'))
     """
     roles, legend = order(integers(grid.cells for grid in drawing.grids))
-    panels = tuple(Panel(grid, filled(grid.cells, roles), levels_of(grid.rows, grid.columns)) for grid in drawing.grids)
+    panels = tuple(
+        Panel(grid, role_table(grid.cells, roles), levels_of(grid.rows, grid.columns)) for grid in drawing.grids
+    )
     caption = "A cell's colour deepens with its offset."
     return Plate("", drawing.notation, f"The offsets of {drawing.notation}. {caption}", caption, panels, legend)

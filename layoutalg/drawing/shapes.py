@@ -1,20 +1,16 @@
-"""Shapes: merged cells, lines, boxes, areas, arrows and texts, each with roles instead of colours.
+"""Shapes: merged cells, lines, boxes, areas, arrows and texts, with roles instead of colours; a scene is all of them.
 
-Units are pixels of 1/96 inch, x to the right and y down. Law: a shape moved has the bounds of the shape, moved.
+Units are pixels of 1/96 inch, x to the right and y down. A scene has a known size and the words that say what it shows;
+every face is written from it, its shapes covering one another in their order.
+Laws: a shape moved has the bounds of the shape, moved; a scene that a figure gives holds every one of its shapes, texts
+included, inside its width and height.
 
 >>> cells = Cells("c0", ((0, 0, 10, 10),))
 >>> cells.moved(5, 0).boxes, cells.moved(5, 0).bounds()
 (((5, 0, 10, 10),), (5, 0, 15, 10))
-
-Scene: shapes on a canvas of known size, and the words that say what they show; what every face is written from.
-
-Shapes cover one another in their order. Law: a scene that a :mod:`~layoutalg.drawing.canvas` gives holds every one of
-its shapes, texts included, inside its width and height.
-
->>>
 >>> scene = Scene("Two cells", "A cell of each of two kinds.", 20, 10, (Cells("c0", ((0, 0, 10, 10),)),))
->>> [shape.bounds() for shape in scene.moved(5, 0)]
-[(5, 0, 15, 10)]
+>>> scene.moved(5, 0)[0].boxes
+((5, 0, 10, 10),)
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from math import hypot
 from typing import Protocol
 
 from layoutalg.drawing.metrics import width as text_width
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import arguments, fix, frozen
 
 Point = tuple[float, float]
 #: Left, top, right, bottom.
@@ -42,7 +38,8 @@ class Shape(Protocol):
         ...
 
 
-class Cells(Value):
+@frozen
+class Cells:
     """Filled rectangles of one role: x, y, width and height of each; they do not overlap.
 
     Args:
@@ -51,13 +48,9 @@ class Cells(Value):
         opacity: from 0 to 1, times that of the role.
     """
 
-    __slots__ = ("role", "boxes", "opacity")
     role: str
     boxes: tuple[tuple[float, float, float, float], ...]
-    opacity: float
-
-    def __init__(self, role: str, boxes: tuple[tuple[float, float, float, float], ...], opacity: float = 1) -> None:
-        self.fix(role=role, boxes=boxes, opacity=opacity)
+    opacity: float = 1
 
     def moved(self, dx: float, dy: float) -> Cells:
         """The same cells elsewhere."""
@@ -71,7 +64,8 @@ class Cells(Value):
         )
 
 
-class Lines(Value):
+@frozen
+class Lines:
     """Straight lines of one role: x and y of both ends of each.
 
     Args:
@@ -81,20 +75,10 @@ class Lines(Value):
         dash: lengths of dashes and gaps in turn; empty for a solid line.
     """
 
-    __slots__ = ("role", "width", "segments", "dash")
     role: str
     width: float
     segments: tuple[tuple[float, float, float, float], ...]
-    dash: tuple[float, ...]
-
-    def __init__(
-        self,
-        role: str,
-        width: float,
-        segments: tuple[tuple[float, float, float, float], ...],
-        dash: tuple[float, ...] = (),
-    ) -> None:
-        self.fix(role=role, width=width, segments=segments, dash=dash)
+    dash: tuple[float, ...] = ()
 
     def moved(self, dx: float, dy: float) -> Lines:
         """The same lines elsewhere."""
@@ -111,7 +95,8 @@ class Lines(Value):
         return _around(corners, 0)
 
 
-class Box(Value):
+@frozen
+class Box:
     """A rectangle, filled, framed or both; with ``radius`` half its size it is a dot.
 
     Args:
@@ -122,7 +107,6 @@ class Box(Value):
         opacity: of the fill, from 0 to 1.
     """
 
-    __slots__ = ("x", "y", "width", "height", "fill", "stroke", "line", "radius", "opacity")
     x: float
     y: float
     width: float
@@ -145,12 +129,12 @@ class Box(Value):
         radius: float = 0,
         opacity: float = 1,
     ) -> None:
-        self.fix(x=x, y=y, width=width, height=height, fill=fill, stroke=stroke)
-        self.fix(line=line, radius=radius, opacity=opacity)
+        fix(self, x=x, y=y, width=width, height=height, fill=fill, stroke=stroke)
+        fix(self, line=line, radius=radius, opacity=opacity)
 
     def moved(self, dx: float, dy: float) -> Box:
         """The same box elsewhere."""
-        return Box(self.x + dx, self.y + dy, *self.fields()[2:])
+        return Box(self.x + dx, self.y + dy, *arguments(self)[2:])
 
     def bounds(self) -> Bounds:
         """The box that holds it."""
@@ -158,7 +142,8 @@ class Box(Value):
         return _around(corners, self.line / 2 if self.stroke else 0)
 
 
-class Area(Value):
+@frozen
+class Area:
     """A filled polygon: what two panels have between them where one enlarges a part of the other.
 
     Args:
@@ -167,13 +152,9 @@ class Area(Value):
         opacity: from 0 to 1, times that of the role.
     """
 
-    __slots__ = ("role", "points", "opacity")
     role: str
     points: tuple[Point, ...]
-    opacity: float
-
-    def __init__(self, role: str, points: tuple[Point, ...], opacity: float = 1) -> None:
-        self.fix(role=role, points=points, opacity=opacity)
+    opacity: float = 1
 
     def moved(self, dx: float, dy: float) -> Area:
         """The same area elsewhere."""
@@ -184,7 +165,8 @@ class Area(Value):
         return _around(self.points, 0)
 
 
-class Arrow(Value):
+@frozen
+class Arrow:
     """A line through points, with a head at its end.
 
     Args:
@@ -195,17 +177,11 @@ class Arrow(Value):
         dash: as for :class:`Lines`.
     """
 
-    __slots__ = ("role", "points", "width", "head", "dash")
     role: str
     points: tuple[Point, ...]
-    width: float
-    head: float
-    dash: tuple[float, ...]
-
-    def __init__(
-        self, role: str, points: tuple[Point, ...], width: float = 1.6, head: float = 8, dash: tuple[float, ...] = ()
-    ) -> None:
-        self.fix(role=role, points=points, width=width, head=head, dash=dash)
+    width: float = 1.6
+    head: float = 8
+    dash: tuple[float, ...] = ()
 
     def moved(self, dx: float, dy: float) -> Arrow:
         """The same arrow elsewhere."""
@@ -216,7 +192,8 @@ class Arrow(Value):
         return _around(self.points, max(self.width / 2, self.head / 2))
 
 
-class Text(Value):
+@frozen
+class Text:
     """Texts of one style: x and y of each one's anchor on its baseline, and the text.
 
     Args:
@@ -228,30 +205,17 @@ class Text(Value):
         turn: degrees clockwise about the anchor.
     """
 
-    __slots__ = ("role", "size", "items", "anchor", "mono", "bold", "turn")
     role: str
     size: float
     items: tuple[tuple[float, float, str], ...]
-    anchor: str
-    mono: bool
-    bold: bool
-    turn: int
-
-    def __init__(
-        self,
-        role: str,
-        size: float,
-        items: tuple[tuple[float, float, str], ...],
-        anchor: str = "start",
-        mono: bool = False,
-        bold: bool = False,
-        turn: int = 0,
-    ) -> None:
-        self.fix(role=role, size=size, items=items, anchor=anchor, mono=mono, bold=bold, turn=turn)
+    anchor: str = "start"
+    mono: bool = False
+    bold: bool = False
+    turn: int = 0
 
     def moved(self, dx: float, dy: float) -> Text:
         """The same texts elsewhere."""
-        return Text(self.role, self.size, tuple((x + dx, y + dy, t) for x, y, t in self.items), *self.fields()[3:])
+        return Text(self.role, self.size, tuple((x + dx, y + dy, t) for x, y, t in self.items), *arguments(self)[3:])
 
     def bounds(self) -> Bounds:
         """The box that holds them, by the table of widths."""
@@ -278,7 +242,8 @@ def _around(points: tuple[Point, ...] | list[Point], margin: float) -> Bounds:
     return min(across) - margin, min(down) - margin, max(across) + margin, max(down) + margin
 
 
-class Scene(Value):
+@frozen
+class Scene:
     """Shapes on a canvas of known size, with the words that say what they show.
 
     Args:
@@ -288,15 +253,11 @@ class Scene(Value):
         shapes: from the lowest to the topmost.
     """
 
-    __slots__ = ("title", "description", "width", "height", "shapes")
     title: str
     description: str
     width: float
     height: float
     shapes: tuple[Shape, ...]
-
-    def __init__(self, title: str, description: str, width: float, height: float, shapes: tuple[Shape, ...]) -> None:
-        self.fix(title=title, description=description, width=width, height=height, shapes=shapes)
 
     def moved(self, dx: float, dy: float) -> tuple[Shape, ...]:
         """Its shapes elsewhere, to stand in another scene."""

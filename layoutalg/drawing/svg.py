@@ -4,7 +4,7 @@ Cells of one role are one path; texts of one style are one ``<text>`` with a ``<
 rules with a light value for every reader, and beside them ``light-dark()`` for those that know it: alone, the picture
 follows the reader's preference, and inside a page the page's. ``width="100%"`` up to its own size fits any column.
 
->>> from layoutalg.drawing.canvas import Canvas
+>>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
 >>> canvas.cells(0, 0, 10, 10, [["c0", "c0"]])
 >>> written = svg(canvas.scene("Cells", "Two of them.", 0))
@@ -32,7 +32,7 @@ def svg(scene: Scene) -> str:
 
     Its ``<title>`` and ``<desc>`` are the scene's words, and their identifiers depend on these alone.
     """
-    body = "".join(map(_written, scene.shapes))
+    body = "".join(map(_shape_svg, scene.shapes))
     name = f"la{crc32((scene.title + scene.description + body).encode()):08x}"
     wide, high = _number(scene.width), _number(scene.height)
     return (
@@ -57,7 +57,7 @@ def _style(body: str) -> str:
     return "".join(plain) + "@supports (color:light-dark(#000,#fff)){" + "".join(both) + "}"
 
 
-def _written(shape: Shape) -> str:
+def _shape_svg(shape: Shape) -> str:
     match shape:
         case Cells():
             cells = "".join([f"M{_number(x)} {_number(y)}{_rectangle(w, h)}" for x, y, w, h in shape.boxes])

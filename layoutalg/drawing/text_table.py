@@ -60,11 +60,11 @@ def table(
     return "\n".join(_lines(picture, [_by_offset(grid) for grid in picture.grids] if color else []))
 
 
-def written(plate: Plate, color: bool = False) -> str:
+def text_of(plate: Plate, color: bool = False) -> str:
     """A plate as lines of text without a final newline; with ``color`` its cells are filled, and a legend stands below.
 
     >>> from layoutalg import Layout, draw
-    >>> written(draw(Layout(4)).plate()).splitlines()[-1]
+    >>> text_of(draw(Layout(4)).plate()).splitlines()[-1]
     '     | 0 1 2 3'
     """
     grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
@@ -89,7 +89,7 @@ def _named(grid: Grid, plate: Plate, number: int) -> Grid:
     return Grid(f"{name} {grid.title}".strip(), grid.rows, grid.columns, grid.cells)
 
 
-def fitting(plate: Plate, width: int) -> int:
+def columns_within(plate: Plate, width: int) -> int:
     """How many columns of a plate's tables fit on a line; at least one."""
     shown = max(panel.grid.columns.shown for panel in plate.panels)
     fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]
@@ -119,11 +119,11 @@ def _grid_lines(grid: Grid, roles: Roles) -> Iterator[str]:
     columns, more = grid.columns, grid.columns.shown < grid.columns.size
     for leaf in reversed(range(len(columns.extents))):
         labels = [str(columns.coordinate(j)[leaf]) if columns.starts_run(leaf, j) else "" for j in range(columns.shown)]
-        yield columns.names[leaf].rjust(pad) + "   " + _joined(labels, columns, cells, "  ", " ")
-    yield _row_names(grid.rows).rjust(pad) + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+        yield columns.names[leaf].rjust(pad) + "   " + _row_text(labels, columns, cells, "  ", " ")
+    yield _row_names(grid.rows).rjust(pad) + "  +" + _row_text([""] * columns.shown, columns, cells, "-+", "-")
     for i, row in enumerate(grid.cells):
         if grid.rows.divides_before(i):
-            yield " " * pad + "  +" + _joined([""] * columns.shown, columns, cells, "-+", "-")
+            yield " " * pad + "  +" + _row_text([""] * columns.shown, columns, cells, "-+", "-")
         yield (
             _row_labels(grid.rows, i).rjust(pad)
             + "  |"
@@ -134,7 +134,7 @@ def _grid_lines(grid: Grid, roles: Roles) -> Iterator[str]:
         yield "...".rjust(pad)
 
 
-def _joined(words: list[str], columns: Axis, width: int, divider: str, fill: str) -> str:
+def _row_text(words: list[str], columns: Axis, width: int, divider: str, fill: str) -> str:
     parts = []
     for j, word in enumerate(words):
         parts.append((divider if columns.divides_before(j) else "") + fill + word.rjust(width, fill))

@@ -15,10 +15,11 @@ dark alike, and ``ink`` on each of them has a contrast of 4.5 and more.
 from __future__ import annotations
 
 from layoutalg.errors import LayoutError, brief
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import frozen
 
 
-class Ink(Value):
+@frozen
+class Ink:
     """The colours of a role on light and on dark paper, how much they cover, and their number in a terminal.
 
     Args:
@@ -30,14 +31,10 @@ class Ink(Value):
     0.15
     """
 
-    __slots__ = ("light", "dark", "opacity", "terminal")
     light: str
     dark: str
-    opacity: float
-    terminal: int | None
-
-    def __init__(self, light: str, dark: str, opacity: float = 1.0, terminal: int | None = None) -> None:
-        self.fix(light=light, dark=dark, opacity=opacity, terminal=terminal)
+    opacity: float = 1.0
+    terminal: int | None = None
 
 
 #: Every role and its colours.

@@ -3,7 +3,7 @@ r"""A scene as TikZ, for papers: the light colours, the same shapes in the same 
 One pixel is 0.75 pt. Cells of one role are one ``\fill``. ASCII only: signs that LaTeX knows are written in its way,
 any other character as a question mark.
 
->>> from layoutalg.drawing.canvas import Canvas
+>>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
 >>> canvas.cells(0, 0, 10, 10, [["c0", "c0"]])
 >>> print(tikz(canvas.scene("Cells", "Two of them.", 0)))
@@ -60,7 +60,7 @@ def document(scene: Scene) -> str:
 def _lines(scene: Scene) -> Iterator[str]:
     yield f"% {_plain(scene.title)}"
     yield rf"\begin{{tikzpicture}}[x={_POINTS}pt,y=-{_POINTS}pt,line cap=butt,inner sep=0pt]"
-    body = [line for shape in scene.shapes for line in _written(shape)]
+    body = [line for shape in scene.shapes for line in _shape_lines(shape)]
     for role in sorted({role for shape in scene.shapes for role in _roles(shape)}):
         yield rf"\definecolor{{la-{role}}}{{HTML}}{{{ink(role).light[1:].upper()}}}"
     yield rf"\path[use as bounding box] (0,0) rectangle ({_number(scene.width)},{_number(scene.height)});"
@@ -74,7 +74,7 @@ def _roles(shape: Shape) -> Iterator[str]:
             yield role
 
 
-def _written(shape: Shape) -> Iterator[str]:
+def _shape_lines(shape: Shape) -> Iterator[str]:
     match shape:
         case Cells():
             boxes = [_rectangle(*box) for box in shape.boxes]

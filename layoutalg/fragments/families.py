@@ -1,15 +1,12 @@
-"""Which shapes and types the instructions with fragments have, and which rule each of their operands follows.
+"""Families of register fragments: the shapes and types of each, its rule, where it is published and who checked it.
 
-A type says nothing but its width: the rules count elements of a register. Law: a fragment's tile is filled by its rule.
+A type says nothing but its width: the rules count elements of a register. Laws: a fragment's tile is filled by its
+rule; every name that :func:`layoutalg.fragments.fragment_names.names` lists belongs to the family that
+:func:`family_of` gives.
 Source: PTX ISA 9.1, wgmma.mma_async, mma, ldmatrix, stmatrix, tcgen05.ld and tcgen05.st (shapes and types).
 
->>> print(wgmma("m64n8k16", "A", "f16"))
+>>> wgmma("m64n8k16", "A", "f16")
 ((64, 16), Layout(((4, 8, 4), (2, 2, 2)), ((128, 1, 16), (64, 8, 512))))
-
-What the fragments hold, in words: a row for each family, with where it is published and who checked it.
-
-Law: every name that :func:`layoutalg.fragments.names.names` lists belongs to the family that :func:`family_of` gives.
-
 >>> family_of("mma.m16n8k16.D.f32").tile, family_of("wgmma.m64n8k16.A").threads
 ('M x 8', 128)
 """
@@ -20,9 +17,9 @@ from typing import TypeAlias
 
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import lanes, packed_halves, quads, thread_values, turned_quads
+from layoutalg.frozen import frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
-from layoutalg.tuples.frozen import Value
 
 #: Rows and columns of a tile, and its thread-value layout.
 Held: TypeAlias = tuple[tuple[int, int], Layout]
@@ -190,7 +187,8 @@ def need_type(dtype: str, types: str, name: str) -> None:
         raise LayoutError(f"fragment: the type of {name} must be one of {', '.join(types.split())}, found {dtype}")
 
 
-class Family(Value):
+@frozen
+class Family:
     """What all fragments of one instruction and operand have in common, in words.
 
     Args:
@@ -202,16 +200,12 @@ class Family(Value):
         grade: who checked it, the strongest: what a GPU holds, or NVIDIA's own headers.
     """
 
-    __slots__ = ("form", "tile", "threads", "holds", "source", "grade")
     form: str
     tile: str
     threads: int
     holds: str
     source: str
     grade: str
-
-    def __init__(self, form: str, tile: str, threads: int, holds: str, source: str, grade: str) -> None:
-        self.fix(form=form, tile=tile, threads=threads, holds=holds, source=source, grade=grade)
 
 
 _WGMMA = "PTX ISA 9.1, wgmma register fragments; CUTLASS mma_traits_sm90_gmma.hpp"

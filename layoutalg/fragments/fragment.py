@@ -1,27 +1,21 @@
-"""Fragment: a tile, and which of its elements each register of each thread holds.
+"""Fragment: a tile, and which of its elements each register of each thread holds; the rules that make them.
 
-Law: ``layout(thread, value)`` is the index of an element of the tile, ``row + rows * column``.
-
->>>
->>> one = Fragment("mma.m16n8k16.C", (16, 8), quads(2, 1, 2))
->>> one.threads, one.values, one.element(5, 2)  # thread 5, value 2: row, column
-(32, 4, (9, 2))
-
-The rules of register fragments: which elements of a tile the registers of each thread hold, as layouts.
-
-A rule is a thread-value layout: (thread, value) to the element's index in the tile, ``row + rows * column``. Three of
-them make every fragment of ``wgmma``, ``mma.sync``, ``ldmatrix``, ``stmatrix``, ``tcgen05.ld`` and ``tcgen05.st``:
+Law: ``layout(thread, value)`` is the index of an element of the tile, ``row + rows * column``, and every element of the
+tile is one value of one thread. Three rules make every fragment of ``wgmma``, ``mma.sync``, ``ldmatrix``,
+``stmatrix``, ``tcgen05.ld`` and ``tcgen05.st``:
 
 - *quads*: eight groups of four threads. Group i has row i of a piece of 8 rows and 4 units; thread j of the group has
   its j-th *unit*: the elements of a register, or two accumulators. Pieces follow one another down, then across.
 - *turned quads*: the same with each piece of 8 x 8 elements transposed (``.trans``).
 - *lanes*: of tensor memory, where a thread has a lane, or half of one.
 
-Law: every element of the tile is one value of one thread.
 Source: PTX ISA 9.1, matrix fragments of wgmma, mma and ldmatrix, matrix fragments of tcgen05.ld; CUTLASS
 ``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp``, ``copy_traits_sm75.hpp``,
 ``copy_traits_sm100.hpp``, with whose layouts the tests compare.
 
+>>> c = Fragment("mma.m16n8k16.C", (16, 8), quads(2, 1, 2))
+>>> c.threads, c.values, c.element(5, 2)  # thread 5, value 2: row, column
+(32, 4, (9, 2))
 >>> print(quads(2, 2, 2, warps=4))  # A of wgmma, 64 x 16 elements of 16 bits
 ((4,8,4),(2,2,2)):((128,1,16),(64,8,512))
 >>> sorted(quads(2, 2, 2, warps=4)(i) for i in range(1024)) == list(range(1024))
@@ -36,9 +30,9 @@ from layoutalg.algebra.composition import composition
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.rearrange import prepend
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import need_plain, size
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
@@ -155,7 +149,8 @@ def need_thread_values(value: object, operation: str) -> Layout:
     return layout
 
 
-class Fragment(Value):
+@frozen
+class Fragment:
     """A tile, and what each thread's registers hold of it.
 
     Args:
@@ -166,12 +161,11 @@ class Fragment(Value):
     Raises:
         LayoutError: if one of them is something else.
 
-    >>> from layoutalg.fragments.names import fragment
+    >>> from layoutalg.fragments.fragment_names import fragment
     >>> print(fragment("mma.m16n8k16.C"))
     mma.m16n8k16.C: 16x8, ((4,8),(2,2)):((32,1),(16,8))
     """
 
-    __slots__ = ("name", "shape", "layout")
     name: str
     shape: tuple[int, int]
     layout: Layout
@@ -184,7 +178,7 @@ class Fragment(Value):
         rows, columns = [as_int(extent, "Fragment: an extent") for extent in shape]
         if rows < 1 or columns < 1:
             raise LayoutError(f"Fragment: extents must be positive, found {rows} x {columns}")
-        self.fix(name=name, shape=(rows, columns), layout=need_thread_values(layout, "Fragment"))
+        fix(self, name=name, shape=(rows, columns), layout=need_thread_values(layout, "Fragment"))
 
     @property
     def threads(self) -> int:

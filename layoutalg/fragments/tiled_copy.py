@@ -2,20 +2,16 @@
 
 A copy atom moves values between its threads: ``source`` says which thread reads which value, ``destination`` which
 one has it afterwards; for ``ldmatrix`` they differ. ``layout_tv`` says which thread holds which element of a tile, in
-the order of the atom's ``reference``. Law: over all threads, partition_D gives every element of the tile once.
-Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg_D, tile2thrfrg).
+the order of the atom's ``reference``; :func:`make_layout_tv` makes one of a layout of threads and one of values, the
+values of a thread together and the threads over them. Laws: over all threads, partition_D gives every element of the
+tile once; with threads and values raked over one another, element ``layout_tv(t, v)`` has thread t and value v.
+Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg_D, tile2thrfrg; make_tiled_copy),
+``python/CuTeDSL`` (make_layout_tv).
 
 >>> copy = make_tiled_copy_tv(copy_atom(4), Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1)))
 >>> mine, offset = copy.partition_S(Layout((64, 64), (64, 1)), 5)
 >>> print(mine, offset)
 ((4,2),8,2):((1,64),512,32) 20
-
-Thread-value layouts from a layout of threads and one of values: make_layout_tv.
-
-Each element of a tile belongs to one value of one thread; the values of a thread lie together, the threads over them.
-Law: with both raked over one another, element ``layout_tv(t, v)`` has thread t and value v.
-Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (make_tiled_copy), ``python/CuTeDSL`` (make_layout_tv).
-
 >>> threads, values = Layout((2, 3), (3, 1)), Layout((2, 2), (2, 1))
 >>> tiler, tv = make_layout_tv(threads, values)
 >>> print(tiler, tv)
@@ -38,11 +34,11 @@ from layoutalg.algebra.products import raked_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment import need_thread_values, row_pointers
-from layoutalg.fragments.names import fragment
+from layoutalg.fragments.fragment_names import fragment
 from layoutalg.fragments.tiled_mma import TiledMma, is_tiler
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, size, through
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import check_depth, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
@@ -77,7 +73,8 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, .
     )
 
 
-class CopyAtom(Value):
+@frozen
+class CopyAtom:
     """One copy instruction: which thread reads each value, and which one has it afterwards.
 
     Args:
@@ -91,14 +88,13 @@ class CopyAtom(Value):
     (32,(2,4)):(2,(1,64))
     """
 
-    __slots__ = ("source", "destination", "reference")
     source: Layout
     destination: Layout
     reference: Layout
 
     def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
         held = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
-        self.fix(source=held[0], destination=held[1], reference=held[2])
+        fix(self, source=held[0], destination=held[1], reference=held[2])
 
 
 def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
@@ -136,7 +132,8 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
 
 
-class TiledCopy(Value):
+@frozen
+class TiledCopy:
     """A copy atom repeated over threads, and over the values of each thread.
 
     Args:
@@ -148,7 +145,6 @@ class TiledCopy(Value):
         LayoutError: if one is something else, or the atom does not divide the threads and values.
     """
 
-    __slots__ = ("atom", "layout_tv", "tiler")
     atom: CopyAtom
     layout_tv: Layout
     tiler: tuple[Tiler, ...]
@@ -163,7 +159,7 @@ class TiledCopy(Value):
                 f"TiledCopy: the atom's threads and values must divide those of the layout, found {atom.reference} and "
                 f"{layout}"
             )
-        self.fix(atom=atom, layout_tv=layout, tiler=tiler)
+        fix(self, atom=atom, layout_tv=layout, tiler=tiler)
 
     def thrfrg_S(self, layout: AnyLayout) -> AnyLayout:
         """A layout by threads and what they read of it: ``(thread, value, Rest, ...)``.

@@ -1,9 +1,11 @@
 """Tiled MMAs: an instruction repeated over threads and tiles, and which elements each thread has of A, B and C.
 
-An atom multiplies M x N x K; ``atom_layout`` says which group of threads has which atom, and a tile of several atoms
-covers an operand again and again. Law: over all threads of one position of the other mode, ``partition_A`` and its
-kin give every element of the operand exactly once, as often as the atom's own layout does.
-Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B, thrfrg_C, get_slice).
+An atom multiplies M x N x K: element k of row m of A meets element k of row n of B in element (m, n) of C.
+``atom_layout`` says which group of threads has which atom, and a tile of several atoms covers an operand again and
+again. Law: over all threads of one position of the other mode, ``partition_A`` and its kin give every element of the
+operand exactly once, as often as the atom's own layout does.
+Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B, thrfrg_C, get_slice),
+``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp`` (MMA_Traits).
 
 >>> mma = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1))
 >>> print(mma.thr_layout_vmnk, mma.tile_mnk)
@@ -11,15 +13,6 @@ Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B
 >>> mine, offset = mma.partition_C(Layout((64, 64), (64, 1)), 37)
 >>> print(mine, offset)
 ((2,2),2,4):((1,512),2048,16) 1090
-
-MMA atoms: one instruction, and which of its threads has which elements of A, B and C.
-
-Law: element k of row m of A meets element k of row n of B in element (m, n) of C.
-Source: CUTLASS ``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp`` (MMA_Traits).
-
->>> atom = mma_atom("mma.m16n8k16.f16")
->>> atom.shape_mnk, atom.threads
-((16, 8, 16), 32)
 """
 
 from __future__ import annotations
@@ -35,15 +28,16 @@ from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import numbers
 from layoutalg.fragments.fragment import need_thread_values
-from layoutalg.fragments.names import fragment
+from layoutalg.fragments.fragment_names import fragment
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import Shape, check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 
-class MmaAtom(Value):
+@frozen
+class MmaAtom:
     """One MMA instruction: its shape, and which thread has which elements of A, B and C.
 
     Args:
@@ -57,7 +51,6 @@ class MmaAtom(Value):
     ((4,8),2):((8,1),32)
     """
 
-    __slots__ = ("shape_mnk", "a", "b", "c")
     shape_mnk: tuple[int, int, int]
     a: Layout
     b: Layout
@@ -70,7 +63,7 @@ class MmaAtom(Value):
         if min(extents) < 1:
             raise LayoutError(f"MmaAtom: extents must be positive, found {extents}")
         held = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
-        self.fix(shape_mnk=extents, a=held[0], b=held[1], c=held[2])
+        fix(self, shape_mnk=extents, a=held[0], b=held[1], c=held[2])
 
     @property
     def threads(self) -> int:
@@ -115,7 +108,8 @@ def _whole(rows: int, columns: int) -> Layout:
 _MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2)}
 
 
-class TiledMma(Value):
+@frozen
+class TiledMma:
     """An MMA atom repeated over threads, and over the values of each thread.
 
     Args:
@@ -130,7 +124,6 @@ class TiledMma(Value):
     True
     """
 
-    __slots__ = ("atom", "atom_layout", "permutation")
     atom: MmaAtom
     atom_layout: Layout
     permutation: tuple[Tiler, Tiler, Tiler]
@@ -146,7 +139,7 @@ class TiledMma(Value):
             )
         if size(right_inverse(layout)) != size(layout):
             raise LayoutError(f"TiledMma: atoms must have the numbers from 0 on, each once, found {layout}")
-        self.fix(atom=atom, atom_layout=layout, permutation=permutation)
+        fix(self, atom=atom, atom_layout=layout, permutation=permutation)
 
     @property
     def thr_layout_vmnk(self) -> Layout:

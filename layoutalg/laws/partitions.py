@@ -1,22 +1,16 @@
-"""The plans of compositions, divides and slices: what each coordinate of the result stands for, by enumeration.
+"""The plans of compositions, divides, slices and products: what each coordinate of a result stands for, by enumeration.
 
-Points of a plan are coordinates of the operand, ((path, index), ...).
+Points of a plan are coordinates of the operand, ``((path, index), ...)``; those of a product are offsets of the block
+at path (0,) and indices into its complement at path (1,).
 
-Law: of a composition, coordinate i stands for a(b(i)).
+Laws: of a composition, coordinate i stands for a(b(i)); the copies of a block lie apart.
 
 >>> from layoutalg import Layout
->>> from layoutalg.laws.points import wanted
+>>> from layoutalg.laws.points import expected_values
 >>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
->>> wanted(composition(a, b)) == [a(b(i)) for i in range(12)]
+>>> expected_values(composition(a, b)) == [a(b(i)) for i in range(12)]
 True
-
-The plans of products: points are offsets of the block at path (0,) and indices into its complement at path (1,).
-
-Law: the copies of a block lie apart.
-
->>> from layoutalg import Layout
->>> from layoutalg.laws.points import wanted
->>> sorted(wanted(logical_product(Layout(4, 2), Layout(6)))) == list(range(24))
+>>> sorted(expected_values(logical_product(Layout(4, 2), Layout(6)))) == list(range(24))
 True
 """
 
@@ -26,7 +20,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from layoutalg.laws.forms import beyond, divide, split, tiling
+from layoutalg.laws.existence import beyond, divide, split, tiling
 from layoutalg.laws.points import (
     Merged,
     NoAnswer,
@@ -155,7 +149,7 @@ def flat_divide(a: Any, tiler: Any) -> Plan:
 # Slices
 
 
-def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part], Any]:
+def _kept_modes(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part], Any]:
     """The parts a coordinate keeps, and the point it fixes."""
     if coordinate is None:
         return [composed(shape, path, None)], ()
@@ -164,7 +158,7 @@ def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part
     parts: list[Part] = []
     fixed: Any = ()
     for (mode, where), item in zip(_steps(shape, path), coordinate, strict=True):
-        more, point = _kept(mode, where, item)
+        more, point = _kept_modes(mode, where, item)
         parts += more
         fixed = plus(fixed, point)
     return parts, fixed
@@ -172,7 +166,7 @@ def _kept(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part
 
 def slice_and_offset(coordinate: Any, source: Any) -> Plan:
     """A slice keeps modes as they are; only one that has left its swizzle behind may split their leaves."""
-    parts, fixed = _kept(source.shape, (), coordinate)
+    parts, fixed = _kept_modes(source.shape, (), coordinate)
     kept = [Part(part.points, part.shape, whole=not hasattr(source, "inner")) for part in parts]
     return Plan(kept[0] if coordinate is None else tuple(kept), coordinate_value(source), fixed)
 

@@ -1,25 +1,21 @@
-"""Layouts as functions, evaluated one index at a time: arithmetic on the definition, and nothing else.
+"""Layouts as functions, evaluated one index at a time, and plans: what each piece of a result has to stand for.
 
 A layout is read through its ``shape`` and ``stride``, a composed layout through ``outer``, ``offset`` and ``inner``, a
 swizzle through ``bits``, ``base`` and ``shift``, a basis stride through ``value`` and ``mode``: any value that has them
 will do. A *point* is what a layout maps to: an integer, or, for basis strides, the sorted tuple of its non-zero
 ``(path, coefficient)`` pairs.
 
-Law: a layout's own call and this evaluation agree, though neither calls the other.
+A *plan* is a tree of parts, one for each piece of the result's shape; a part says which points its coordinates stand
+for. The result must have that tree (each piece refined as it likes) and, at every coordinate, the value that the sum of
+the points has under the operand. These are notes of a law while it judges, and no values: a plan holds a function.
+
+Laws: a layout's own call and this evaluation agree, though neither calls the other; nothing is wrong where a result and
+its plan have the same points.
 
 >>> from layoutalg import Layout
 >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
 >>> values(layout) == [layout(index) for index in range(32)]
 True
-
-Plans: what each piece of an operation's result has to stand for, and whether a result does.
-
-A plan is a tree of parts, one for each piece of the result's shape; a part says which points its coordinates stand for.
-The result must have that tree (each piece refined as it likes) and, at every coordinate, the value that the sum of the
-points has under the operand. These are notes of a law while it judges, and no values: a plan holds a function.
-
-Law: nothing is wrong where both have the same points.
-
 >>> first_difference([0, 2, 4], [0, 2, 4]), first_difference([0, 2, 5], [0, 2, 4])
 (None, 'is 5 at index 2, must be 4')
 """
@@ -27,10 +23,11 @@ Law: nothing is wrong where both have the same points.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product as pairings
 from math import prod
 from typing import Any
+
+from layoutalg.frozen import frozen
 
 Point = Any
 Leaf = tuple[int, Any]
@@ -248,7 +245,7 @@ class NoAnswer(Exception):
     """No layout satisfies the definition, so far as the plan can tell."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Part:
     """A piece of the result: its coordinates stand for ``points``; ``shape`` is what the piece must refine.
 
@@ -260,14 +257,14 @@ class Part:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Merged:
     """Parts that share one mode of the result, whose inner structure is free."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Plan:
     """The tree of parts, what a sum of points is worth, and where a fixed part of the coordinate stands."""
 
@@ -283,7 +280,7 @@ def misfit(result: Any, plan: Plan, offset: Any = 0, free_offset: bool = False) 
     """
     if not _has_tree(result.shape, plan.tree):
         return f"has a shape that does not refine {_counts(plan.tree)}, found {_counts(result.shape)}"
-    expected = wanted(plan)
+    expected = expected_values(plan)
     found = [plus(value, offset) for value in values(result)]
     if free_offset:
         apart = plus(expected[0], times(-1, found[0]))
@@ -301,7 +298,7 @@ def first_difference(found: list[Any], expected: list[Any]) -> str | None:
     return None
 
 
-def wanted(plan: Plan) -> list[Any]:
+def expected_values(plan: Plan) -> list[Any]:
     """The value at every coordinate of a plan, in colexicographic order: the first part runs fastest."""
     parts = list(_parts(plan.tree))
     if prod(len(part.points) for part in parts) > MOST:

@@ -30,17 +30,17 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, has_basis, need_fit, slice_plain
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.coordinates import extended_offset
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import (
     Coord,
     Index,
     Shape,
     check_depth,
+    extended_offset,
     flatten_tuple,
     has_none,
     product,
@@ -50,7 +50,8 @@ from layoutalg.tuples.int_tuple import (
 from layoutalg.tuples.leaf import as_leaf, has_symbols
 
 
-class ComposedLayout(Value):
+@frozen
+class ComposedLayout:
     """The function ``coordinate -> outer(offset + inner(coordinate))``.
 
     The CuTe DSL names the parts of a swizzled layout the other way round (its ``.inner`` is the swizzle, its ``.outer``
@@ -70,7 +71,6 @@ class ComposedLayout(Value):
     S<3,4,3> o 0 o (8,64):(64,1) 149
     """
 
-    __slots__ = ("outer", "offset", "inner")
     outer: Swizzle | Layout | ComposedLayout
     offset: Any  # an Index; typed so that it adds up without a question
     inner: Layout | ComposedLayout
@@ -88,7 +88,7 @@ class ComposedLayout(Value):
             )
         if isinstance(outer, ComposedLayout) or isinstance(inner, ComposedLayout):
             _need_few_levels(outer, inner)
-        self.fix(outer=outer, offset=_checked_offset(offset), inner=inner)
+        fix(self, outer=outer, offset=_checked_offset(offset), inner=inner)
 
     @property
     def shape(self) -> Shape:

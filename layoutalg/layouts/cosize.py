@@ -17,9 +17,9 @@ from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Mode, at_path, need_layout, size
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.basis import ScaledBasis
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import divides, need_int
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 
 def cosize(layout: AnyLayout, mode: Mode = None) -> int:
@@ -40,13 +40,8 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
             layout = at_path(layout, mode, "cosize")
         if isinstance(layout, ComposedLayout):
             return _cosize_composed(layout)
-    shape = layout.shape
-    if type(shape) is tuple:
-        reach = _reach(shape, layout.stride)
-        if reach is not None:
-            return 1 + reach  # type: ignore[no-any-return]
     spans: dict[Any, int] = {}
-    for extent, stride in zip(flatten_tuple(shape), flatten_tuple(layout.stride), strict=True):
+    for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
         spans[path] = spans.get(path, 0) + abs(step) * (extent - 1)
     result = 1
@@ -55,26 +50,8 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     return result
 
 
-def _reach(shape: Any, stride: Any) -> Any:
-    """The sum of the steps to the ends of all modes; None where a stride is no number."""
-    total = 0
-    for s, d in zip(shape, stride):  # noqa: B905  # congruent, and saying it again costs a tenth
-        if type(d) is int:
-            total += (s - 1) * d if d >= 0 else (1 - s) * d
-        elif type(d) is tuple:
-            below = _reach(s, d)
-            if below is None:
-                return None
-            total += below
-        else:
-            return None
-    return total
-
-
 #: How many offsets of a composed layout are enumerated to find the largest.
 _MOST_OFFSETS = 1 << 24
-#: Up to how many of them plain Python is done before numpy is loaded.
-_FEW = 1 << 12
 
 
 def _cosize_composed(layout: ComposedLayout) -> int:
@@ -94,14 +71,9 @@ def _cosize_composed(layout: ComposedLayout) -> int:
 
 
 def _ends(layout: ComposedLayout) -> tuple[int, int]:
-    """The lowest and the highest offset: by numpy where there are many; a browser has none."""
-    from importlib.util import find_spec  # a plain layout needs none of what counts offsets
+    """The lowest and the highest offset."""
+    from layoutalg.layouts.offsets import offset_table  # a plain layout needs none of what lists offsets
 
-    from layoutalg.layouts.offsets import offset_table, offsets
-
-    if need_int(size(layout), "cosize: the size of a composed layout") > _FEW and find_spec("numpy") is not None:
-        image = offsets(layout)
-        return int(image.min(initial=0)), int(image.max(initial=0))
     table = offset_table(layout)
     if not isinstance(table, list):
         return table, table

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from layoutalg.layouts.layout import Layout, trusted
-from layoutalg.tuples.basis import is_zero
 from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.scaled_basis import is_zero
 
 #: Parallel lists of extents and strides.
 Flat = tuple[list[Any], list[Any]]

@@ -2,7 +2,9 @@
 
 A :class:`Layout` is a shape and a congruent stride; it maps a coordinate to the inner product with the strides, and a
 coordinate with ``None`` to the layout of the modes that it keeps. It is frozen, hashable and equal by content;
-``eval(repr(x)) == x``, and ``str(x)`` is the notation that the CuTe DSL prints.
+``eval(repr(x)) == x``, and ``str(x)`` is the notation that the CuTe DSL prints. What is valid, positive extents and
+congruent strides of 64 bits, is left as it is; what can be made valid, a NumPy integer or a missing stride, is made so;
+the rest is refused in words.
 Source: CUTLASS ``include/cute/layout.hpp``.
 
 >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
@@ -10,16 +12,8 @@ Source: CUTLASS ``include/cute/layout.hpp``.
 True
 >>> print(layout, eval(repr(layout)) == layout)
 (4,(2,4)):(2,(1,8)) True
-
-What the shape and the stride of a layout must be: positive extents, congruent strides, numbers of 64 bits.
-
-Law: what is valid is left as it is; what can be made valid, a NumPy integer or a missing stride, is made so; the rest
-is refused in words.
-
->>> is_valid((4, (2, 4)), (2, (1, 8))), is_valid((4, 2), (1, (2, 4)))
-(True, False)
->>> normalized((4, (2, 4)), None)
-((4, (2, 4)), (1, (4, 8)))
+>>> is_valid((4, 2), (1, (2, 4))), normalized((4, (2, 4)), None)
+(False, ((4, (2, 4)), (1, (4, 8))))
 """
 
 from __future__ import annotations
@@ -28,9 +22,7 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from layoutalg.errors import CoordinateError, LayoutError
-from layoutalg.tuples.basis import ScaledBasis, Vector
-from layoutalg.tuples.coordinates import inner_offset, plain_offset, unrank
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import (
     Coord,
     Index,
@@ -41,13 +33,17 @@ from layoutalg.tuples.int_tuple import (
     congruent,
     flatten_tuple,
     has_none,
+    inner_offset,
+    plain_offset,
     product,
     safe_text,
     text,
     unflatten,
+    unrank,
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import LIMIT, Polynomial, as_leaf
+from layoutalg.tuples.scaled_basis import ScaledBasis, Vector
 
 
 def is_valid(shape: Any, stride: Any) -> bool:
@@ -131,7 +127,8 @@ def _checked_stride(stride: Stride) -> Stride:
     return as_leaf(stride, "Layout: a stride")
 
 
-class Layout(Value):
+@frozen
+class Layout:
     """A shape and its strides: the function ``coordinate -> sum(coordinate_i * stride_i)``.
 
     Calling it with an index, a coordinate of the top modes, or a nested coordinate gives the offset; a coordinate
@@ -154,7 +151,6 @@ class Layout(Value):
     (4):(2) (2,4):(1,8)
     """
 
-    __slots__ = ("shape", "stride")
     shape: Shape
     stride: Stride
 
@@ -269,17 +265,17 @@ def need_fit(coord: Coord, layout: Any) -> None:
 
 def slice_plain(coord: Coord, src: Layout) -> tuple[Layout, int]:
     """:func:`slice_and_offset` of a plain layout and a coordinate that fits it."""
-    offset = src(_filled(coord))
+    offset = src(_with_zeros(coord))
     if coord is None:
         return src, offset
     shape, stride = kept_modes(coord, src.shape, src), kept_modes(coord, src.stride, src)
     return trusted(shape if type(shape) is tuple else (shape,), stride if type(stride) is tuple else (stride,)), offset
 
 
-def _filled(coord: Coord) -> Any:
+def _with_zeros(coord: Coord) -> Any:
     """The coordinate with 0 in place of every ``None``."""
     if type(coord) is tuple:
-        return tuple(map(_filled, coord))
+        return tuple(map(_with_zeros, coord))
     return 0 if coord is None else coord
 
 
@@ -332,13 +328,13 @@ def _image_coordinate(layout: Layout, where: Any) -> Any:
     return (result if isinstance(result, Vector) else Vector()).as_coordinate(paths)
 
 
-def fitting(layout: Layout, operation: str) -> Layout:
+def need_readable(layout: Layout, operation: str) -> Layout:
     """The layout itself, if it can be written and read again: numbers of 64 bits, a size of 64 bits, 64 levels.
 
     Raises:
         LayoutError: if not, naming the operation that it is the result of.
 
-    >>> fitting(trusted(2, 2**64), "composition")
+    >>> need_readable(trusted(2, 2**64), "composition")
     Traceback (most recent call last):
     layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
     """

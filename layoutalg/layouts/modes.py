@@ -19,7 +19,6 @@ from typing import Any, TypeAlias, TypeVar, overload
 from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, need_integer_strides, valid_shape
-from layoutalg.tuples.coordinates import inner_offset, unrank
 from layoutalg.tuples.int_tuple import (
     Index,
     IntTuple,
@@ -28,10 +27,12 @@ from layoutalg.tuples.int_tuple import (
     check_depth,
     congruent,
     flatten_tuple,
+    inner_offset,
     product,
     safe_text,
     text,
     tuple_depth,
+    unrank,
     weakly_congruent,
 )
 from layoutalg.tuples.leaf import LIMIT, as_int, as_leaf

@@ -2,12 +2,13 @@
 
 The theorem is that of :mod:`layoutalg.layouts.plain_composition`, where every step stands by itself; here the same walk
 finds the modes of the result and how far they reach below each boundary. A leaf n:t that lands in mode i of a, after
-whole turns of the modes below, is a multiple of their boundary P_i: it adds nothing at the boundaries up to P_i, and
-t * (n - 1) at all above. So the boundaries are clean if the sums, from the lowest mode on, stay below the next one.
+whole turns of the modes below, is a multiple of their boundary P_i, the product of their extents: it adds nothing at
+the boundaries up to P_i, and t * (n - 1) at all above. So the boundaries are clean if the sums, from the lowest mode
+on, stay below the next one.
 
-Where a leaf lands is found by a walk over the modes or, from sixteen on, by bisection of their boundaries: r modes
-with p pieces take O(p log r + r). What this does not decide it leaves alone: symbols, basis strides, negative
-strides, a leaf that no whole turns divide, sums that carry, results that might not fit 64 bits.
+Where a leaf lands is found by a walk over the modes or, from sixteen on, by bisection of their boundaries, each of
+which divides the next: r modes with p pieces take O(p log r + r). What this does not decide it leaves alone: symbols,
+basis strides, negative strides, a leaf that no whole turns divide, sums that carry, results that might not fit 64 bits.
 
 Law: where it has an answer, that is the answer of the theorem.
 
@@ -17,20 +18,9 @@ Law: where it has an answer, that is the answer of the theorem.
 ((2,2),3):((24,2),8) True
 >>> quick_composition(Layout((6, 2), (1, 7)), Layout((3, 2), (2, 3))) is None  # 4 + 3 carries
 True
-
-Steps beside the boundaries of a layout's modes, for numbers: where each begins.
-
-The boundaries are the prefix products P_0 = 1, P_1, ... of a layout's extents. Each divides the next, so that a step
-which is a multiple of one is a multiple of all below it: the greatest boundary that is not above the step tells, by
-bisection, what a walk over all of them would. That makes composition of r modes with p pieces O(p log r + r), where a
-walk for each piece makes it O(r*p); the walk stays where a step is no such multiple, and for symbols, which no
-bisection can order.
-
-Law: it says what the walk says.
-
 >>> bounds = boundaries([4, 2, 6, 3])
->>> bounds, skipped(bounds, 8), skipped(bounds, 16), skipped(bounds, 12)
-([1, 4, 8, 48], (2, 1), (2, 2), (0, 12))
+>>> bounds, skipped(bounds, 16), skipped(bounds, 12)
+([1, 4, 8, 48], (2, 2), (0, 12))
 """
 
 from __future__ import annotations
@@ -43,39 +33,11 @@ from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import LIMIT
 
-
-def boundaries(extents: Sequence[int]) -> list[int]:
-    """The prefix products of all extents but the last, from 1 on.
-
-    >>> boundaries([2, 3, 4])
-    [1, 2, 6]
-    """
-    found = [1]
-    for extent in extents[:-1]:
-        found.append(found[-1] * extent)
-    return found
-
-
-def skipped(bounds: Sequence[int], step: int) -> tuple[int, int]:
-    """How many modes a step makes whole turns of, by the greatest boundary that it reaches, and the step in the next.
-
-    (0, step) where it is no multiple of that boundary, so that only a walk tells.
-
-    >>> skipped([1, 2, 6], 18)
-    (2, 3)
-    """
-    where = bisect_right(bounds, step) - 1
-    turns, rest = divmod(step, bounds[where])
-    return (0, step) if rest else (where, turns)
-
-
 #: From more modes on than this the boundaries are bisected, not walked.
 MANY = 16
 
 #: Levels of nesting that are put together here.
 _LEVELS = 60
-
-_NUMBERS = {int}
 
 
 def quick_composition(a: Layout, b: Layout) -> Layout | None:
@@ -226,3 +188,31 @@ def _nested(
         shape.append(below[0])
         stride.append(below[1])
     return tuple(shape), tuple(stride)
+
+
+def boundaries(extents: Sequence[int]) -> list[int]:
+    """The prefix products of all extents but the last, from 1 on.
+
+    >>> boundaries([2, 3, 4])
+    [1, 2, 6]
+    """
+    found = [1]
+    for extent in extents[:-1]:
+        found.append(found[-1] * extent)
+    return found
+
+
+def skipped(bounds: Sequence[int], step: int) -> tuple[int, int]:
+    """How many modes a step makes whole turns of, by the greatest boundary that it reaches, and the step in the next.
+
+    (0, step) where it is no multiple of that boundary, so that only a walk tells.
+
+    >>> skipped([1, 2, 6], 18)
+    (2, 3)
+    """
+    where = bisect_right(bounds, step) - 1
+    turns, rest = divmod(step, bounds[where])
+    return (0, step) if rest else (where, turns)
+
+
+_NUMBERS = {int}

@@ -1,21 +1,14 @@
-"""Whole layouts at once: all offsets of a layout as a numpy array.
+"""Whole layouts at once: all offsets of a layout, as a numpy array or as nested lists.
 
-Law: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes. numpy is imported when a function is called, so
-that the algebra itself runs without it.
+Laws: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes; ``offset_table(L)`` is ``offsets(L).tolist()``,
+the same numbers without numpy: sooner for a layout of some thousand elements than numpy is imported, and later for one
+of a million. numpy is imported when :func:`offsets` is called, so that the algebra itself runs without it.
 
 >>> from layoutalg import ComposedLayout, Layout, Swizzle
 >>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
 >>> all(offsets(tile)[i, j] == tile(i, j) for i in range(8) for j in range(8))
 True
-
-Whole layouts at once in plain Python: all offsets of a layout as nested lists.
-
-Law: ``offset_table(L)`` is ``offsets(L).tolist()``, the same numbers without numpy: sooner for a layout of some
-thousand elements than numpy is imported, and later for one of a million.
-
->>> from layoutalg import ComposedLayout, Layout, Swizzle
->>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
->>> offset_table(tile) == [[tile(i, j) for j in range(8)] for i in range(8)]
+>>> offset_table(tile) == offsets(tile).tolist()
 True
 """
 
@@ -72,7 +65,7 @@ def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
         limits = np.iinfo(chosen)
         if low < limits.min or high > limits.max:
             raise LayoutError(f"offsets: {chosen} must hold offsets from {low} to {high}; layout = {layout}")
-    return _evaluate(layout, chosen)
+    return _array(layout, chosen)
 
 
 def _integer_type(dtype: Any) -> np.dtype[Any]:
@@ -134,16 +127,16 @@ def integer_leaves(layout: Layout) -> list[tuple[int, int]]:
     return [(need_int(s, what), need_int(d, what)) for s, d in pairs]
 
 
-def _evaluate(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _array(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
     if isinstance(layout, ComposedLayout):
-        values = _evaluate(layout.inner, dtype)
+        values = _array(layout.inner, dtype)
         if layout.offset:
             values += dtype.type(layout.offset)
-        return _applied(layout.outer, values)
+        return _image_array(layout.outer, values)
     import numpy as np
 
     modes = list(layout) if type(layout.shape) is tuple else [layout]
-    axes = [_axis(mode, dtype) for mode in modes]
+    axes = [_axis_array(mode, dtype) for mode in modes]
     # Outer sums of one-dimensional axes, the last two modes first: numpy writes its memory in order, and needs nothing
     # besides the result and one array of the modes after the first.
     if not axes:
@@ -154,7 +147,7 @@ def _evaluate(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
     return result
 
 
-def _axis(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _axis_array(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
     """The offsets of one mode by its index."""
     import numpy as np
 
@@ -166,14 +159,14 @@ def _axis(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
     return axis
 
 
-def _applied(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any]:
+def _image_array(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any]:
     """Apply a swizzle or an extended layout to an array of offsets, in place where that is possible."""
     if isinstance(function, Swizzle):
-        return _swizzled(function, values)
+        return _swizzled_array(function, values)
     if isinstance(function, ComposedLayout):
-        inner = _applied(function.inner, values)
+        inner = _image_array(function.inner, values)
         inner += inner.dtype.type(function.offset)
-        return _applied(function.outer, inner)
+        return _image_array(function.outer, inner)
     import numpy as np
 
     leaves = integer_leaves(function)
@@ -191,7 +184,7 @@ def _applied(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any
     return np.where(values < 0, -result, result)
 
 
-def _swizzled(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
+def _swizzled_array(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
     """Apply a swizzle to an array of offsets, in place."""
     kind, width = values.dtype.type, values.dtype.itemsize * 8
     if not function.bits or (values.dtype.kind == "u" and function.shift >= width):
@@ -235,18 +228,18 @@ def offset_table(layout: AnyLayout) -> Any:
             f"offset_table: the layout must have at most 2**24 elements, found {total}; layout = {layout}"
         )
     bounds(layout)  # refuses what has no integer offsets, as offsets() does
-    return _evaluated(layout)
+    return _lists(layout)
 
 
-def _evaluated(layout: AnyLayout) -> Any:
+def _lists(layout: AnyLayout) -> Any:
     if isinstance(layout, ComposedLayout):
         shift = need_int(layout.offset, "offset_table: an offset")
-        return _offset_table_applied(layout.outer, shift, _evaluated(layout.inner))
+        return _image_lists(layout.outer, shift, _lists(layout.inner))
     modes = list(layout) if type(layout.shape) is tuple else [layout]
-    return _sums([_offset_table_axis(mode) for mode in modes], 0)
+    return _sum_lists([_axis_list(mode) for mode in modes], 0)
 
 
-def _offset_table_axis(mode: Layout) -> list[int]:
+def _axis_list(mode: Layout) -> list[int]:
     """The offsets of one mode by its index: the first leaf runs fastest."""
     axis = [0]
     for s, d in integer_leaves(mode):
@@ -254,20 +247,20 @@ def _offset_table_axis(mode: Layout) -> list[int]:
     return axis
 
 
-def _sums(axes: list[list[int]], start: int) -> Any:
+def _sum_lists(axes: list[list[int]], start: int) -> Any:
     if not axes:
         return start
     if len(axes) == 1:
         return [start + one for one in axes[0]]
-    return [_sums(axes[1:], start + one) for one in axes[0]]
+    return [_sum_lists(axes[1:], start + one) for one in axes[0]]
 
 
-def _offset_table_applied(function: Swizzle | AnyLayout, shift: int, table: Any) -> Any:
+def _image_lists(function: Swizzle | AnyLayout, shift: int, table: Any) -> Any:
     """A swizzle or an extended layout of every number of a table, each moved first."""
     if not isinstance(table, list):
         return apply(function, table + shift)
     if table and isinstance(table[0], list):
-        return [_offset_table_applied(function, shift, row) for row in table]
+        return [_image_lists(function, shift, row) for row in table]
     if not isinstance(function, Swizzle):
         return [apply(function, one + shift) for one in table]
     if not function.bits:

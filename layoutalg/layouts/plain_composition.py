@@ -2,7 +2,7 @@
 
 Definition: ``composition(a, b)`` is the layout R whose shape refines that of b leaf by leaf, with
 ``R(i) == a(b(i))`` for every index i of b. Here a is extended beyond its shape as CuTe extends it
-(:func:`~layoutalg.tuples.coordinates.extended_offset`): its last mode runs on to infinity, and it is odd below zero.
+(:func:`~layoutalg.tuples.int_tuple.extended_offset`): its last mode runs on to infinity, and it is odd below zero.
 
 Such an R need not exist: ``(6,2):(1,7) o (3,2):(2,3)`` maps (2,0) to 4 and (0,1) to 3, but (2,1) to 8, because the
 index 4 + 3 = 7 carries into the second mode of a. The theorem that decides it, for flat coalesced a with extents
@@ -11,26 +11,18 @@ index 4 + 3 = 7 carries into the second mode of a. The theorem that decides it, 
     a(x) = d_0 * x + sum over k >= 1 of c_k * floor(x / P_k),    c_k = d_k - s_(k-1) * d_(k-1), never 0
 
 so a leaf n:t of b keeps one stride exactly as long as the floors of ``t * x`` add no jump, and R is additive over the
-leaves exactly if the floors are. A boundary ``P_k`` where the remainders of all leaves together stay below ``P_k`` is
-*clean*: its floor is linear there. If every boundary is clean, R exists. If exactly one is not, it does not, since
-nothing cancels its jumps. If several are not, their jumps might cancel, which is decided by looking at them all.
+leaves exactly if the floors are. Along steps of t, floor k splits into a linear part and the jumps of
+``floor(r_k * x / P_k)``, ``r_k = t mod P_k``. A boundary ``P_k`` where the remainders of all leaves together stay below
+``P_k`` is *clean*: its floor is linear there. If every boundary is clean, R exists. If exactly one is not, it does not,
+since nothing cancels its jumps. If several are not, their jumps might cancel, which is decided by looking at them all.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition); the theorem is derived here and tested by enumeration.
 
 >>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
 >>> r = compose_plain(a, b)
 >>> print(r, all(r(i) == a(b(i)) for i in range(12)))
 ((2,2),3):((24,2),8) True
-
-Where the offsets of a layout jump: the exact decision behind composition.
-
-For flat coalesced modes ``s_k:d_k`` with prefix products ``P_k``, the extended layout is
-``f(x) = d_0 * x + sum of c_k * floor(x / P_k)`` with ``c_k = d_k - s_(k-1) * d_(k-1) != 0``. Along steps of t, floor k
-splits into a linear part and the jumps of ``floor(r_k * x / P_k)``, ``r_k = t mod P_k``. The questions "how far is
-``x -> f(t x)`` linear" and "is f additive over these modes" are therefore questions about jumps that cancel.
-
->>> from layoutalg import LayoutError, Layout, composition
 >>> a = Layout((6, 2), (1, 7))  # jumps from 5 to 7 at index 6, so that steps of 2 stay linear for three
->>> print([a(2 * x) for x in range(6)], composition(a, Layout(6, 2)))
+>>> print([a(2 * x) for x in range(6)], compose_plain(a, Layout(6, 2)))
 [0, 2, 4, 7, 9, 11] (3,2):(2,7)
 """
 
@@ -47,10 +39,9 @@ from layoutalg.errors import LayoutError, NotDivisibleError, UndecidedError
 from layoutalg.layouts.flat import from_flat
 from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.layouts.number_composition import coalesced, quick_composition
-from layoutalg.tuples.basis import ScaledBasis, Vector, is_zero
-from layoutalg.tuples.coordinates import extended_offset
-from layoutalg.tuples.int_tuple import IntTuple, flatten_tuple, text, unflatten
+from layoutalg.tuples.int_tuple import IntTuple, extended_offset, flatten_tuple, text, unflatten
 from layoutalg.tuples.leaf import has_symbols, is_one, surely_less
+from layoutalg.tuples.scaled_basis import ScaledBasis, Vector, is_zero
 
 #: How many jumps or coordinates are compared before giving up. Only layouts with several boundaries that fit no
 #: divisibility rule come here at all, and a difference nearly always shows within the first few.

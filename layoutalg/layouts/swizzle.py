@@ -14,11 +14,12 @@ Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>",
 from __future__ import annotations
 
 from layoutalg.errors import LayoutError
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import fix, frozen
 from layoutalg.tuples.leaf import as_int, need_int
 
 
-class Swizzle(Value):
+@frozen
+class Swizzle:
     """The bit permutation ``S<bits,base,shift>`` on non-negative offsets, in the unit of the offset.
 
     Args:
@@ -35,13 +36,13 @@ class Swizzle(Value):
     S<3,4,3>
     """
 
-    __slots__ = ("bits", "base", "shift")
     bits: int
     base: int
     shift: int
 
     def __init__(self, bits: int, base: int, shift: int) -> None:
-        self.fix(
+        fix(
+            self,
             bits=as_int(bits, "Swizzle: bits"),
             base=as_int(base, "Swizzle: base"),
             shift=as_int(shift, "Swizzle: shift"),

@@ -8,8 +8,8 @@ The notation of :mod:`layoutalg.notation.parser` with calls added. Added to its 
     part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
               | part "[" integer "]"         one mode of a layout
 
-A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.names`), and nothing else; Python's
-``eval`` is not involved.
+A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.fragment_names`), and nothing
+else; Python's ``eval`` is not involved.
 Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
 
 >>> from layoutalg import Layout, coalesce
@@ -25,10 +25,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.names import fragment
+from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
-from layoutalg.notation.printed import Token, as_notation
+from layoutalg.notation.printed import as_notation
+from layoutalg.notation.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("crd2idx", "idx2crd"),
     ),
     "layouts.swizzle": ("Swizzle",),
-    "tuples.basis": ("E",),
+    "tuples.scaled_basis": ("E",),
     "tuples.int_tuple": ("product",),
 }
 
@@ -221,7 +222,7 @@ def apply_operation(name: str, function: Callable[..., Any], positional: list[An
     >>> apply_operation("abs", abs, [-3], {})
     3
     """
-    shown = _shown(positional, named)
+    shown = _arguments_text(positional, named)
     bound = bind_operation(name, function, positional, named)
     try:
         return function(*bound.args, **bound.kwargs)
@@ -249,10 +250,10 @@ def bind_operation(
     try:
         return signature(function).bind(*positional, **named)
     except TypeError as error:
-        raise LayoutError(f"{name}: {error}; operands = {_shown(positional, named)}") from None
+        raise LayoutError(f"{name}: {error}; operands = {_arguments_text(positional, named)}") from None
 
 
-def _shown(positional: list[Any], named: dict[str, Any]) -> str:
+def _arguments_text(positional: list[Any], named: dict[str, Any]) -> str:
     """Operands as a message has them."""
     return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
 

@@ -1,6 +1,6 @@
-"""The grammar of CuTe notation: what its words come to, each made into a value as soon as it is read.
+"""CuTe notation, read: ``((8,16),(64,2)):((64,512),(1,8192))``, ``S<3,4,3> o 0 o (8,64):(64,1)``; writing is ``str``.
 
-The grammar, with ``o`` right-associative::
+Each word becomes a value as soon as it is read. The grammar, with ``o`` right-associative::
 
     value  = atom ["o" value ["o" value]]
     atom   = part [":" part]
@@ -9,23 +9,18 @@ The grammar, with ``o`` right-associative::
     number = ["-"] term {("+" | "-") term}          term = factor {"*" factor}
     factor = integer | symbol ["**" integer]
 
-Law: a subclass changes what is made of what was read, or what a name means, and never the grammar.
+``str`` gives what the CuTe DSL prints. Reading takes that back, and C++'s spelling as well (``Sw<3,4,3>``,
+``(_8,_64):(_64,_1)``, tilers in ``<...>``). A symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum
+needs one in it. A parenthesis around one layout groups it (write ``(4:1,)`` for a tiler of one mode); around integers
+it is a tuple. What CuTe prints of a tensor is read as the layout in it (:mod:`layoutalg.notation.printed`).
 
->>> Parser("(8,_64)").parse_all(), Parser("S<3,4,3> o 0 o 4:1").parse_all()
-((8, 64), ComposedLayout(Swizzle(3, 4, 3), 0, Layout(4, 1)))
-
-CuTe notation, read and written: ``((8,16),(64,2)):((64,512),(1,8192))``, ``S<3,4,3> o 0 o (8,64):(64,1)``.
-
-Writing is ``str()``, which gives what the CuTe DSL prints. Reading takes that back, and C++'s spelling as well
-(``Sw<3,4,3>``, ``(_8,_64):(_64,_1)``, tilers in ``<...>``). Law: ``parse_layout(str(x)) == x`` for every layout,
-composed layout and swizzle. The grammar is that of :mod:`~layoutalg.notation.parser`.
-
-A symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum needs one in it. A parenthesis around one layout
-groups it (write ``(4:1,)`` for a tiler of one mode); around integers it is a tuple. What CuTe prints of a tensor is
-read as the layout in it (``printed``).
+Laws: ``parse_layout(str(x)) == x`` for every layout, composed layout and swizzle; a subclass of :class:`Parser` changes
+what is made of what was read, or what a name means, and never the grammar.
 
 >>> for text in ("((8,16),(64,2)):((64,512),(1,8192))", "S<3,4,3> o 0 o (8,64):(64,1)", "(4,8):(1@0,1@1)", "8*m:1"):
 ...     assert str(parse_layout(text)) == text
+>>> Parser("(8,_64)").parse_all(), Parser("S<3,4,3> o 0 o 4:1").parse_all()
+((8, 64), ComposedLayout(Swizzle(3, 4, 3), 0, Layout(4, 1)))
 """
 
 from __future__ import annotations
@@ -36,10 +31,11 @@ from layoutalg.errors import NotationError
 from layoutalg.layouts.composed import MOST_LEVELS, ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.notation.printed import Token, as_notation, quoted, tokenize
-from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.notation.printed import as_notation
+from layoutalg.notation.tokens import Token, quoted, tokenize
 from layoutalg.tuples.int_tuple import Coord, IntTuple, safe_text, tuple_depth
 from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, Polynomial
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 #: Names that are no symbols.
 _WORDS = frozenset({"o", "None", "True", "False"})

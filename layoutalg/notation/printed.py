@@ -12,82 +12,17 @@ Source: CUTLASS ``include/cute/pointer.hpp``, ``pointer_flagged.hpp``, ``pointer
 
 >>> print(" ".join(as_notation("Sw<3,4,3> o smem_ptr[16b](0x420) o (_8,_64):(_64,_1)").split()))
 S<3,3,3> o 16 o (_8,_64):(_64,_1)
-
-The words of CuTe notation: a text cut into tokens, with their positions for the message where one does not fit.
-
-Law: the tokens' texts in order are the text without its blanks.
-
->>> text = "S<3,4,3> o 0 o (8, 64):(64, 1)"
->>> "".join(token.text for token in tokenize(text)).replace(" ", "") == text.replace(" ", "")
-True
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from layoutalg.errors import LayoutError, NotationError
+from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.frozen import Value
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
-
-#: A name, and the words behind points of a longer one, as PTX writes instructions: ``mma.m16n8k16.C``, ``pack::16b``.
-_NAME = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)?)*"
-_TOKEN = rf"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>{_NAME})|(?P<mark>[()<>,:@=_*+-]))"
-
-Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
-
-
-class Token(Value):
-    """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
-
-    __slots__ = ("kind", "text", "position")
-    kind: Kind
-    text: str
-    position: int
-
-    def __init__(self, kind: Kind, text: str, position: int) -> None:
-        self.fix(kind=kind, text=text, position=position)
-
-
-def tokenize(text: str) -> list[Token]:
-    """Split a text into tokens, closed by one of kind ``end``.
-
-    Raises:
-        NotationError: at the first character that belongs to no token.
-
-    >>> [token.text for token in tokenize("(4,8):(8,1)")][:5]
-    ['(', '4', ',', '8', ')']
-    """
-    if not isinstance(text, str):
-        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
-    import re  # costs a tenth of the package's import; compile() finds the pattern again after the first call
-
-    pattern = re.compile(_TOKEN, re.ASCII)
-    tokens = []
-    position = 0
-    end = len(text.rstrip())
-    while position < end:
-        match = pattern.match(text, position)
-        if match is None:
-            start = position + len(text[position:]) - len(text[position:].lstrip())
-            raise NotationError(
-                f"notation: unexpected character {text[start]!r} at position {start}; text = {quoted(text)}",
-                text,
-                start,
-            )
-        kind: Any = match.lastgroup
-        tokens.append(Token(kind, match.group(kind), match.start(kind)))
-        position = match.end()
-    tokens.append(Token("end", "", len(text)))
-    return tokens
-
-
-def quoted(text: str) -> str:
-    """A text for an error message about it, cut where it is long."""
-    return repr(text if len(text) <= 80 else text[:77] + "...")
-
 
 _SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s*>"
 #: C++: a pointer, before it a swizzle, on byte addresses.
@@ -111,7 +46,8 @@ _PLAIN = (
 )
 
 
-class Pointer(Value):
+@frozen
+class Pointer:
     """What a print says of a tensor besides its layout.
 
     Args:
@@ -127,7 +63,6 @@ class Pointer(Value):
     Source: as this module.
     """
 
-    __slots__ = ("bits", "space", "address", "type", "swizzle")
     bits: int
     space: str
     address: int | None
@@ -137,7 +72,8 @@ class Pointer(Value):
     def __init__(
         self, bits: int, space: str = "", address: int | None = None, type: str = "", swizzle: Swizzle | None = None
     ) -> None:
-        self.fix(
+        fix(
+            self,
             bits=as_int(bits, "Pointer: bits"),
             space=_text(space, "space"),
             address=None if address is None else as_int(address, "Pointer: address"),

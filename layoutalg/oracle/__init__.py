@@ -4,9 +4,8 @@ Only the rooms called ``dsl`` import ``cutlass`` (the distribution ``nvidia-cutl
 only in a worker process: some inputs make the DSL's native code abort or divide by zero, and whoever asks must outlive
 that. Who has questions of another kind brings the module that answers them (`layoutalg.oracle.service`).
 
-- `layoutalg.oracle.expressions` evaluates one operation of the layout algebra and returns the text the DSL prints;
-- `layoutalg.oracle.expressions` evaluates whole expressions, nested as they are;
-- `layoutalg.oracle.tensors` makes tensors and returns what the DSL prints of them.
+`layoutalg.oracle.expressions` evaluates one operation of the layout algebra, or whole expressions, and returns the text
+that the DSL prints.
 
 An oracle is evidence, not a judge: the DSL answers some inputs wrongly without a word.
 

@@ -1,29 +1,22 @@
-"""Whole expressions of the algebra, evaluated by the CuTe DSL along the same syntax tree.
+"""The layout algebra evaluated by the CuTe DSL: single operations, and whole expressions along one syntax tree.
 
-The DSL gets the tree and no value of ours: what an operation inside gives is given to the next by the DSL itself.
+A case names an operation and gives its arguments as plain data; an expression goes as its syntax tree, so that what an
+operation inside gives is given to the next by the DSL itself, and no value of ours is. The answer is text, the way the
+DSL prints the result. Whatever a question does to the DSL (an exception, a native crash, no end), it gets an answer and
+the others go on. Where the DSL is known not to do as the algebra does, :data:`ROWS` has the rows of
+``docs/divergences.md``, by operation.
 
-Operations of the layout algebra, evaluated by the CuTe DSL.
+The tree is what was written, and nothing of what it comes to: an integer, a truth value and ``None`` stand for
+themselves, a tuple is a list, and all else is a pair of its name and its parts: an operation of the algebra by its own
+name, with its operands in the order of its parameters, and what the notation writes with signs by those of `SIGNS`.
 
-A case names an operation and gives its arguments as plain data; the answer is text, the way the DSL prints the result.
-Whatever the case does to the DSL (an exception, a native crash, no end), it gets an answer and the others go on.
-
-The syntax tree of an expression, as plain data: what was written, and nothing of what it comes to.
-
-An integer, a truth value and ``None`` stand for themselves, a tuple is a list, and all else is a pair of its name and
-its parts: an operation of the algebra by its own name, with its operands in the order of its parameters, and what the
-notation writes with signs by those of `SIGNS`. Law: signs and names aside, a text and its tree hold the same numbers in
-the same order.
+Laws: signs and names aside, a text and its tree hold the same numbers in the same order; every operation has its own
+rows once, and one without rows none.
 
 >>> syntax("size(coalesce((2,4):(1,2)), mode=[0])")
 {'size': [{'coalesce': [{':': [[2, 4], [1, 2]]}]}, [0]]}
 >>> syntax("(S<3,4,3> o 0 o 8:1)(5)")
 {'()': [{'( )': [{'o': [{'S<>': [3, 4, 3]}, 0, {':': [8, 1]}]}]}, 5]}
-
-Where the CuTe DSL is known not to do as the algebra does: rows of ``docs/divergences.md``, by operation.
-
-A row is an input on which the DSL 4.8.1 gives another answer, refuses, or crashes; ``()`` is a layout at a coordinate.
-Law: every operation tells its own rows once, and one without rows tells nothing.
-
 >>> rows_of(["size", ":"]), rows_of(["logical_divide", "complement", "complement"])
 ('', 'logical_divide: rows 34 and 35; complement: rows 21 to 23')
 """
@@ -31,20 +24,20 @@ Law: every operation tells its own rows once, and one without rows tells nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from layoutalg.errors import NotationError
+from layoutalg.frozen import frozen
 from layoutalg.notation.expression import ExpressionParser, bind_operation
 from layoutalg.oracle.service import Status, ask
-from layoutalg.tuples.basis import ScaledBasis
+from layoutalg.tuples.scaled_basis import ScaledBasis
 
 _algebra__all__ = ["Answer", "Argument", "Case", "evaluate"]
 
 Argument: TypeAlias = "int | str | Sequence[Argument] | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """One question: ``operation`` with ``arguments`` in the order of the DSL's function of that name.
 
@@ -60,7 +53,7 @@ class Case:
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What the DSL said.
 
@@ -109,7 +102,7 @@ class SymbolError(NotationError):
     """An expression holds symbols, and a tree has numbers alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Node:
     """What an expression does at one place, and with which parts."""
 
@@ -190,9 +183,6 @@ def _data(part: Any) -> Any:
     raise SymbolError(f"syntax: extents and strides must be numbers, found {part}", str(part))
 
 
-__all__ = ["evaluate_expressions"]
-
-
 def evaluate_expressions(sources: Iterable[str], *, each_s: float = 20.0, batch: int = 100) -> list[Answer]:
     """Return what the DSL makes of every expression, in order.
 
@@ -250,10 +240,10 @@ def rows_of(operations: Iterable[str]) -> str:
     'composition: rows 1 to 5 and 67'
     """
     found = {("a call" if name == "()" else name): ROWS[name] for name in operations if name in ROWS}
-    return "; ".join(f"{name}: row{'s' * (len(rows) > 1)} {_told(rows)}" for name, rows in found.items())
+    return "; ".join(f"{name}: row{'s' * (len(rows) > 1)} {_runs_text(rows)}" for name, rows in found.items())
 
 
-def _told(rows: Sequence[int]) -> str:
+def _runs_text(rows: Sequence[int]) -> str:
     """Numbers, runs of three or more as such."""
     runs: list[list[int]] = []
     for row in rows:

@@ -1,27 +1,14 @@
-"""One round of questions to a worker process that holds the CuTe DSL.
+"""One round of questions to a worker process that holds the CuTe DSL, and the language that both sides speak.
 
 The process asking never imports ``cutlass``; it sends the questions as JSON and reads one JSON line for each answer.
 Inside the worker every batch runs in a forked child, so a native crash costs one question and a few milliseconds.
 
-Whether the CuTe DSL is there to be asked, and the errors of asking it.
+CuTe notation goes over as plain data. Its reader shares no code with ``layoutalg``, so that a slip in either notation
+shows when the two are compared; it accepts what the DSL prints and nothing more: no blanks inside tuples, no C++
+spelling.
 
-Law: the DSL is required quietly if and only if it is available.
-
->>> try:
-...     require()
-... except OracleUnavailableError:
-...     asked = False
-... else:
-...     asked = True
->>> asked == available()
-True
-
-CuTe notation as plain data: the one language between this process and the oracle's.
-
-The reader shares no code with ``layoutalg``, so that a slip in either notation shows when the two are compared.
-It accepts what the DSL prints and nothing more: no blanks inside tuples, no C++ spelling.
-
-Law: what is read is written as it was, and ``layoutalg`` writes the same.
+Laws: the DSL is required quietly if and only if it is available; what is read is written as it was, and ``layoutalg``
+writes the same.
 
 >>> from layoutalg import parse_layout
 >>> texts = ["8:1", "(8,(4,2)):(1,(8,0))", "(2,3):(1@0,2@1)", "S<3,4,3> o 16 o (8,64):(64,1)"]
@@ -37,12 +24,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeAlias, cast
+
+from layoutalg.frozen import frozen
 
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
@@ -91,7 +79,7 @@ _SWIZZLE = re.compile(r"S<(-?\d+),(-?\d+),(-?\d+)>?$")
 _TOKEN = re.compile(r"[(),]|-?\d+(?:@\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Basis:
     """A stride ``value@m1@m0``: ``value`` steps along mode ``(m0, m1)``, whose outermost index is printed last."""
 
@@ -102,7 +90,7 @@ class Basis:
 Tree: TypeAlias = "int | Basis | tuple[Tree, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Affine:
     """A layout ``shape:stride``."""
 
@@ -110,7 +98,7 @@ class Affine:
     stride: Tree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Swizzling:
     """A swizzle ``S<bits,base,shift>``."""
 
@@ -119,7 +107,7 @@ class Swizzling:
     shift: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composed:
     """``outer o offset o inner``, applied from right to left."""
 
@@ -218,13 +206,11 @@ def write(term: Term) -> str:
     return f"{write(term.outer)} o {write_tuple(term.offset)} o {write(term.inner)}"
 
 
-__all__ = ["Reply", "Status", "ask"]
-
 Status = Literal["ok", "rejected", "crashed", "timeout"]
 _STATUSES = ("ok", "rejected", "crashed", "timeout")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What became of one question: the value under ``ok``, else a text that says what happened."""
 
@@ -269,7 +255,7 @@ def ask(
                 capture_output=True,
                 text=True,
                 timeout=limit_s,
-                env=_environment(target, scratch),
+                env=_environment(answerer, target, scratch),
                 cwd=scratch,
                 check=False,
             )
@@ -287,13 +273,19 @@ def ask(
     return replies
 
 
-def _environment(target: str | None, scratch: str) -> dict[str, str]:
-    """The environment of the worker: this very copy of the package first, and the DSL's own log kept quiet."""
+def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, str]:
+    """The environment of the worker: this very copy of the package, what this process would ask; the DSL kept quiet."""
     root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (root, _home(answerer), os.environ.get("PYTHONPATH", ""))))
     chosen = {"CUTE_DSL_ARCH": target} if target else {}
     quiet = {"CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_DUMP_DIR": scratch}
     return {**os.environ, "PYTHONPATH": path, **quiet, **chosen}
+
+
+def _home(answerer: str) -> str:
+    """The folder that a module is imported from; "" where this process does not find it, and the worker may."""
+    spec = find_spec(answerer.partition(".")[0])
+    return str(Path(spec.origin).parents[bool(spec.submodule_search_locations)]) if spec and spec.origin else ""
 
 
 def _replies(lines: str) -> Iterator[Reply]:

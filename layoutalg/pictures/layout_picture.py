@@ -1,6 +1,7 @@
 """Pictures of layouts: the public door, ``draw``, and the value that it gives.
 
-Law: the number drawn in row i and column j is ``layout(i, j)``, in every face.
+Law: the number drawn in row i and column j is ``layout(i, j)``, in every face; arguments are checked before anything is
+drawn.
 
 >>> from layoutalg import Layout
 >>> print(draw(Layout((2, 3), (3, 1))))
@@ -10,14 +11,11 @@ Law: the number drawn in row i and column j is ``layout(i, j)``, in every face.
 [0]  +------
   0  | 0 1 2
   1  | 3 4 5
-
-Arguments of a picture, checked before anything is drawn.
-
 >>> try:
-...     one_of("red", ("offset", "bank"), "colour")
+...     draw(Layout((2, 3)), colour="red")
 ... except LayoutError as error:
 ...     print(error)
-draw: colour must be one of offset, bank, found 'red'
+draw: colour must be one of offset, bank, block, mode, thread, value, none, found 'red'
 """
 
 from __future__ import annotations
@@ -30,75 +28,27 @@ from layoutalg.drawing.grid import Drawable
 from layoutalg.drawing.picture import Picture
 from layoutalg.drawing.plate import Plate
 from layoutalg.drawing.shapes import Scene
-from layoutalg.drawing.text_table import fitting, written
+from layoutalg.drawing.text_table import columns_within, text_of
 from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment
+from layoutalg.frozen import arguments, fix, frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.pictures.plates import Question, plate_of
-from layoutalg.pictures.tables import COLOURS, LABELS, Limits
-from layoutalg.tuples.frozen import Value
+from layoutalg.pictures.quantities import COLOURS, LABELS, Limits
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
+
+#: The most cells of a scene: a tile of 512 x 512, whose file is megabytes long.
+MOST_CELLS = 1 << 18
 
 #: The most levels of borders that a caller may ask for: more cannot be told apart.
 MOST_LEVELS = 3
 
 
-def held_by(fragment: Fragment, layout: Drawable) -> AnyLayout:
-    """The thread-value layout of a fragment whose tile is of the layout's shape."""
-    shape = getattr(layout, "shape", None)
-    extents = tuple(map(size, shape)) if type(shape) is tuple else shape
-    if extents != fragment.shape:
-        raise LayoutError(
-            f"draw: the layout must have the shape of {fragment.name}, {fragment.shape[0]} x {fragment.shape[1]}, "
-            f"found {safe_text(layout)}"
-        )
-    return fragment.layout
-
-
-def one_of(name: str, names: tuple[str, ...], what: str) -> str:
-    """The name, which is one of some."""
-    if not isinstance(name, str) or name not in names:
-        raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
-    return name
-
-
-def positive(value: object, what: str) -> int:
-    """The value as an integer of at least 1.
-
-    >>> positive(2, "element_bytes")
-    2
-    """
-    number = as_int(value, f"draw: {what}")
-    if number < 1:
-        raise LayoutError(f"draw: {what} must be positive, found {number}")
-    return number
-
-
-def levels_of(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
-    """Rows and columns of blocks as pairs; ``None`` stays.
-
-    >>> levels_of([[8, 64]])
-    ((8, 64),)
-    """
-    if levels is None:
-        return None
-    try:
-        pairs = [(rows, columns) for rows, columns in levels]
-    except (TypeError, ValueError):
-        raise LayoutError(f"draw: levels must be pairs of rows and columns, found {brief(levels)}") from None
-    if len(pairs) > MOST_LEVELS:
-        raise LayoutError(f"draw: there must be at most {MOST_LEVELS} levels, found {len(pairs)}")
-    return tuple((positive(rows, "a level's rows"), positive(columns, "a level's columns")) for rows, columns in pairs)
-
-
-#: The most cells of a scene: a tile of 512 x 512, whose file is megabytes long.
-MOST_CELLS = 1 << 18
-
-
-class LayoutPicture(Picture, Value):
+@frozen
+class LayoutPicture(Picture):
     """A layout drawn, as :func:`draw` gives it; the arguments are those of :func:`draw`, checked there.
 
     >>> from layoutalg import Layout
@@ -106,7 +56,6 @@ class LayoutPicture(Picture, Value):
     LayoutPicture(Layout(4, 1), 'offset', 'offset', None, None, None, None, '')
     """
 
-    __slots__ = ("layout", "colour", "label", "element_bytes", "thread_values", "before", "levels", "title")
     layout: Drawable
     colour: str
     label: str
@@ -127,11 +76,11 @@ class LayoutPicture(Picture, Value):
         levels: tuple[tuple[int, int], ...] | None = None,
         title: str = "",
     ) -> None:
-        self.fix(layout=layout, colour=colour, label=label, element_bytes=element_bytes)
-        self.fix(thread_values=thread_values, before=before, levels=levels, title=title)
+        fix(self, layout=layout, colour=colour, label=label, element_bytes=element_bytes)
+        fix(self, thread_values=thread_values, before=before, levels=levels, title=title)
 
     def _question(self) -> Question:
-        return Question(*self.fields())
+        return Question(*arguments(self))
 
     def plate(self) -> Plate:
         """What stands where, and what it is filled with: data without pixels.
@@ -185,10 +134,10 @@ class LayoutPicture(Picture, Value):
         """
         plate = plate_of(self._question(), Limits(max_rows, max_columns, max_grids))
         if width is not None:
-            columns = fitting(plate, width)
+            columns = columns_within(plate, width)
             if columns < max(panel.grid.columns.shown for panel in plate.panels):
                 plate = plate_of(self._question(), Limits(max_rows, columns, max_grids))
-        return written(plate, color)
+        return text_of(plate, color)
 
 
 def draw(
@@ -237,15 +186,63 @@ def draw(
         title = title or layout.name
         layout, thread_values = Layout(layout.shape), layout
     if isinstance(thread_values, Fragment):
-        thread_values = held_by(thread_values, layout)
+        thread_values = thread_values_of(thread_values, layout)
     for operand in (layout, layout if before is None else before):
         if not callable(operand) or not hasattr(operand, "shape"):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
-    by = one_of(colour if colour is not None else "mode" if before is not None else usual, COLOURS, "colour")
-    shown = one_of(usual if label is None else label, LABELS, "label")
+    by = need_choice(colour if colour is not None else "mode" if before is not None else usual, COLOURS, "colour")
+    shown = need_choice(usual if label is None else label, LABELS, "label")
     if element_bytes is not None:
         element_bytes = positive(element_bytes, "element_bytes")
     elif "bank" in (by, shown):
         raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
     return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, levels_of(levels), str(title))
+
+
+def thread_values_of(fragment: Fragment, layout: Drawable) -> AnyLayout:
+    """The thread-value layout of a fragment whose tile is of the layout's shape."""
+    shape = getattr(layout, "shape", None)
+    extents = tuple(map(size, shape)) if type(shape) is tuple else shape
+    if extents != fragment.shape:
+        raise LayoutError(
+            f"draw: the layout must have the shape of {fragment.name}, {fragment.shape[0]} x {fragment.shape[1]}, "
+            f"found {safe_text(layout)}"
+        )
+    return fragment.layout
+
+
+def need_choice(name: str, names: tuple[str, ...], what: str) -> str:
+    """The name, which is one of some."""
+    if not isinstance(name, str) or name not in names:
+        raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
+    return name
+
+
+def positive(value: object, what: str) -> int:
+    """The value as an integer of at least 1.
+
+    >>> positive(2, "element_bytes")
+    2
+    """
+    number = as_int(value, f"draw: {what}")
+    if number < 1:
+        raise LayoutError(f"draw: {what} must be positive, found {number}")
+    return number
+
+
+def levels_of(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
+    """Rows and columns of blocks as pairs; ``None`` stays.
+
+    >>> levels_of([[8, 64]])
+    ((8, 64),)
+    """
+    if levels is None:
+        return None
+    try:
+        pairs = [(rows, columns) for rows, columns in levels]
+    except (TypeError, ValueError):
+        raise LayoutError(f"draw: levels must be pairs of rows and columns, found {brief(levels)}") from None
+    if len(pairs) > MOST_LEVELS:
+        raise LayoutError(f"draw: there must be at most {MOST_LEVELS} levels, found {len(pairs)}")
+    return tuple((positive(rows, "a level's rows"), positive(columns, "a level's columns")) for rows, columns in pairs)

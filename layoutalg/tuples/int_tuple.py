@@ -1,25 +1,18 @@
-"""Nested tuples of integers: the shapes, strides and coordinates that everything else is made of.
+"""Nested tuples of integers, and coordinates in them: what shapes, strides and everything else are made of.
 
-An *int tuple* is an integer or a tuple of int tuples. Its *profile* is its nesting. Two are *congruent* when their
-profiles are equal; ``a`` is *weakly congruent* to ``b`` when ``b`` refines the profile of ``a``. A shape of size n has
-exactly n coordinates, counted colexicographically (first mode fastest).
+An *int tuple* is an integer or a tuple of int tuples, to any depth; offsets and sizes are typed ``int``: with symbols
+they are polynomials, which compute like one. Its *profile* is its nesting. Two are *congruent* when their profiles are
+equal; ``a`` is *weakly congruent* to ``b`` when ``b`` refines the profile of ``a``. A shape of size n has exactly n
+coordinates, counted colexicographically (first mode fastest).
 Source: CUTLASS ``include/cute/int_tuple.hpp`` and ``include/cute/stride.hpp``.
 
-Law: a tuple is its leaves and its profile.
+Laws: a tuple is its leaves and its profile; an index is its coordinate's offset under compact strides.
 
 >>> shape = (2, (3, 4))
 >>> unflatten(flatten_tuple(shape), shape) == shape, product(shape)
 (True, 24)
-
-The kinds of nested tuples, as types: what a shape, a stride and a coordinate may hold.
-
-Each is a leaf or a tuple of its own kind, to any depth. Offsets and sizes are typed ``int``: with symbols they are
-polynomials, which compute like one.
-
->>> from layoutalg import E, Layout
->>> shape, stride = (4, (2, 3)), (E(0), (E(1), 0))  # a Shape, a Stride
->>> print(Layout(shape, stride))
-(4,(2,3)):(1@0,(1@1,0))
+>>> [inner_offset(unrank(i, shape), shape, compact_strides(shape)) for i in (0, 1, 7, 23)]
+[0, 1, 7, 23]
 """
 
 from __future__ import annotations
@@ -27,10 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
-from layoutalg.errors import LayoutError
-from layoutalg.tuples.basis import ScaledBasis
-from layoutalg.tuples.leaf import MAX_DEPTH, as_leaf
+from layoutalg.errors import CoordinateError, LayoutError
+from layoutalg.tuples.leaf import LIMIT, MAX_DEPTH, as_leaf
 from layoutalg.tuples.polynomial import Integer, Polynomial
+from layoutalg.tuples.scaled_basis import ScaledBasis
+
+__all__ = ["Coord", "Index", "IntTuple", "Integer", "Shape", "Stride"]
 
 #: Extents: positive integers.
 Shape: TypeAlias = int | Polynomial | tuple["Shape", ...]
@@ -46,8 +41,6 @@ Coord: TypeAlias = int | Polynomial | tuple["Coord", ...] | None
 
 #: A nested tuple of any of these numbers.
 IntTuple: TypeAlias = int | Polynomial | ScaledBasis | tuple["IntTuple", ...]
-
-__all__ = ["Coord", "Index", "IntTuple", "Integer", "Shape", "Stride"]
 
 
 def flatten_tuple(value: IntTuple | Coord) -> tuple[Any, ...]:
@@ -216,3 +209,137 @@ def has_none(coord: Coord) -> bool:
         if item is None or (type(item) is tuple and has_none(item)):
             return True
     return False
+
+
+def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
+    """The inner product of a coordinate with the strides: the offset of ``coord``.
+
+    Args:
+        coord: an index, or a coordinate weakly congruent to ``shape``.
+        shape: extents.
+        stride: strides congruent to ``shape``.
+
+    Raises:
+        CoordinateError: if the coordinate lies outside the shape or does not fit its profile.
+
+    >>> inner_offset((1, 5), (4, (2, 4)), (2, (1, 8)))
+    19
+    """
+    if type(shape) is not tuple:
+        if type(coord) is not int:
+            coord = _as_index(coord, shape)
+        if 0 <= coord < shape:
+            return coord * stride
+        raise CoordinateError(f"coordinate: must lie in [0,{shape}), found {_index_text(coord)}; shape = {text(shape)}")
+    if type(coord) is tuple:
+        if len(coord) != len(shape):
+            raise CoordinateError(
+                f"coordinate: must have as many modes as the shape, found {safe_text(coord)}; shape = {text(shape)}"
+            )
+        result: Any = 0
+        for c, s, d in zip(coord, shape, stride, strict=True):
+            if type(c) is int and type(s) is int and 0 <= c < s:
+                result = result + c * d
+            else:
+                result = result + inner_offset(c, s, d)
+        return result
+    if type(coord) is not int:
+        coord = _as_index(coord, shape)
+    if not 0 <= coord < product(shape):
+        raise CoordinateError(
+            f"coordinate: an index must lie in [0,{product(shape)}), found {_index_text(coord)}; shape = {text(shape)}"
+        )
+    return extended_offset(coord, flatten_tuple(shape), flatten_tuple(stride))
+
+
+def plain_offset(coord: tuple[Any, ...], shape: Any, stride: Any) -> int | None:
+    """:func:`inner_offset` of indices inside modes of numbers, one level deep; None where that must look closer.
+
+    >>> plain_offset((1, 5), (4, (2, 4)), (2, (1, 8))), plain_offset((1, 8), (4, (2, 4)), (2, (1, 8)))
+    (19, None)
+    """
+    if type(shape) is not tuple or len(shape) != len(coord):
+        return None
+    total = 0
+    for c, s, d in zip(coord, shape, stride):  # noqa: B905  # congruent, and saying it again costs a tenth
+        if type(c) is not int or c < 0:
+            return None
+        if type(s) is int and type(d) is int:
+            if c >= s:
+                return None
+            total += c * d
+        elif type(d) is tuple:
+            for n, step in zip(s, d):  # noqa: B905  # congruent
+                if type(n) is not int or type(step) is not int:
+                    return None
+                total += c % n * step
+                c //= n
+            if c:
+                return None
+        else:
+            return None
+    return total
+
+
+def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...]) -> Any:
+    """The offset of any integer: the last mode runs on to infinity, and division truncates as it does in C.
+
+    This is the function that :func:`composition` composes with. For an index inside the shape it is the layout's own
+    offset; below zero it is odd: ``f(-x) == -f(x)``.
+
+    Args:
+        index: any integer.
+        shape: flat extents.
+        stride: flat strides.
+
+    Source: CUTLASS ``include/cute/stride.hpp`` (crd2idx leaves the last mode unreduced).
+
+    >>> extended_offset(9, (4, 2), (1, 10)), extended_offset(-1, (4, 2), (1, 10))
+    (21, -1)
+    """
+    if not shape:
+        return 0
+    rest = abs(index)
+    result: Any = 0
+    for s, d in zip(shape[:-1], stride, strict=False):
+        result = result + rest % s * d
+        rest //= s
+    result = result + rest * stride[-1]
+    return -result if index < 0 else result
+
+
+def unrank(index: int, shape: Shape) -> Index:
+    """The coordinate of an index inside a shape, colexicographically; the caller has checked the range.
+
+    >>> unrank(13, (4, (2, 4)))
+    (1, (1, 1))
+    """
+    if type(shape) is not tuple:
+        return index
+    coordinate: list[Index] = []
+    item: Any  # a leaf computes like an int
+    for item in shape:
+        if type(item) is tuple:
+            count = product(item)
+            coordinate.append(unrank(index % count, item))
+        else:
+            count = item
+            coordinate.append(index % count)
+        index //= count
+    return tuple(coordinate)
+
+
+def _as_index(coord: object, shape: Shape) -> Any:
+    """An index given as another integer type (numpy's, say) or with symbols, or the error that tells what fits."""
+    try:
+        return as_leaf(coord, "coordinate: an index")
+    except LayoutError:
+        raise CoordinateError(
+            f"coordinate: must be an index or a coordinate weakly congruent to the shape, found "
+            f"{safe_text(coord)}; shape = {text(shape)}"
+        ) from None
+
+
+def _index_text(index: Any) -> str:
+    small = type(index) is not int or -LIMIT <= index <= LIMIT
+    return str(index) if small else f"a number of {index.bit_length()} bits"

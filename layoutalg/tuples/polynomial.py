@@ -5,34 +5,20 @@ computes like an integer, and answers like one where the answer is the same for 
 raises :class:`UndecidedError` and names the fact that is missing. Two exceptions: ``==`` asks whether two are the same
 polynomial, and ``bool`` is that of a number that is not the constant 0, so that both always answer.
 
+It holds a *sum*: monomials, products of powers of symbols, each once with a coefficient that is not 0, in a fixed
+order: higher degree first, then by name, so that the constant comes last. So equal sums are equal tuples, the first
+term is the leading one, and :func:`added` and :func:`multiplied` keep the laws of a commutative ring. :func:`signs`
+bounds the sign of a sum over all choices, and :func:`divided` finds quotient and remainder that are right for each, or
+raises; both may know less than there is to know, and neither knows anything that is not so.
+
 Law: for any values, ``substitute(op(p, q)) == op(substitute(p), substitute(q))`` for each operator that returns.
 sympy expressions come in and go out (``Polynomial.of``, ``sympify``); the arithmetic itself does not need sympy.
 
 >>> m, k = Polynomial.symbol("m"), Polynomial.symbol("k")
 >>> all(int((m + 2 * k * m).substitute({"m": a, "k": b})) == a + 2 * b * a for a in (1, 2, 5) for b in (1, 3))
 True
-
-Sums of monomials with integer coefficients, as sorted tuples: the ring that polynomials compute in.
-
-A monomial is a product of powers of symbols; a sum holds each monomial once, with a coefficient that is not 0, in a
-fixed order: higher degree first, then by name, so that the constant comes last. So equal sums are equal tuples, and the
-first term is the leading one. Laws: those of a commutative ring, for :func:`added` and :func:`multiplied`.
-
->>> m, k, one = ((("m", 1),), 1), ((("k", 1),), 1), constant(1)
->>> a, b = added((m,), one), added((k,), scaled((m,), 2))
->>> multiplied(a, b) == multiplied(b, a) == added(multiplied((m,), b), b)
-True
-
-Signs and remainders of a sum of monomials, for all values of its symbols: integers of at least 1.
-
-Law of :func:`signs`: the sign of the sum lies between its two bounds for every choice of the symbols. Law of
-:func:`divided`: ``number == quotient * divisor + remainder`` with ``0 <= remainder < divisor`` for every choice, or an
-error. Both may know less than there is to know; neither knows anything that is not so.
-
->>> m = ((("m", 1),), 1)
->>> number, divisor = added(scaled((m,), 12), constant(5)), scaled((m,), 6)
->>> quotient, remainder = divided(number, divisor)  # 12*m + 5 by 6*m, where 6*m > 5 for every m
->>> added(multiplied(quotient, divisor), remainder) == number, signs(remainder)
+>>> quotient, remainder = divided((12 * m + 5).terms, (6 * m).terms)  # 5 < 6*m for every m
+>>> added(multiplied(quotient, (6 * m).terms), remainder) == (12 * m + 5).terms, signs(remainder)
 (True, (1, 1))
 """
 
@@ -43,7 +29,7 @@ from operator import index
 from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError, UndecidedError, brief
-from layoutalg.tuples.frozen import Value
+from layoutalg.frozen import frozen
 
 #: A product of powers of symbols, sorted by name: ``(("k", 1), ("m", 2))``. The empty one is 1.
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
@@ -161,10 +147,10 @@ def over(a: Monomial, b: Monomial) -> Monomial | None:
     return tuple(sorted([(name, power) for name, power in powers.items() if power]))
 
 
-def written(terms: Terms, name: Callable[[str], str]) -> str:
+def terms_text(terms: Terms, name: Callable[[str], str]) -> str:
     """A sum as text, each symbol as ``name`` writes it.
 
-    >>> written(ordered({(("m", 2),): 8, (("k", 1),): -1, (): 2}), str)
+    >>> terms_text(ordered({(("m", 2),): 8, (("k", 1),): -1, (): 2}), str)
     '8*m**2-k+2'
     """
     parts = []
@@ -265,7 +251,7 @@ def divided(number: Terms, divisor: Terms) -> tuple[Terms, Terms]:
         ZeroDivisionError: if the divisor is 0.
     """
     if not divisor:
-        raise ZeroDivisionError(f"division of {_shown(number)} by zero")
+        raise ZeroDivisionError(f"division of {_text(number)} by zero")
     leading, coefficient = divisor[0]
     quotient: Terms = ()
     rest = number
@@ -287,21 +273,21 @@ def divided(number: Terms, divisor: Terms) -> tuple[Terms, Terms]:
         return quotient, ()
     if signs(remainder)[0] >= 0 and signs(added(divisor, scaled(remainder, -1)))[0] > 0:
         return quotient, remainder
-    shown = _shown(divisor)
+    shown = _text(divisor)
     raise UndecidedError(
-        f"cannot decide whether {shown} divides {_shown(number)}; give it as {_multiple(number, divisor)} if it does"
+        f"cannot decide whether {shown} divides {_text(number)}; give it as {_multiple(number, divisor)} if it does"
     )
 
 
 def _multiple(number: Terms, divisor: Terms) -> str:
     """How to write a multiple of the divisor with the symbols of a number."""
     if len(number) == 1 and number[0][0]:
-        return _shown(multiplied(((number[0][0], 1),), divisor))
-    return f"a multiple of {_shown(divisor)}"
+        return _text(multiplied(((number[0][0], 1),), divisor))
+    return f"a multiple of {_text(divisor)}"
 
 
-def _shown(terms: Terms) -> str:
-    return written(terms or constant(0), str) or "0"
+def _text(terms: Terms) -> str:
+    return terms_text(terms or constant(0), str) or "0"
 
 
 #: A number, or one that symbols stand in.
@@ -338,7 +324,8 @@ def _powers(monomial: Any) -> Monomial:
     return tuple(sorted(powers.items()))
 
 
-class Polynomial(Value):
+@frozen
+class Polynomial:
     """An integer polynomial that is no constant (a constant is an ``int``): arithmetic on :func:`symbol` makes it.
 
     Args:
@@ -356,7 +343,6 @@ class Polynomial(Value):
     layoutalg.errors.UndecidedError: cannot decide whether 2 divides m; give it as 2*m if it does
     """
 
-    __slots__ = ("terms",)
     terms: Terms
 
     def __init__(self, terms: Iterable[Term]) -> None:
@@ -371,7 +357,7 @@ class Polynomial(Value):
             ) from None
         found = ordered(coefficients)
         if not found or not found[0][0]:
-            raise LayoutError(f"Polynomial: terms must hold a symbol, found {written(found, str) or 0}")
+            raise LayoutError(f"Polynomial: terms must hold a symbol, found {terms_text(found, str) or 0}")
         _set_terms(self, found)
 
     @staticmethod
@@ -481,10 +467,10 @@ class Polynomial(Value):
         return hash(self.terms)
 
     def __str__(self) -> str:
-        return written(self.terms, str)
+        return terms_text(self.terms, str)
 
     def __repr__(self) -> str:
-        return written(self.terms, "symbol({!r})".format)
+        return terms_text(self.terms, "symbol({!r})".format)
 
 
 # The slot itself, as a frozen class has no setter: object.__setattr__ takes longer to find it.

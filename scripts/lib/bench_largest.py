@@ -47,7 +47,7 @@ def comparison() -> None:
 
 def lattice() -> None:
     """Every 120th kind of operand of the strict lattice, each with all its tiles, stages and orders."""
-    from descriptors.sweep.strict import Tally, kinds, prove_all
+    from strict import Tally, kinds, prove_all
 
     sum(prove_all(list(islice(kinds(), 3, None, 120))), Tally())
 

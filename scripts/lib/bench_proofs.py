@@ -37,12 +37,13 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     The theorem holds at every base; the comparison is made at one, and at each from which the tile fits the window.
     Of the lattice every so many kinds are proved.
     """
+    from strict import Tally, kinds, prove_all
+
     from descriptors import derive, verify
     from descriptors.smem.derivation.basis import verdict
     from descriptors.smem.derivation.proved import proved
     from descriptors.smem.words.bitfield import WINDOW_BYTES
     from descriptors.sweep.atlas import row_of
-    from descriptors.sweep.strict import Tally, kinds, prove_all
 
     tiles = []
     for tile in TILES:

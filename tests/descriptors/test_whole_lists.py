@@ -18,7 +18,7 @@ import descriptors
 import layoutalg
 from descriptors import TmaError, derive, tma_plan
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
-from descriptors.smem.proof.read_model import read_addresses, read_bit_addresses
+from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.tma import tma_planner as planner
 from descriptors.smem.words.tensor_map import DATA_TYPES, SWIZZLES
 from layoutalg import Layout, LayoutError
@@ -31,15 +31,15 @@ WHOLE_BYTES = sorted(name for name, element in ELEMENT_TYPES.items() if element.
 def test_a_type_of_whole_bytes_has_bit_addresses_eight_times_its_byte_addresses(dtype: str, major: str) -> None:
     given: dict[str, Any] = {"arch": "sm90", "dtype": dtype, "major": major, "shape": (64, 16)}
     word = 0x80 | 128 << 16 | 64 << 32 | 2 << 62
-    assert (read_bit_addresses(word, **given) == 8 * read_addresses(word, **given)).all()
+    assert read_rows(word, **given, in_bits=True) == [[8 * one for one in row] for row in read_rows(word, **given)]
 
 
 @each("dtype", sorted(ELEMENT_TYPES))
 def test_the_elements_of_a_row_lie_as_far_apart_as_the_type_says(dtype: str) -> None:
     element = ELEMENT_TYPES[dtype]
     word = 64 << 32 | 1 << 46  # sm100, no swizzle
-    row = read_bit_addresses(word, arch="sm100", dtype=dtype, major="K", shape=(8, element.per_16_bytes))[0]
-    steps = {int(b) - int(a) for a, b in pairwise(row)}
+    row = read_rows(word, "sm100", dtype=dtype, major="K", shape=(8, element.per_16_bytes), in_bits=True)[0]
+    steps = {b - a for a, b in pairwise(row)}
     assert steps == {element.bits}
     assert element.storage_bits * element.per_16_bytes == 128
 

@@ -7,7 +7,7 @@ from zlib import crc32
 
 from descriptors import Derivation, TmaError, decode, derive, diff, picture, tma_plan, verify
 from descriptors.show.pictures.kinds import KINDS
-from descriptors.show.pictures.tiles import COLOURS
+from descriptors.show.pictures.tile_picture import COLOURS
 from layoutalg import Picture
 
 OPERANDS: dict[str, Derivation] = {

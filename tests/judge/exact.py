@@ -13,7 +13,7 @@ import judge
 from notation import normal, plain_text
 
 from layoutalg.laws.definitions import spread
-from layoutalg.laws.forms import Split, split
+from layoutalg.laws.existence import Split, split
 from layoutalg.laws.points import Plain, count, inner, join, leaves, modes, nested_like, pairs, values
 
 
@@ -28,7 +28,7 @@ def text(layout: Any, result: Any) -> str | None:
 
 
 def coalesced(layout: Any) -> Plain:
-    return Plain(*judge.written(judge.form(values(layout)) or []))
+    return Plain(*judge.shape_and_stride(judge.form(values(layout)) or []))
 
 
 # Operations with one right answer, found by enumeration -------------------------------------------------------------
@@ -74,7 +74,7 @@ def composed(a: Any, b: Any) -> Any:
 
 def exact_complement(layout: Any, cotarget: Any = 1) -> str | None:
     result = judge.complement(pairs(layout), count(cotarget.shape if hasattr(cotarget, "shape") else cotarget))
-    return None if result is None else plain_text(*judge.written(result))
+    return None if result is None else plain_text(*judge.shape_and_stride(result))
 
 
 def gathered(parts: Plain, tiler: Any) -> tuple[Plain, Plain] | None:

@@ -13,7 +13,7 @@ import judge
 from texts import inside
 
 from layoutalg.laws.definitions import can_downcast, can_upcast, is_coalesced
-from layoutalg.laws.forms import split
+from layoutalg.laws.existence import split
 from layoutalg.laws.partitions import PLANS, as_layout, grid_of, projected, threads_of
 from layoutalg.laws.points import Plan, count, inner, modes, pairs, values
 

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from notation import normal, plain_text
 
-from layoutalg.laws.forms import complement, composition, divide, form, injective, product, slots, tiling, written
+from layoutalg.laws.existence import (
+    complement,
+    composition,
+    divide,
+    form,
+    injective,
+    product,
+    shape_and_stride,
+    slots,
+    tiling,
+)
 from layoutalg.laws.points import (
     Composite,
     Leaf,
@@ -57,10 +67,10 @@ __all__ = [
     "product",
     "rank_of",
     "same",
+    "shape_and_stride",
     "slots",
     "swizzled",
     "tiling",
     "times",
     "values",
-    "written",
 ]

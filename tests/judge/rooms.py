@@ -14,18 +14,24 @@ from functools import cache
 from places import ROOT
 
 ROOMS = (
-    *("layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts", "layoutalg.algebra"),
-    *("layoutalg.analysis", "layoutalg.fragments", "layoutalg.pictures", "layoutalg.notation", "layoutalg.programs"),
+    *("layoutalg.frozen", "layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts"),
+    "layoutalg.algebra",
+    *(
+        "layoutalg.analysis",
+        "layoutalg.fragments",
+        "layoutalg.pictures",
+        "layoutalg.notation",
+        "layoutalg.dsl_programs",
+    ),
     *("layoutalg.laws", "layoutalg.oracle", "layoutalg.oracle.dsl", "layoutalg", "layoutalg.cli", "layoutalg.__main__"),
-    *("descriptors.frozen", "descriptors.errors", "descriptors.text"),
+    *("descriptors.errors", "descriptors.answers", "descriptors.text"),
     *("descriptors.smem.operands", "descriptors.smem.words", "descriptors.smem.proof", "descriptors.smem.instructions"),
     *("descriptors.smem.derivation", "descriptors.smem.debug", "descriptors.smem.tma", "descriptors.smem.emitters"),
     *("descriptors.smem", "descriptors.tmem", "descriptors.check", "descriptors.gemm", "descriptors.gemm.programs"),
-    *("descriptors.sweep", "descriptors.output.words", "descriptors.output.tiles", "descriptors.output.tmem"),
-    *("descriptors.output.chains", "descriptors.output", "descriptors.show.pictures", "descriptors.show.stages"),
+    *("descriptors.sweep", "descriptors.show.pictures", "descriptors.show.stages"),
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
-    *("descriptors.oracle.dsl", "descriptors.article", "descriptors.course.judges", "descriptors.course"),
-    *("descriptors.course.papers", "descriptors.course.teaching", "descriptors.course.live", "descriptors"),
+    *("descriptors.oracle.dsl", "descriptors.course.judges", "descriptors.course"),
+    *("descriptors.course.papers", "descriptors"),
     *("descriptors.cli", "descriptors.__main__"),
 )
 

@@ -14,7 +14,7 @@ from descriptors.smem.derivation.advance import numbers
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.proof.addresses import fetched_addresses, stored_addresses
+from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 
@@ -45,9 +45,11 @@ def is_wrong(d: Derivation, at: tuple[int, ...], base: int = 0) -> bool:
     for x, mode in reversed(list(zip(subtile, d.advance, strict=True))):
         number, below = number + x * below, below * size(mode)
     word = list(numbers(d.words(base)))[number]
-    read = fetched_addresses([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-    stored = stored_addresses(d.smem_tile, d.element, base=base, pattern_start=base)[at]
-    return bool(stored != read[0, at[0] % d.mma[0], at[1] % d.mma[1]])
+    (read,) = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+    stored = stored_rows(d.smem_tile, d.element, base=base, pattern_start=base)
+    for index in at:
+        stored = stored[index]
+    return bool(stored != read[at[0] % d.mma[0]][at[1] % d.mma[1]])
 
 
 MODES = [mode for mode in SwizzleMode if mode is not SwizzleMode.B128_BASE32B]

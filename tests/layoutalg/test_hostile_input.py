@@ -11,7 +11,7 @@ from each import each
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, group_modes, parse_layout, prove, symbol
 from layoutalg.cli.command import main
-from layoutalg.cli.options import tell
+from layoutalg.cli.values import tell
 from layoutalg.notation.expression import evaluate
 
 BIG, HUGE = 2**40, 2**61

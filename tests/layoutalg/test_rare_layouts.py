@@ -16,8 +16,7 @@ import layoutalg as la
 from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, parse_layout
 from layoutalg.layouts.composed import apply
 from layoutalg.layouts.offsets import bounds
-from layoutalg.tuples.coordinates import extended_offset
-from layoutalg.tuples.int_tuple import flatten_tuple
+from layoutalg.tuples.int_tuple import extended_offset, flatten_tuple
 
 # Basis strides
 

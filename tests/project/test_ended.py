@@ -47,7 +47,7 @@ def test_every_script_ends_in_one_of_the_two_ways() -> None:
     assert len(programs()) >= 30
     for path in programs():
         text = path.read_text(encoding="utf-8")
-        in_console = "from descriptors.article.script import main" in text
+        in_console = "from article import" in text
         assert in_console or "    end(main" in text.partition(MAIN)[2], path.name
 
 

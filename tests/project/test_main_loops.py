@@ -10,7 +10,7 @@ from each import each
 from places import ROOT
 
 from descriptors import plan
-from descriptors.gemm.programs.sm90 import kernel
+from descriptors.gemm.programs.sm90_kernel import kernel
 from probes import main_loops
 from probes.main_loops import digest, drawn, sizes
 

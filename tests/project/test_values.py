@@ -1,13 +1,12 @@
 """Values are values: frozen, equal by content, and what they say of themselves makes them again.
 
-Every class of `layoutalg` that is a `Value` or a frozen dataclass is found by walking the package; one without an
+Every frozen class of `layoutalg` is found by walking the package; one without an
 example here fails the first test.
 """
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import pickle
 from importlib import import_module
 from typing import Any
@@ -48,16 +47,16 @@ from layoutalg.drawing.plate import Level, Mark
 from layoutalg.drawing.shapes import Area, Arrow, Box, Cells, Lines, Scene, Text
 from layoutalg.drawing.theme import Ink
 from layoutalg.fragments.families import family_of
-from layoutalg.notation.printed import tokenize
+from layoutalg.frozen import is_value
+from layoutalg.notation.tokens import tokenize
 from layoutalg.oracle import expressions as algebra
 from layoutalg.oracle import expressions as tree
-from layoutalg.oracle import service, tensors
+from layoutalg.oracle import service
 from layoutalg.oracle import service as reader
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
-from layoutalg.pictures.tables import Limits, Subject
-from layoutalg.tuples.basis import Vector
-from layoutalg.tuples.frozen import Value
+from layoutalg.pictures.quantities import Limits, Subject
+from layoutalg.tuples.scaled_basis import Vector
 
 M, K = symbol("m"), symbol("k")
 PUBLIC = {name: getattr(layoutalg, name) for name in dir(layoutalg)}
@@ -66,7 +65,7 @@ TILE = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1)))
 #: Examples of every class of values, by its module and name.
 EXAMPLES: dict[str, list[Any]] = {
     "tuples.polynomial.Polynomial": [M, -M, 8 * M + 2, 3 * M * M * K - 7 * K + 1, symbol("x_1")],
-    "tuples.basis.ScaledBasis": [E(0), E(1, 0), 3 * E(2), -E(1), E(0) * (8 * M)],
+    "tuples.scaled_basis.ScaledBasis": [E(0), E(1, 0), 3 * E(2), -E(1), E(0) * (8 * M)],
     "layouts.swizzle.Swizzle": [Swizzle(3, 4, 3), Swizzle(2, 0, -3), Swizzle(0, 0, 0)],
     "layouts.layout.Layout": [
         *(Layout(4), Layout((), ()), Layout((4,), (2,)), Layout((4, (2, 4)), (2, (1, -8)))),
@@ -103,9 +102,9 @@ EXAMPLES: dict[str, list[Any]] = {
 }
 #: Values that no public function gives: the names of their own module make them again.
 INNER: dict[str, list[Any]] = {
-    "tuples.basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
-    "notation.printed.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
-    "fragments.families.Family": [family_of("mma.m16n8k16.C")],
+    "tuples.scaled_basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
+    "notation.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
+    "fragments.catalogue.Family": [family_of("mma.m16n8k16.C")],
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
@@ -114,8 +113,8 @@ INNER: dict[str, list[Any]] = {
     "drawing.plate.Level": [Level("8 x 64", 8, 64, "atom")],
     "drawing.plate.Mark": [Mark(0, 1, 2, 3)],
     "drawing.arrange.Style": [Style(20, 10, 8.5)],
-    "pictures.tables.Limits": [Limits(), Limits(1, 2, 3)],
-    "pictures.tables.Subject": [Subject(), Subject(2, (((0, 1),), ()))],
+    "pictures.quantities.Limits": [Limits(), Limits(1, 2, 3)],
+    "pictures.quantities.Subject": [Subject(), Subject(2, (((0, 1),), ()))],
     "pictures.plates.Question": [Question(Layout((2, 3)), "offset", "index")],
     "drawing.theme.Ink": [Ink("#ffffff", "#000000"), Ink("#ffffff", "#000000", 0.5, 231)],
     "drawing.shapes.Scene": [Scene("A", "b.", 10, 20.5, ())],
@@ -130,20 +129,12 @@ INNER: dict[str, list[Any]] = {
     "oracle.service.Swizzling": [reader.read("S<3,4,3>")],
     "oracle.service.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
     "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
-    "oracle.expressions.Case": [algebra.Case("complement", ("4:2", 24))],
-    "oracle.expressions.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
-    "oracle.expressions._Node": [tree._Node(":", (4, 1))],
-    "oracle.tensors.Tensor": [tensors.Tensor("BFloat16", "smem", "8:1", (3, 4, 3), 1024)],
-    "oracle.tensors.Coordinates": [tensors.Coordinates((4, 8), (0, 1))],
-    "oracle.tensors.Prints": [tensors.Prints("ok", 16, ("a",), ("b",), ("c",)), tensors.Prints("rejected", text="no")],
+    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.tree._Node": [tree._Node(":", (4, 1))],
     "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
-
-
-def _is_value(found: type) -> bool:
-    frozen = dataclasses.is_dataclass(found) and found.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    return bool(frozen or (issubclass(found, Value) and found is not Value))
 
 
 def _classes() -> set[str]:
@@ -152,7 +143,7 @@ def _classes() -> set[str]:
     for name in modules():
         if name.startswith("layoutalg.") and not name.endswith("__main__"):
             for item in vars(import_module(name)).values():
-                if isinstance(item, type) and item.__module__ == name and _is_value(item):
+                if isinstance(item, type) and item.__module__ == name and is_value(item):
                     found.add(f"{name}.{item.__qualname__}".removeprefix("layoutalg."))
     return found
 

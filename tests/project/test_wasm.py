@@ -20,9 +20,8 @@ ABSENT = re.compile(r"No module named '(numpy|sympy|portalocker)|needs pyarrow|m
 #: Modules whose functions a page calls, and which therefore need neither.
 NEEDED = (
     "layoutalg.layouts.offsets",
-    "descriptors.smem.proof.walk_model",
+    "descriptors.smem.proof.read_model.read_rows",
     "descriptors.smem.derivation.derive.derive",
-    "descriptors.smem.derivation.verify",
     "descriptors.smem.derivation.verify",
     "descriptors.smem.debug.diff",
     "descriptors.smem.debug.candidates",

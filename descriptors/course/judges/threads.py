@@ -14,8 +14,8 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+from descriptors.course.judges.answers import integers_of, layout_of
 from descriptors.course.judges.layouts import counts_of, offset_of
-from descriptors.course.judges.typed import integers_of, layout_of
 from layoutalg import ComposedLayout, Layout, broken_law, evaluate
 
 AnyPlain = Layout | ComposedLayout

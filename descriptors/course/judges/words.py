@@ -1,4 +1,4 @@
-"""Judges of descriptor words: what a tensor core would read with them.
+"""Judges of descriptor words: what a tensor core would read with them, and counterexamples to sentences on them.
 
 A right word is any word with which every element is read from where it is stored; where one is not, the first such
 element is the hint, and not the field.
@@ -9,21 +9,41 @@ Law: the word that is derived is right, and with one bit more it is told an elem
 >>> word("0x4000004000010000", *tile)
 >>> word("0x4000002000010000", *tile)
 'reads 896 of 1024 elements from elsewhere: element (8, 0) lies at byte 1024 and is read at byte 576'
+
+A judge of a counterexample says what the sentence is taken to claim; an answer is right if it is an instance of which
+the claim is false. A pair of words that differ in one field counts only where the field moves nothing, or only where it
+does.
+
+>>> asked = {"dtype": "bf16", "major": "K", "shape": [64, 16]}
+>>> twins("0x4000004000010000, 0x4000004000000000", "sm90", asked, [16, 30], "128B")
+>>> twins("0x0000004000010000, 0x0000004000000000", "sm90", asked, [16, 30], "128B")
+'has the mode none, where the sentence is about 128B'
+
+A layout that no word can read is no counterexample to what is said of words.
+
+>>> formula("(64,16):(64,2)", "bf16", "sbo", "8 x bytes")[:60]
+'has no word: derive: one dimension must be contiguous over 8'
+>>> formula("((8,8),(8,2)):((8,64),(1,512))", "bf16", "sbo", "8 x bytes")
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.course.judges.tile import derived_tile
-from descriptors.course.judges.typed import integers_of, words_of
+from descriptors.course.judges.answers import integers_of, layout_of, words_of
+from descriptors.course.judges.tiles import derived_tile
+from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import Diff, diff
-from descriptors.smem.operands.operand import as_swizzle_mode
-from descriptors.smem.words.descriptor import WORDS, Arch, architecture
+from descriptors.smem.debug.read import read
+from descriptors.smem.operands.canonical import Match
+from descriptors.smem.operands.match import match
+from descriptors.smem.operands.operand import Major, as_element_type, as_swizzle_mode
+from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WORDS, Arch, SmemDescriptor, architecture
 from descriptors.smem.words.tensor_map import SWIZZLES
-from layoutalg import parse_int_tuple, product
+from layoutalg import parse_int_tuple, product, size
+from layoutalg.frozen import replace
 
 #: What people call the fields.
 FIELDS = {
@@ -38,7 +58,7 @@ FIELDS = {
 def word(answer: str, *tile: Any) -> str | None:
     """A descriptor word that makes the tensor core read the first operand of a tile, element for element."""
     derived = derived_tile(*tile)
-    return told(
+    return mismatch_of(
         diff(
             words_of(answer)[0],
             derived.smem_tile,
@@ -60,7 +80,7 @@ def offsets(answer: str, *tile: Any) -> str | None:
 
 def reads(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
     """A word that reads a layout; ``asked`` holds the keywords of ``diff``."""
-    return told(compared(words_of(answer)[0], layout, arch, asked))
+    return mismatch_of(compared(words_of(answer)[0], layout, arch, asked))
 
 
 def mended(answer: str, broken: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
@@ -76,13 +96,13 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, asked: Mapping[str
     mine, before, fields = words_of(text)[0], words_of(broken)[0], WORDS[architecture(arch)]
     if mine == before:
         return "is the broken word itself"
-    wrong = told(compared(mine, layout, arch, asked))
+    wrong = mismatch_of(compared(mine, layout, arch, asked))
     if wrong:
         return wrong
     mask = fields[FIELDS[key]].mask
     if not (mine ^ before) & mask:
         return f"has a right word, but its {key} is that of the broken word"
-    if told(compared(before & ~mask | mine & mask, layout, arch, asked)):
+    if mismatch_of(compared(before & ~mask | mine & mask, layout, arch, asked)):
         return f"has a right word, but the broken one stays broken with this {key} alone"
     return None
 
@@ -98,7 +118,7 @@ def codes(answer: str, mode: str, *where: str) -> str | None:
     return None
 
 
-def told(found: Diff) -> str | None:
+def mismatch_of(found: Diff) -> str | None:
     """A comparison as a hint: the first element that is read from elsewhere."""
     if found.ok:
         return None
@@ -130,6 +150,207 @@ _CODES: dict[str, dict[int, Any]] = {
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
 
 
+Places = tuple[tuple[int, ...], ...]
+
+
+def twins(
+    answer: str, arch: Arch, asked: Mapping[str, Any], bits: Sequence[int], mode: str | None = None
+) -> str | None:
+    """Two words that differ in some bits alone, and read the same places all the same.
+
+    Args:
+        answer: the two words.
+        arch, asked: how they are read: type, major, shape.
+        bits: the lowest bit that may differ, and the first above.
+        mode: the swizzle mode that the sentence is about; any if left out.
+    """
+    one, other = words_of(answer, 2)
+    low, high = bits
+    if one == other:
+        return "is one word twice"
+    if (one ^ other) & ~((1 << high) - (1 << low)):
+        return f"differs in more than the bits {low} to {high - 1}"
+    found = [str(WORDS[architecture(arch)].decode(word)["swizzle"]) for word in (one, other)]
+    if mode is not None and found[0] != mode:
+        return f"has the mode {found[0]}, where the sentence is about {mode}"
+    places = _places(one, arch, asked), _places(other, arch, asked)
+    if len({place for row in places[0] for place in row}) < len(places[0]) * len(places[0][0]):
+        return "reads some places twice: such a word tells no operand"
+    at = _differ(*places)
+    return None if at is None else f"reads element {at} from two places: {_at(places[0], at)} and {_at(places[1], at)}"
+
+
+def collision(answer: str, word: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
+    """Two elements (mn, k) of an operand that a word reads from one place: then it is the word of no operand."""
+    one, other = _pairs(answer)
+    if one == other:
+        return "is one element twice"
+    places = _places(words_of(word)[0], arch, asked)
+    outside = next((at for at in (one, other) if not _inside(places, at)), None)
+    if outside:
+        return f"has an element that there is not: {outside}"
+    a, b = _at(places, one), _at(places, other)
+    return None if a == b else f"names elements that are read from two places, {a} and {b}"
+
+
+def elsewhere(answer: str, word: str, claimed: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
+    """An element that a word reads from another place than a second word, which says what the sentence claims."""
+    (at,) = _pairs(answer, 1)
+    real, said = (_places(words_of(one)[0], arch, asked) for one in (word, claimed))
+    if not _inside(real, at):
+        return f"is an element that there is not: {at}"
+    same = _at(real, at)
+    return None if same != _at(said, at) else f"is read from {same} either way"
+
+
+def uses(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any], bits: Sequence[int]) -> str | None:
+    """A word that reads a layout, and has some of these bits set."""
+    (word,) = words_of(answer)
+    low, high = bits
+    if not word >> low & (1 << high - low) - 1:
+        return f"has nothing in the bits {low} to {high - 1}"
+    return mismatch_of(compared(word, layout, arch, asked))
+
+
+def carried(answer: str, arch: Arch) -> str | None:
+    """A word and a number of units that is added to it, after which it does not begin that much further on."""
+    word, step = integers_of(answer, 2)
+    words_of(hex(word))
+    if not 0 < step < 1 << 14:
+        return f"must add 1 to 16383 units, found {step}"
+    start = WORDS[architecture(arch)].decode(word)["start_address"]
+    meant = start + 16 * step
+    if meant < WINDOW_BYTES:
+        return f"begins at {meant}, as it should: the start field has room for it"
+    fields = [WORDS[architecture(arch)].decode(one & (1 << 64) - 1) for one in (word, word + step)]
+    if fields[0]["leading_byte_offset"] != fields[1]["leading_byte_offset"]:
+        return "was broken before: its bits 14 and 15, which are of no field, are set"
+    return None
+
+
+def apart(answer: str, layout: str, element_bytes: int) -> str | None:
+    """Two rows whose elements lie in two banks: then not all rows meet in one."""
+    rows, one = integers_of(answer, 2), layout_of(layout)
+    outside = [row for row in rows if not 0 <= row < size(one)]
+    if outside:
+        return f"has a row that there is not: {outside[0]}"
+    at = [element_bytes * one(row) // 4 % 32 for row in rows]
+    return None if at[0] != at[1] else f"names two rows of one bank, {at[0]}"
+
+
+def _places(word: int, arch: Arch, asked: Mapping[str, Any]) -> Places:
+    shape = (asked["shape"][0], asked["shape"][1])
+    return read(word, arch, dtype=asked["dtype"], major=asked["major"], shape=shape).addresses
+
+
+def _pairs(answer: str, count: int = 2) -> list[tuple[int, int]]:
+    numbers = integers_of(answer, 2 * count)
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _inside(places: Places, at: tuple[int, int]) -> bool:
+    return 0 <= at[0] < len(places) and 0 <= at[1] < len(places[0])
+
+
+def _at(places: Places, at: tuple[int, int]) -> int:
+    return places[at[0]][at[1]]
+
+
+def _differ(one: Places, other: Places) -> tuple[int, int] | None:
+    cells = ((i, k) for i, row in enumerate(one) for k, place in enumerate(row) if place != other[i][k])
+    return next(cells, None)
+
+
+#: What is said of an offset: its value from the extent of K and the bytes of an element.
+_FORMULAS: dict[str, Callable[[int, int], int]] = {
+    "K x bytes": lambda k, each: k * each,
+    "8 x bytes": lambda k, each: 8 * each,
+}
+#: The most operands of a tile that is looked at.
+MOST = 64
+#: The name of the field that a sentence is about.
+_NAMES = {"lbo": "leading_byte_offset", "sbo": "stride_byte_offset"}
+
+
+def formula(answer: str, dtype: str, name: str, said: str) -> str | None:
+    """A layout of an operand, without a swizzle and K-major, whose LBO or SBO is another than a sentence says."""
+    found = _matched(answer, dtype)
+    if isinstance(found, str):
+        return found
+    if found.form.major is not Major.K:
+        return "is MN-major, where the sentence is about K-major"
+    if _NAMES[name] in found.dont_care:
+        return f"has a word in which {name} is not looked at"
+    element = as_element_type(dtype)
+    value = _FORMULAS[said](_extents(answer)[1], element.storage_bits // 8)
+    right = getattr(found, _NAMES[name])
+    return None if right != value else f"has the {name} of the sentence: {value}"
+
+
+def row_step(answer: str, dtype: str, units: int) -> str | None:
+    """A K-major layout that one word reads, whose rows are not so many 16-byte units apart."""
+    found = _matched(answer, dtype)
+    if isinstance(found, str):
+        return found
+    if found.form.major is not Major.K:
+        return "is MN-major, where the sentence is about K-major"
+    step = found.form.mode.span_bytes // 16
+    return None if step != units else f"has rows {units} units of 16 bytes apart, as the sentence says"
+
+
+def swapped(answer: str, dtype: str) -> str | None:
+    """An MN-major layout whose word steps along K by LBO: with another LBO elements of other k move, and no others."""
+    found = _matched(answer, dtype)
+    if isinstance(found, str):
+        return found
+    if found.form.major is not Major.MN:
+        return "is K-major, where the sentence is about MN-major"
+    shape = _extents(answer)
+    words = [
+        SmemDescriptor("sm90", found.leading_byte_offset + more, found.stride_byte_offset, found.form.mode).encode()
+        for more in (0, 4096)
+    ]
+    one, other = (read(word, "sm90", dtype=dtype, major="MN", shape=shape).addresses for word in words)
+    moved = {(i, k) for i, row in enumerate(one) for k, place in enumerate(row) if place != other[i][k]}
+    if not moved:
+        return "is too small: no step of LBO is taken in it"
+    along_mn = any(k == 0 for _, k in moved)
+    return "has an LBO that steps along MN, as the sentence says" if along_mn else None
+
+
+def split(answer: str, dtype: str, rows: int, k: int) -> str | None:
+    """A tile that one word cannot tell, though each of its operands has a word."""
+    layout = str(layout_of(answer))
+    try:
+        match(layout, dtype)
+    except DescriptorError:
+        pass
+    else:
+        return "can be told by one word"
+    extents = _extents(answer)
+    if extents[0] % rows or extents[1] % k:
+        return f"is no tile of operands of {rows} by {k}: it has {extents[0]} by {extents[1]}"
+    if extents[0] // rows * (extents[1] // k) > MOST:
+        return f"has more than {MOST} operands: a smaller tile will do"
+    for at in ((i, j) for i in range(extents[0] // rows) for j in range(extents[1] // k)):
+        found = diff(0, layout, "sm90", dtype=dtype, major="K", shape=(rows, k), subtile=at, base=0)
+        if found.right_word is None:
+            return f"has an operand without a word, {at}: {found.reason}"
+    return None
+
+
+def _matched(answer: str, dtype: str) -> Match | str:
+    try:
+        return match(str(layout_of(answer)), dtype)
+    except DescriptorError as error:
+        return f"has no word: {error}"
+
+
+def _extents(answer: str) -> tuple[int, int]:
+    layout = layout_of(answer)
+    return size(layout, mode=[0]), size(layout, mode=[1])
+
+
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {
     "word": word,
@@ -138,4 +359,14 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     "reads": reads,
     "mended": mended,
     "codes": codes,
+    "twins": twins,
+    "collision": collision,
+    "elsewhere": elsewhere,
+    "uses": uses,
+    "carried": carried,
+    "apart": apart,
+    "formula": formula,
+    "row step": row_step,
+    "swapped": swapped,
+    "split": split,
 }

@@ -37,7 +37,6 @@ Law: a picture of a layout has its offsets, row by row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeVar
 
@@ -45,6 +44,7 @@ from descriptors.course.grading import grade
 from descriptors.course.source import Exercise
 from descriptors.errors import DescriptorError
 from layoutalg import Layout, size
+from layoutalg.frozen import frozen
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ def some(rng: Random, choices: Sequence[T], number: int) -> list[T]:
 DRAWS, FEWEST, MOST = 400, 3, 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """What a kind drew: an exercise not yet proved, and what mistakes lead to.
 
@@ -115,7 +115,7 @@ DRAFT = Draft(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """A kind of item.
 
@@ -134,7 +134,7 @@ class Kind:
     none: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """A question of a paper, proved.
 

@@ -5,7 +5,7 @@ who had it before and have it no longer, among the students who handed in both t
 
 Law: what every student has right is right in all.
 
->>> from descriptors.course.papers.handed import read
+>>> from descriptors.course.papers.submission import read
 >>> before, after = "pretest.1 2", "posttest.1 16"
 >>> row = gains([read(f"name A\n{before}\n{after}"), read(f"name B\n{before}")])[0]
 >>> row.misconception, row.before, row.after, str(row.gain)
@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
-from descriptors.course.papers.forms import FORMS
-from descriptors.course.papers.handed import Handed
-from descriptors.course.papers.marks import Mark
+from descriptors.course.papers.paper import FORMS
+from descriptors.course.papers.submission import Mark, Submission
+from layoutalg.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemRow:
     """How a class did a kind of item.
 
@@ -50,7 +49,7 @@ class ItemRow:
     slips: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gain:
     """What became of a misconception between pretest and posttest.
 
@@ -72,16 +71,16 @@ class Gain:
         return Fraction(self.after - self.before, wrong) if wrong else None
 
 
-def rows(handed: Iterable[Handed]) -> list[ItemRow]:
+def rows(submissions: Iterable[Submission]) -> list[ItemRow]:
     """A row for each kind of item of each paper, in the order of papers, then of lessons.
 
-    >>> from descriptors.course.papers.handed import read
+    >>> from descriptors.course.papers.submission import read
     >>> found = rows([read("name A\\npretest.1 2")])[0]
     >>> found.kind, found.students, found.right, found.slips
     ('leftmost first', 1, 0, (('the rightmost mode is counted first, as in C', 1),))
     """
     marks: dict[tuple[str, str], list[Mark]] = {}
-    for one in handed:
+    for one in submissions:
         for paper, items in one.marks:
             for mark in items:
                 marks.setdefault((paper.name, mark.item.kind), []).append(mark)
@@ -104,9 +103,9 @@ def _row(paper: str, kind: str, marks: Sequence[Mark]) -> ItemRow:
     )
 
 
-def gains(handed: Iterable[Handed]) -> list[Gain]:
+def gains(submissions: Iterable[Submission]) -> list[Gain]:
     """A row for each item of the pretest, of the students who handed in both tests; none if nobody did."""
-    both = [(one.of("pretest"), one.of("posttest")) for one in handed if one.of("pretest") and one.of("posttest")]
+    both = [(one.of("pretest"), one.of("posttest")) for one in submissions if one.of("pretest") and one.of("posttest")]
     if not both:
         return []
     return [
@@ -120,7 +119,7 @@ def gains(handed: Iterable[Handed]) -> list[Gain]:
     ]
 
 
-def board(handed: Iterable[Handed]) -> list[tuple[str, int, int]]:
+def board(submissions: Iterable[Submission]) -> list[tuple[str, int, int]]:
     """Lab 2: student, traces laid out, turns beyond the pars; most traces first, then fewest turns, then the name.
 
     Pars make papers of different seeds comparable.
@@ -129,7 +128,7 @@ def board(handed: Iterable[Handed]) -> list[tuple[str, int, int]]:
     []
     """
     found = []
-    for one in handed:
+    for one in submissions:
         overs = [mark.over for mark in one.of("lab2") if mark.over is not None]
         if one.of("lab2"):
             found.append((one.name, len(overs), sum(overs)))

@@ -51,10 +51,10 @@ def constants(cluster: tuple[int, int]) -> list[str]:
     ]
 
 
-def released(stage: str, cluster: tuple[int, int], when: str = "") -> str:
+def release_statement(stage: str, cluster: tuple[int, int], when: str = "") -> str:
     """The statement by which a warp says that it has read a stage.
 
-    >>> released("stage", (1, 1))
+    >>> release_statement("stage", (1, 1))
     'if (thread % 32 == 0) barrier_arrive(base + BARRIERS + 8 * (STAGES + stage));'
     """
     barrier = f"base + BARRIERS + 8 * (STAGES + {stage})"

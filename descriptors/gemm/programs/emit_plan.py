@@ -14,17 +14,7 @@ from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs import (
-    inner_loop_cutedsl as cutedsl,
-)
-from descriptors.gemm.programs import (
-    inner_loop_ptx as ptx_tcgen05,
-)
-from descriptors.gemm.programs import (
-    inner_loop_ptx as ptx_wgmma,
-)
-from descriptors.gemm.programs import plan_header as header
-from descriptors.gemm.programs import sm90, sm100_kernel
+from descriptors.gemm.programs import inner_loop_cutedsl, inner_loop_ptx, plan_header, sm90_kernel, sm100_kernel
 from descriptors.smem.operands.operand import choose
 from descriptors.text import extents_text
 
@@ -45,23 +35,25 @@ def _alone(made: Plan) -> Plan:
 
 def _cuda(made: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    return sm90.kernel(made, name) if made.asked.arch == "sm90" else sm100_kernel.kernel(_alone(made), name)
+    return sm90_kernel.kernel(made, name) if made.asked.arch == "sm90" else sm100_kernel.kernel(_alone(made), name)
 
 
 def _ptx(made: Plan, name: str) -> str:
     """The inner loop."""
-    return (ptx_wgmma.write_wgmma if made.asked.arch == "sm90" else ptx_tcgen05.write_tcgen05)(_alone(made), name)
+    return (inner_loop_ptx.write_wgmma if made.asked.arch == "sm90" else inner_loop_ptx.write_tcgen05)(
+        _alone(made), name
+    )
 
 
 def _cutedsl(made: Plan, name: str) -> str:
     """The inner loop."""
-    return cutedsl.write(_alone(made), name)
+    return inner_loop_cutedsl.write(_alone(made), name)
 
 
 #: Who writes a plan in each language.
 PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
     "cuda": _cuda,
-    "header": header.write,
+    "header": plan_header.write,
     "ptx": _ptx,
     "cutedsl": _cutedsl,
 }

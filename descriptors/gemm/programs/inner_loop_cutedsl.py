@@ -111,11 +111,11 @@ def {name}_stage(tiled, a, b, tmem, stage, empty):
 '''
 
 
-def write(made: Plan, name: str) -> str:
+def write(plan: Plan, name: str) -> str:
     """The text for the CuTe DSL.
 
     Args:
-        made: the plan.
+        plan: the plan.
         name: prefix of every function.
 
     Raises:
@@ -126,44 +126,44 @@ def write(made: Plan, name: str) -> str:
     >>> [line.split("(")[0] for line in text.splitlines() if line.startswith("def")]
     ['def gemm_mma', 'def gemm_operand', 'def gemm_a', 'def gemm_b', 'def gemm_fragments', 'def gemm_stage']
     """
-    recipe(made.b.derivation, name)  # it refuses what is no identifier
-    _check(made)
-    one, held = made.asked, made.accumulators
-    m, n, k = one.blocks
+    recipe(plan.b.derivation, name)  # it refuses what is no identifier
+    _check(plan)
+    loop, held = plan.asked, plan.accumulators
+    m, n, k = loop.blocks
     values: dict[str, object] = {
-        "title": made.headline, "name": name, "what": counted(m * n * k, "instruction") + " a stage",
-        "operation": _operation(made), "a": _tensor(made, made.a, name), "b": _tensor(made, made.b, name),
-        "k_blocks": k, "d": _TYPES[one.d],
+        "title": plan.headline, "name": name, "what": counted(m * n * k, "instruction") + " a stage",
+        "operation": _operation(plan), "a": _tensor(plan, plan.a, name), "b": _tensor(plan, plan.b, name),
+        "k_blocks": k, "d": _TYPES[loop.d],
     }  # fmt: skip
     if isinstance(held, Registers):
         values |= {"module": "warpgroup", "atoms": f", ({held.warpgroups}, 1, 1)", "warpgroups": held.warpgroups}
-        values |= {"m": one.tile[0], "n": one.tile[1]}
+        values |= {"m": loop.tile[0], "n": loop.tile[1]}
         return (_HEAD + _SM90).format(**values)
-    return (_HEAD + _SM100).format(**values, **_blackwell(made, held))
+    return (_HEAD + _SM100).format(**values, **_blackwell(plan, held))
 
 
-def _check(made: Plan) -> None:
-    one = made.asked
-    missing = [element.name for element in (one.a, one.b) if element.name not in _TYPES]
-    if one.arch == "sm90" and one.kind == "tf32":
+def _check(plan: Plan) -> None:
+    loop = plan.asked
+    missing = [element.name for element in (loop.a, loop.b) if element.name not in _TYPES]
+    if loop.arch == "sm90" and loop.kind == "tf32":
         missing = ["wgmma of tf32"]
-    if made.loads is not None:
+    if plan.loads is not None:
         missing = ["A in registers"]
     if missing:
         raise DescriptorError(f"emit: the CuTe DSL must have the operation, found {missing[0]}; give ptx")
 
 
-def _operation(made: Plan) -> str:
+def _operation(plan: Plan) -> str:
     """The DSL's operation with its arguments."""
-    one = made.asked
-    a, b, d = (f"cutlass.{_TYPES[name]}" for name in (one.a.name, one.b.name, one.d))
-    shape = str(one.extents)
-    majors = ", ".join(f"OperandMajorMode.{major}" for major in (one.a_major, one.b_major))
-    if one.arch == "sm90":
+    loop = plan.asked
+    a, b, d = (f"cutlass.{_TYPES[name]}" for name in (loop.a.name, loop.b.name, loop.d))
+    shape = str(loop.extents)
+    majors = ", ".join(f"OperandMajorMode.{major}" for major in (loop.a_major, loop.b_major))
+    if loop.arch == "sm90":
         types = {"f16": f"MmaF16BF16Op({a}, {d}", "f8": f"MmaF8Op({a}, {b}, {d}", "i8": f"MmaI8Op({a}, {b}, {d}"}
-        return f"{types[one.kind]}, {shape}, warpgroup.OperandSource.SMEM, {majors})"
-    place = f"tcgen05.CtaGroup({one.cta_group}), tcgen05.OperandSource.SMEM"
-    factor = f"cutlass.{_FACTORS[one.scale[0]]}" if one.scale else ""
+        return f"{types[loop.kind]}, {shape}, warpgroup.OperandSource.SMEM, {majors})"
+    place = f"tcgen05.CtaGroup({loop.cta_group}), tcgen05.OperandSource.SMEM"
+    factor = f"cutlass.{_FACTORS[loop.scale[0]]}" if loop.scale else ""
     return {
         "f16": f"MmaF16BF16Op({a}, {d}, {shape}, {place}, {majors})",
         "tf32": f"MmaTF32Op({shape}, {place}, {majors})",
@@ -172,10 +172,10 @@ def _operation(made: Plan) -> str:
         "mxf8f6f4": f"MmaMXF8F6F4Op({a}, {b}, {shape}, {place}, {majors})",
         "mxf4": f"MmaMXF4Op({shape}, {place})",
         "mxf4nvf4": f"MmaMXF4NVF4Op({factor}, {shape}, {place})",
-    }[one.kind]
+    }[loop.kind]
 
 
-def _tensor(made: Plan, side: StagedOperand, name: str) -> str:
+def _tensor(plan: Plan, side: StagedOperand, name: str) -> str:
     """An operand as it lies in shared memory: its address, its swizzle in bytes, its layout in elements."""
     tile, element = side.derivation.smem_tile, side.derivation.element
     plain, swizzle = tile, "(0, 4, 3)"
@@ -191,28 +191,28 @@ def _tensor(made: Plan, side: StagedOperand, name: str) -> str:
     )"""
 
 
-def _blackwell(made: Plan, held: TensorColumns) -> dict[str, object]:
-    one, copied = made.asked, ""
-    if made.scales is not None:
+def _blackwell(plan: Plan, held: TensorColumns) -> dict[str, object]:
+    loop, copied = plan.asked, ""
+    if plan.scales is not None:
         copied = "\n    The scale factors have been copied into their columns."
-    pair = one.cta_group == 2
+    pair = loop.cta_group == 2
     return {
-        "module": "tcgen05", "atoms": "", "m": one.extents[0], "n": one.extents[1], "k": one.extents[2],
-        "a_rows": one.extents[0] // one.cta_group, "b_rows": one.extents[1] // one.cta_group,
-        "firsts": held.firsts, "m_blocks": one.blocks[0], "n_blocks": one.blocks[1],
-        "a_factors": _factors(made, 0), "b_factors": _factors(made, 1),
+        "module": "tcgen05", "atoms": "", "m": loop.extents[0], "n": loop.extents[1], "k": loop.extents[2],
+        "a_rows": loop.extents[0] // loop.cta_group, "b_rows": loop.extents[1] // loop.cta_group,
+        "firsts": held.firsts, "m_blocks": loop.blocks[0], "n_blocks": loop.blocks[1],
+        "a_factors": _factors(plan, 0), "b_factors": _factors(plan, 1),
         "copied": copied, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
     }  # fmt: skip
 
 
-def _factors(made: Plan, index: int) -> str:
+def _factors(plan: Plan, index: int) -> str:
     """The line that points the MMA at the factors of a block of A (0) or B (1); "" of a kind without."""
-    if made.scales is None or made.asked.scale is None:
+    if plan.scales is None or plan.asked.scale is None:
         return ""
-    letter, block, steps = "AB"[index], "mn"[index], made.scales.steps[index]
-    pointers = ", ".join(hex(pair[index]) for pair in made.scales.pointers)
-    at = f"tmem + Int32(({pointers})[k])" if len(made.scales.pointers) > 1 else f"tmem + {pointers}"
+    letter, block, steps = "AB"[index], "mn"[index], plan.scales.steps[index]
+    pointers = ", ".join(hex(pair[index]) for pair in plan.scales.pointers)
+    at = f"tmem + Int32(({pointers})[k])" if len(plan.scales.pointers) > 1 else f"tmem + {pointers}"
     if len(steps) > 1:
         at += f" + {steps[1]} * {block}"
-    pointer = f"cute.make_ptr(cutlass.{_FACTORS[made.asked.scale[0]]}, {at}, cute.AddressSpace.tmem)"
+    pointer = f"cute.make_ptr(cutlass.{_FACTORS[plan.asked.scale[0]]}, {at}, cute.AddressSpace.tmem)"
     return f"{' ' * (16 - 4 * index)}tiled.set(tcgen05.Field.SF{letter}, {pointer})\n"

@@ -1,31 +1,19 @@
-"""The inner loop of a plan of sm100 in PTX: columns allocated, stages multiplied by one thread, accumulators read.
+"""The inner loop of a plan in PTX, for sm90 and for sm100: wait, multiply the K blocks, free the stage, store.
 
-Four warps run it. Thread 0 waits for a stage, copies its scale factors, issues the K blocks, and commits them to the
-barrier that says that the stage is empty; of a pair of CTAs the leader does it for both. It was assembled, never run.
+Around a loop stand the entry, its registers, and the barriers of the stages, where the plan has them: those that say
+that a stage is full, a stage each, then those that say that it is empty, then the one of the accumulators. Who fills
+the stages and sets up the barriers is not written here.
 
-Law: the loop adds to the word of a stage the steps of the plan, and nothing else.
+On sm90 every warpgroup runs the loop, each for its own M blocks; A comes by words, or from registers that the loop
+loads. On sm100 four warps run it: thread 0 waits for a stage, copies its scale factors, issues the K blocks, and
+commits them to the barrier that says that the stage is empty; of a pair of CTAs the leader does it for both. Columns
+are allocated before it, and accumulators read after it. It was assembled, never run.
 
->>> from descriptors.gemm.planner import plan
->>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
->>> [line.strip() for line in write_tcgen05(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
-['add.u64 %a_desc, %a, 0;', 'add.u64 %a_desc, %a, 2;', 'add.u64 %a_desc, %a, 4;', 'add.u64 %a_desc, %a, 6;']
-
-What stands around an inner loop in PTX: the entry, its registers, and the barriers of the stages.
-
-The barriers are where the plan has them: those that say that a stage is full, a stage each, then those that say that it
-is empty, then the one of the accumulators. Who fills the stages and sets up the barriers is not written here.
-
-Law: the text assembles around any loop that ends.
+Laws: the text assembles around any loop that ends; a loop adds to the first word of a stage the steps of the plan, and
+nothing else.
 
 >>> print(frame("sm90", "gemm", "a plan", [], ["ret;"]).splitlines()[2])
 .target sm_90a
-
-The inner loop of a plan of sm90 in PTX: wait, fence, the K blocks with their words, commit, wait, free the stage.
-
-Every warpgroup runs it, each for its own M blocks. A comes by words, or from registers that the loop loads.
-
-Law: the loop adds to the first word the steps of the plan, and nothing else.
-
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
 >>> [line.strip() for line in write_wgmma(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
@@ -40,9 +28,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import REGISTERS, ROWS, LoadedOperand, StagedOperand
+from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
-from descriptors.gemm.programs.parts import byte_lines
+from descriptors.gemm.programs.c_expressions import byte_lines
+from descriptors.gemm.register_operand import REGISTERS, ROWS, LoadedOperand
 from descriptors.text import word_text
 
 #: The bits of a word that say where an operand starts, in 16-byte units.
@@ -86,17 +75,17 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
 """
 
 
-def barriers(made: Plan) -> tuple[int, int, int]:
+def barriers(plan: Plan) -> tuple[int, int, int]:
     """Where the barriers of full stages, of empty stages, and of the accumulators begin, in bytes.
 
     Args:
-        made: the plan.
+        plan: the plan.
 
     >>> from descriptors.gemm.planner import plan
     >>> barriers(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False))
     (18432, 18448, 18464)
     """
-    return made.barriers, made.barriers + 8 * made.stages, made.barriers + 16 * made.stages
+    return plan.barriers, plan.barriers + 8 * plan.stages, plan.barriers + 16 * plan.stages
 
 
 def wait(label: str, barrier: str, parity: str) -> list[str]:
@@ -130,12 +119,12 @@ def next_stage(stages: int, label: str) -> list[str]:
     ]
 
 
-def placed(target: str, first: str, step: str, side: StagedOperand) -> list[str]:
+def stage_word(target: str, first: str, step: str, side: StagedOperand) -> list[str]:
     """The word of a stage: where the operand starts there, put into its field, and all other fields of the word.
 
     >>> from descriptors.gemm.planner import plan
     >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
-    >>> placed("%a", "%a_first", "%step", made.a)[-1]
+    >>> stage_word("%a", "%a_first", "%step", made.a)[-1]
     'or.b64 %a, %a, 0x4000004000010000;'
     """
     rest = word_text(side.word & ~START_FIELD)
@@ -163,11 +152,11 @@ def linear(target: str, index: str, steps: Sequence[int], kind: str = "u64") -> 
     return lines
 
 
-def write_wgmma(made: Plan, name: str) -> str:
+def write_wgmma(plan: Plan, name: str) -> str:
     """The loop as a module that assembles.
 
     Args:
-        made: a plan of sm90.
+        plan: a plan of sm90.
         name: of the entry.
 
     Raises:
@@ -178,17 +167,19 @@ def write_wgmma(made: Plan, name: str) -> str:
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("wgmma")][::5]
     ['wgmma.fence.sync.aligned;', 'wgmma.commit_group.sync.aligned;']
     """
-    held = made.accumulators
+    held = plan.accumulators
     assert isinstance(held, Registers)
-    body = [*_ptx_wgmma_begin(made, name, held), "loop:", *_ptx_wgmma_stage(made, held), *_end(made, held)]
-    return frame("sm90", name, f"{made.headline}: the loop of a warpgroup", _ptx_wgmma_declared(made, held), body)
+    body = [*_wgmma_begin(plan, name, held), "loop:", *_wgmma_stage(plan, held), *_wgmma_end(plan, held)]
+    return frame("sm90", name, f"{plan.headline}: the loop of a warpgroup", _wgmma_registers(plan, held), body)
 
 
-def _ptx_wgmma_declared(made: Plan, held: Registers) -> list[str]:
-    loads = [] if made.loads is None else [f".reg .b32 %a<{made.loads.registers * _own(made, held)}>, %at, %item;"]
-    kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[made.asked.d]
+def _wgmma_registers(plan: Plan, held: Registers) -> list[str]:
+    loads = (
+        [] if plan.loads is None else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan, held)}>, %at, %item;"]
+    )
+    kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[plan.asked.d]
     return [
-        f".reg .{kind} %d<{held.each * made.line.registers}>;",
+        f".reg .{kind} %d<{held.each * plan.line.registers}>;",
         *loads,
         ".reg .b32 %thread, %group, %smem, %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty;",
         ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %step, %out, %start;",
@@ -196,70 +187,70 @@ def _ptx_wgmma_declared(made: Plan, held: Registers) -> list[str]:
     ]
 
 
-def _own(made: Plan, held: Registers) -> int:
-    return made.asked.blocks[0] // held.warpgroups
+def _own_blocks(plan: Plan, held: Registers) -> int:
+    return plan.asked.blocks[0] // held.warpgroups
 
 
-def _ptx_wgmma_begin(made: Plan, name: str, held: Registers) -> Iterator[str]:
+def _wgmma_begin(plan: Plan, name: str, held: Registers) -> Iterator[str]:
     """Words of the first stage, for this warpgroup, wherever shared memory begins."""
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
     yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
-    if made.loads is None:
-        yield f"add.u64 %a_first, %start, {made.a.word & START_FIELD};"
-        yield from linear("%step", "%group", made.a.mn_steps[: held.warpgroups])
+    if plan.loads is None:
+        yield f"add.u64 %a_first, %start, {plan.a.word & START_FIELD};"
+        yield from linear("%step", "%group", plan.a.mn_steps[: held.warpgroups])
         yield "add.u64 %a_first, %a_first, %step;"
-    yield f"add.u64 %b_first, %start, {made.b.word & START_FIELD};"
+    yield f"add.u64 %b_first, %start, {plan.b.word & START_FIELD};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
-    zero = "0f00000000" if made.asked.d == "f32" else "0"
-    kind = "f32" if made.asked.d == "f32" else "b32"
-    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(held.each * made.line.registers))
+    zero = "0f00000000" if plan.asked.d == "f32" else "0"
+    kind = "f32" if plan.asked.d == "f32" else "b32"
+    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(held.each * plan.line.registers))
 
 
-def _ptx_wgmma_stage(made: Plan, held: Registers) -> Iterator[str]:
-    full, empty, _ = barriers(made)
+def _wgmma_stage(plan: Plan, held: Registers) -> Iterator[str]:
+    full, empty, _ = barriers(plan)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
     yield f"add.u32 %full, %full, {full};"
     yield from wait("wait_full", "%full", "%parity")
-    for low, side in (("a", made.a), ("b", made.b)):
-        if low == "b" or made.loads is None:
+    for low, side in (("a", plan.a), ("b", plan.b)):
+        if low == "b" or plan.loads is None:
             yield from linear("%step", "%stage", side.stage_steps)
-            yield from placed(f"%{low}", f"%{low}_first", "%step", side)
-    if made.loads is not None:
-        for j in range(_own(made, held)):
-            for k in range(made.asked.blocks[2]):
-                yield from _load(made.loads, made.a, j * held.warpgroups, k, (j * made.loads.blocks + k) * REGISTERS)
+            yield from stage_word(f"%{low}", f"%{low}_first", "%step", side)
+    if plan.loads is not None:
+        for j in range(_own_blocks(plan, held)):
+            for k in range(plan.asked.blocks[2]):
+                yield from _load_a(plan.loads, plan.a, j * held.warpgroups, k, (j * plan.loads.blocks + k) * REGISTERS)
     yield "setp.ne.u32 %p, %tile, 0;"
     yield "wgmma.fence.sync.aligned;"
-    for k in range(made.asked.blocks[2]):
-        yield from _ptx_wgmma_block(made, held, k)
+    for k in range(plan.asked.blocks[2]):
+        yield from _wgmma_block(plan, held, k)
     yield from ("wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;")
     yield "mbarrier.arrive.shared::cta.b64 _, [%empty];"
 
 
-def _ptx_wgmma_block(made: Plan, held: Registers, k: int) -> Iterator[str]:
+def _wgmma_block(plan: Plan, held: Registers, k: int) -> Iterator[str]:
     """Every accumulator of this warpgroup, in one K block."""
-    own, count = _own(made, held), made.line.registers
-    for n, step in enumerate(made.b.mn_steps):
-        yield f"add.u64 %b_desc, %b, {step + made.b.k_steps[k]};"
+    own, count = _own_blocks(plan, held), plan.line.registers
+    for n, step in enumerate(plan.b.mn_steps):
+        yield f"add.u64 %b_desc, %b, {step + plan.b.k_steps[k]};"
         for j in range(own):
             first = (n * own + j) * count
-            line = _numbered(made.ptx, "d", first)
-            if made.loads is None:
+            line = _renumbered(plan.ptx, "d", first)
+            if plan.loads is None:
                 # The first of this warpgroup's M blocks is in the word already.
-                yield f"add.u64 %a_desc, %a, {made.a.mn_steps[j * held.warpgroups] + made.a.k_steps[k]};"
+                yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * held.warpgroups] + plan.a.k_steps[k]};"
             else:
-                line = _numbered(line, "a", (j * made.loads.blocks + k) * REGISTERS)
+                line = _renumbered(line, "a", (j * plan.loads.blocks + k) * REGISTERS)
             yield line.replace("%p", "%p" if k == 0 else "%always")
 
 
-def _numbered(line: str, name: str, first: int) -> str:
+def _renumbered(line: str, name: str, first: int) -> str:
     """The registers of an instruction's list, counted from another one on."""
     return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
 
 
-def _load(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:
+def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:
     """A K block of one M block into four registers of each thread."""
     columns, each = a.derivation.mma[1], loads.each
     yield from ("{", ".reg .b32 row, column, at, digit, lane, warp;", "and.b32 lane, %thread, 31;")
@@ -289,22 +280,22 @@ def _load(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int
     yield "}"
 
 
-def _end(made: Plan, held: Registers) -> Iterator[str]:
+def _wgmma_end(plan: Plan, held: Registers) -> Iterator[str]:
     """The end of the loop, and every register of each thread stored."""
-    count = held.each * made.line.registers
-    yield from next_stage(made.stages, "loop")
+    count = held.each * plan.line.registers
+    yield from next_stage(plan.stages, "loop")
     yield f"mul.wide.u32 %step, %thread, {4 * count};"
     yield "add.u64 %out, %out, %step;"
-    kind = "f32" if made.asked.d == "f32" else "b32"
+    kind = "f32" if plan.asked.d == "f32" else "b32"
     yield from (f"st.global.{kind} [%out+{4 * i}], %d{i};" for i in range(count))
     yield "ret;"
 
 
-def write_tcgen05(made: Plan, name: str) -> str:
+def write_tcgen05(plan: Plan, name: str) -> str:
     """The loop as a module that assembles.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
         name: of the entry.
 
     Raises:
@@ -315,16 +306,16 @@ def write_tcgen05(made: Plan, name: str) -> str:
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("tcgen05.alloc")]
     ['tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%smem_tmem], 32;']
     """
-    held = made.accumulators
+    held = plan.accumulators
     assert isinstance(held, TensorColumns)
-    body = [*_begin(made, name, held), "loop:", *_stage(made, held), *next_stage(made.stages, "loop")]
-    body += [*_commit(made, "%smem_done"), "all:", *_read(made, held)]
-    title = f"{made.headline}: the loop of a CTA, assembled, never run"
-    pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if made.asked.cta_group == 2 else ""
-    return frame("sm100", name, title, _declared(held), body, pair)
+    body = [*_tcgen05_begin(plan, name, held), "loop:", *_tcgen05_stage(plan, held), *next_stage(plan.stages, "loop")]
+    body += [*_commit(plan, "%smem_done"), "all:", *_tcgen05_end(plan, held)]
+    title = f"{plan.headline}: the loop of a CTA, assembled, never run"
+    pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if plan.asked.cta_group == 2 else ""
+    return frame("sm100", name, title, _tcgen05_registers(held), body, pair)
 
 
-def _declared(held: TensorColumns) -> list[str]:
+def _tcgen05_registers(held: TensorColumns) -> list[str]:
     return [
         f".reg .b32 %v<{held.readout.values}>;",
         ".reg .b32 %thread, %warp, %smem, %smem_done, %smem_tmem, %tmem, %d_tmem, %idesc, %sfa_tmem, %sfb_tmem;",
@@ -335,20 +326,20 @@ def _declared(held: TensorColumns) -> list[str]:
     ]
 
 
-def _group(made: Plan) -> str:
-    return f"cta_group::{made.asked.cta_group}"
+def _group(plan: Plan) -> str:
+    return f"cta_group::{plan.asked.cta_group}"
 
 
-def _together(made: Plan) -> list[str]:
+def _together(plan: Plan) -> list[str]:
     """All threads of the CTA, or of both CTAs of a pair."""
-    if made.asked.cta_group == 1:
+    if plan.asked.cta_group == 1:
         return ["bar.sync 0;"]
     return ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"]
 
 
-def _begin(made: Plan, name: str, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_begin(plan: Plan, name: str, held: TensorColumns) -> Iterator[str]:
     """Columns, for which the whole first warp asks, and the words of the first stage."""
-    group, (_, _, done) = _group(made), barriers(made)
+    group, (_, _, done) = _group(plan), barriers(plan)
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;", f"mov.u32 %smem, {name}_smem;")
     yield from (f"add.u32 %smem_done, %smem, {done};", f"add.u32 %smem_tmem, %smem, {done + 8};")
@@ -358,37 +349,37 @@ def _begin(made: Plan, name: str, held: TensorColumns) -> Iterator[str]:
     yield from (
         "allocated:",
         "tcgen05.fence::before_thread_sync;",
-        *_together(made),
+        *_together(plan),
         "tcgen05.fence::after_thread_sync;",
     )
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];", "setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
-    if made.asked.cta_group == 2:
+    if plan.asked.cta_group == 2:
         yield from ("mov.u32 %rank, %cluster_ctarank;", "setp.ne.u32 %other, %rank, 0;", "@%other bra all;")
     yield from ("shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
-    for low, side in (("a", made.a), ("b", made.b)):
+    for low, side in (("a", plan.a), ("b", plan.b)):
         yield f"add.u64 %{low}_first, %start, {side.word & START_FIELD};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
 
 
-def _stage(made: Plan, held: TensorColumns) -> Iterator[str]:
-    full, empty, _ = barriers(made)
+def _tcgen05_stage(plan: Plan, held: TensorColumns) -> Iterator[str]:
+    full, empty, _ = barriers(plan)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
     yield f"add.u32 %full, %full, {full};"
     yield from wait("wait_full", "%full", "%parity")
     yield "tcgen05.fence::after_thread_sync;"
-    for low, side in (("a", made.a), ("b", made.b)):
+    for low, side in (("a", plan.a), ("b", plan.b)):
         yield from linear("%step", "%stage", side.stage_steps)
-        yield from placed(f"%{low}", f"%{low}_first", "%step", side)
-    if made.scales is not None:
-        yield from _copies(made, made.scales)
+        yield from stage_word(f"%{low}", f"%{low}_first", "%step", side)
+    if plan.scales is not None:
+        yield from _copies(plan, plan.scales)
     yield "setp.ne.u32 %p, %tile, 0;"
-    for k in range(made.asked.blocks[2]):
-        yield from _block(made, held, k)
-    yield from _commit(made, "%empty")
+    for k in range(plan.asked.blocks[2]):
+        yield from _tcgen05_block(plan, held, k)
+    yield from _commit(plan, "%empty")
 
 
-def _copies(made: Plan, scales: Scales) -> Iterator[str]:
+def _copies(plan: Plan, scales: Scales) -> Iterator[str]:
     """The scale factors of a stage into their columns; those of A have other steps than those of B."""
     shapes = [(one, step) for one in (scales.a, scales.b) for step in one.steps]
     for (factors, _), (word, column) in zip(shapes, scales.copies(), strict=True):
@@ -398,40 +389,40 @@ def _copies(made: Plan, scales: Scales) -> Iterator[str]:
         yield f"and.b64 %s_desc, %s_desc, {START_FIELD:#x};"
         yield f"or.b64 %s_desc, %s_desc, {word_text(word & ~START_FIELD)};"
         yield f"add.u32 %d_tmem, %tmem, {column};"
-        yield f"tcgen05.cp.{_group(made)}.{factors.copy} [%d_tmem], %s_desc;"
+        yield f"tcgen05.cp.{_group(plan)}.{factors.copy} [%d_tmem], %s_desc;"
 
 
-def _block(made: Plan, held: TensorColumns, k: int) -> Iterator[str]:
+def _tcgen05_block(plan: Plan, held: TensorColumns, k: int) -> Iterator[str]:
     """Every accumulator, in one K block."""
-    yield f"mov.b32 %idesc, {word_text(made.line.idescs[k], 32)};"
-    for n, down in enumerate(made.b.mn_steps):
-        yield f"add.u64 %b_desc, %b, {down + made.b.k_steps[k]};"
-        yield from _factors(made, 1, n, k)
-        for m, across in enumerate(made.a.mn_steps):
-            yield f"add.u64 %a_desc, %a, {across + made.a.k_steps[k]};"
-            yield from _factors(made, 0, m, k)
-            yield f"add.u32 %d_tmem, %tmem, {held.firsts[n * len(made.a.mn_steps) + m]};"
-            yield made.ptx.replace("%p", "%p" if k == 0 else "%always")
+    yield f"mov.b32 %idesc, {word_text(plan.line.idescs[k], 32)};"
+    for n, down in enumerate(plan.b.mn_steps):
+        yield f"add.u64 %b_desc, %b, {down + plan.b.k_steps[k]};"
+        yield from _factors(plan, 1, n, k)
+        for m, across in enumerate(plan.a.mn_steps):
+            yield f"add.u64 %a_desc, %a, {across + plan.a.k_steps[k]};"
+            yield from _factors(plan, 0, m, k)
+            yield f"add.u32 %d_tmem, %tmem, {held.firsts[n * len(plan.a.mn_steps) + m]};"
+            yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
 
 
-def _factors(made: Plan, index: int, block: int, k: int) -> Iterator[str]:
+def _factors(plan: Plan, index: int, block: int, k: int) -> Iterator[str]:
     """The pointer to the factors of a block of A (0) or B (1)."""
-    if made.scales is not None:
-        pointer = word_text(made.scales.pointer_at(index, block, k), 32)
+    if plan.scales is not None:
+        pointer = word_text(plan.scales.pointer_at(index, block, k), 32)
         yield f"add.u32 %sf{'ab'[index]}_tmem, %tmem, {pointer};"
 
 
-def _commit(made: Plan, barrier: str) -> list[str]:
+def _commit(plan: Plan, barrier: str) -> list[str]:
     """What arrives at a barrier when all that was issued is done; at that of either CTA of a pair."""
-    opcode = f"tcgen05.commit.{_group(made)}.mbarrier::arrive::one.shared::cluster"
-    if made.asked.cta_group == 1:
+    opcode = f"tcgen05.commit.{_group(plan)}.mbarrier::arrive::one.shared::cluster"
+    if plan.asked.cta_group == 1:
         return [f"{opcode}.b64 [{barrier}];"]
     return ["mov.b16 %both, 3;", f"{opcode}.multicast::cluster.b64 [{barrier}], %both;"]
 
 
-def _read(made: Plan, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_end(plan: Plan, held: TensorColumns) -> Iterator[str]:
     """Every load of the plan, each warp in its own lanes; each register is stored where its thread and number say."""
-    read, group = held.readout, _group(made)
+    read, group = held.readout, _group(plan)
     yield from ("mov.u32 %parity, 0;", *wait("wait_done", "%smem_done", "%parity"), "bar.warp.sync 0xffffffff;")
     yield "tcgen05.fence::after_thread_sync;"
     yield from ("and.b32 %lane, %warp, 3;", "mad.lo.u32 %tmem, %lane, 0x200000, %tmem;")
@@ -447,7 +438,7 @@ def _read(made: Plan, held: TensorColumns) -> Iterator[str]:
             yield "tcgen05.wait::ld.sync.aligned;"
             yield from (f"st.global.b32 [%out+{at + 4 * i}], %v{i};" for i in range(read.values))
             at += 4 * read.values
-    yield from ("tcgen05.fence::before_thread_sync;", *_together(made))
+    yield from ("tcgen05.fence::before_thread_sync;", *_together(plan))
     yield from ("tcgen05.fence::after_thread_sync;", "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];",)
     yield f"tcgen05.dealloc.{group}.sync.aligned.b32 %tmem, {held.plan.allocate};"

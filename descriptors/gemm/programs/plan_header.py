@@ -22,11 +22,11 @@ from descriptors.smem.emitters.recipe import recipe
 from descriptors.text import word_text
 
 
-def write(made: Plan, name: str) -> str:
+def write(plan: Plan, name: str) -> str:
     """The header of a plan.
 
     Args:
-        made: the plan.
+        plan: the plan.
         name: what every identifier begins with.
 
     Raises:
@@ -37,63 +37,63 @@ def write(made: Plan, name: str) -> str:
     >>> [line for line in text.splitlines() if "IDESC" in line][:2]
     ['#define GEMM_IDESC_0 0x08100490u', '#define GEMM_IDESC_1 0x08100490u']
     """
-    texts = [header.write(recipe(side.derivation, f"{name}_{side.matrix.lower()}")) for side in _by_words(made)]
-    prefix = recipe(made.b.derivation, name).constant("")
-    numbers = "\n".join(f"#define {prefix}{key} {value}" for key, value in _numbers(made))
-    checks = "\n".join(_checks(made, name, prefix))
+    texts = [header.write(recipe(side.derivation, f"{name}_{side.matrix.lower()}")) for side in _by_words(plan)]
+    prefix = recipe(plan.b.derivation, name).constant("")
+    numbers = "\n".join(f"#define {prefix}{key} {value}" for key, value in _numbers(plan))
+    checks = "\n".join(_checks(plan, name, prefix))
     where = "Addresses are bytes from the start of the CTA's shared memory, a multiple of 1024."
-    title = f"// {made.headline}.\n// {where}\n"
+    title = f"// {plan.headline}.\n// {where}\n"
     return "\n".join([header.HEAD + title + numbers + "\n", *texts, checks + "\n"])
 
 
-def _by_words(made: Plan) -> tuple[StagedOperand, ...]:
+def _by_words(plan: Plan) -> tuple[StagedOperand, ...]:
     """The operands that have words: not A in registers."""
-    return (made.b,) if made.loads is not None else (made.a, made.b)
+    return (plan.b,) if plan.loads is not None else (plan.a, plan.b)
 
 
-def _numbers(made: Plan) -> Iterator[tuple[str, str]]:
+def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
     """Names and values, the widths of their types in their suffixes."""
-    one, held = made.asked, made.accumulators
-    for letters, extents in (("TILE", one.tile), ("MMA", one.extents)):
+    loop, held = plan.asked, plan.accumulators
+    for letters, extents in (("TILE", loop.tile), ("MMA", loop.extents)):
         yield from ((f"{letters}_{letter}", f"{extent}u") for letter, extent in zip("MNK", extents, strict=True))
-    yield from ((f"{letter}_BLOCKS", f"{count}u") for letter, count in zip("MNK", one.blocks, strict=True))
-    yield "STAGES", f"{made.stages}u"
-    yield "CTA_GROUP", f"{one.cta_group}u"
-    for side in (made.a, made.b):
+    yield from ((f"{letter}_BLOCKS", f"{count}u") for letter, count in zip("MNK", loop.blocks, strict=True))
+    yield "STAGES", f"{plan.stages}u"
+    yield "CTA_GROUP", f"{loop.cta_group}u"
+    for side in (plan.a, plan.b):
         yield f"{side.matrix}_BASE", f"{side.base}u"
         yield f"{side.matrix}_STAGE_BYTES", f"{side.stage_bytes}u"
-        if one.cta_group == 2:
+        if loop.cta_group == 2:
             yield f"{side.matrix}_RUN", f"{side.run}u  // rows of the tile in a row; of two runs each CTA has one"
         names = "_".join(map(str, side.tma.box))
         yield f"{side.matrix}_BOXES", f"{len(side.boxes)}u  // of {names.replace('_', ' x ')} elements, fastest first"
-    yield "BARRIERS", f"{made.barriers}u"
-    yield "SMEM_BYTES", f"{made.budget.used}u"
-    yield "TRANSACTION_BYTES", f"{made.transaction_bytes}u  // of one CTA and stage"
+    yield "BARRIERS", f"{plan.barriers}u"
+    yield "SMEM_BYTES", f"{plan.budget.used}u"
+    yield "TRANSACTION_BYTES", f"{plan.transaction_bytes}u  // of one CTA and stage"
     if isinstance(held, Registers):
         yield "WARPGROUPS", f"{held.warpgroups}u"
         yield "REGISTERS", f"{held.registers}u  // of a thread, for accumulators"
     else:
         yield "COLUMNS", f"{held.plan.allocate}u  // to allocate"
         yield from ((f"D_COLUMN_{i}", f"{first}u") for i, first in enumerate(held.firsts))
-    yield from ((f"IDESC_{k}", f"{word_text(word, 32)}u") for k, word in enumerate(made.line.idescs))
-    if made.scales is not None:
-        for k, pair in enumerate(made.scales.pointers):
+    yield from ((f"IDESC_{k}", f"{word_text(word, 32)}u") for k, word in enumerate(plan.line.idescs))
+    if plan.scales is not None:
+        for k, pair in enumerate(plan.scales.pointers):
             yield from ((f"{n}_POINTER_{k}", f"{word_text(p, 32)}u") for n, p in zip(("SFA", "SFB"), pair, strict=True))
-        for n, letter, steps in zip(("SFA", "SFB"), "MN", made.scales.steps, strict=True):
+        for n, letter, steps in zip(("SFA", "SFB"), "MN", plan.scales.steps, strict=True):
             yield f"{n}_BLOCK_COLUMNS", f"{steps[-1] // max(1, len(steps) - 1)}u  // to add for each {letter} block"
-        yield from ((f"{n}_BASE", f"{base}u") for n, base in zip(("SFA", "SFB"), made.scales.bases, strict=True))
+        yield from ((f"{n}_BASE", f"{base}u") for n, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
 
 
-def _checks(made: Plan, name: str, prefix: str) -> Iterator[str]:
+def _checks(plan: Plan, name: str, prefix: str) -> Iterator[str]:
     """That operands stand where their alignment allows, one after the other, and that all of it fits."""
-    for side in (made.a, made.b):
+    for side in (plan.a, plan.b):
         at, low = f"{prefix}{side.matrix}", f"{name}_{side.matrix.lower()}"
         yield f"SMEM_DESCRIPTOR_CHECK({at}_BASE % {side.alignment_bytes}u == 0u, {low}_is_aligned);"
     a, b = (f"{prefix}{matrix}_BASE + {prefix}STAGES * {prefix}{matrix}_STAGE_BYTES" for matrix in "AB")
     yield f"SMEM_DESCRIPTOR_CHECK({a} <= {prefix}B_BASE, {name}_a_ends_before_b);"
     yield f"SMEM_DESCRIPTOR_CHECK({b} <= {prefix}BARRIERS, {name}_b_ends_before_the_barriers);"
-    yield f"SMEM_DESCRIPTOR_CHECK({prefix}SMEM_BYTES <= {made.budget.capacity}u, {name}_fits);"
-    for side in _by_words(made):
+    yield f"SMEM_DESCRIPTOR_CHECK({prefix}SMEM_BYTES <= {plan.budget.capacity}u, {name}_fits);"
+    for side in _by_words(plan):
         big, last = f"{prefix}{side.matrix}", side.word_at(-1, -1, -1)
         at = ", ".join(f"{len(steps) - 1}u" for steps in (side.mn_steps, side.k_steps, side.stage_steps))
         call = f"{big}_SUBTILE_WORD({big}_FIRST_WORD({big}_BASE), {at})"

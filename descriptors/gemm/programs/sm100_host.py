@@ -1,16 +1,14 @@
 """The host program of a kernel of sm100: tensors, tensor maps, a launch, and a plain product to compare with.
 
-Law: the tensor maps are told what the plan tells ``cuTensorMapEncodeTiled``.
+Matrices are filled with small integers, as the bits of their element types.
+
+Laws: the tensor maps have what the plan gives ``cuTensorMapEncodeTiled``; no two numbers have one code, and -x differs
+from x in the sign alone.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
 >>> [line.split(", ", 1)[1] for line in host(made, "gemm").splitlines() if "CU_TENSOR_MAP_SWIZZLE" in line]
 ['64, 128, CU_TENSOR_MAP_SWIZZLE_128B);', '64, 16, CU_TENSOR_MAP_SWIZZLE_128B);']
-
-Small integers as the bits of an element type, which a host program fills matrices with.
-
-Law: no two numbers have one code, and -x differs from x in the sign alone.
-
 >>> [hex(code_of("bf16", x)) for x in (-1, 0, 1, 3)], [code_of("e2m1", x) for x in (1, 2, 3)]
 (['0xbf80', '0x0', '0x3f80', '0x4040'], [2, 4, 5])
 """
@@ -26,35 +24,6 @@ from descriptors.smem.emitters.recipe import Term
 from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
 from layoutalg import Layout, coalesce, flatten, size
-
-#: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
-_FIELDS = {
-    "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
-    "e2m1": (2, 1),
-}  # fmt: skip
-
-
-def code_of(dtype: str, value: int) -> int:
-    """The bits of an integer from -3 to 3, the types' own: of u8 from 0.
-
-    Args:
-        dtype: the element type.
-        value: the integer.
-
-    >>> code_of("s8", -2), code_of("e4m3", -2), code_of("e5m2", 3)
-    (254, 192, 66)
-    """
-    if dtype in ("s8", "u8"):
-        return value & 0xFF
-    exponent, mantissa = _FIELDS[dtype]
-    size = abs(value)
-    sign = int(value < 0) << (exponent + mantissa)
-    if not size:
-        return 0
-    power = size.bit_length() - 1
-    bias = (1 << (exponent - 1)) - 1
-    return sign | (power + bias) << mantissa | (size - (1 << power)) << mantissa >> power
-
 
 _COMMON = Template("""\
 static void check(cudaError_t status, const char* what) {
@@ -133,11 +102,11 @@ $tensors
 """)
 
 
-def host(made: Plan, name: str) -> str:
+def host(plan: Plan, name: str) -> str:
     """The text of the host program.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
         name: of the kernel.
 
     >>> from descriptors.gemm.planner import plan
@@ -145,22 +114,22 @@ def host(made: Plan, name: str) -> str:
     >>> "gemm<<<dim3(m / kTileM * kPair, n / kTileN), kThreads, kSmem>>>" in host(made, "gemm")
     True
     """
-    one, scales = made.asked, made.scales
-    low = 0 if "u8" in (one.a.name, one.b.name) else -3
+    loop, scales = plan.asked, plan.scales
+    low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
     scaled = ""
     if scales is not None:
         v = scales.vector
         scaled = f" * sfa[i * (k / {v}) + q / {v}] * sfb[j * (k / {v}) + q / {v}]"
-    tensors = [*_tensor(made.a, "m", low), *_tensor(made.b, "n", low)]
+    tensors = [*_tensor(plan.a, "m", low), *_tensor(plan.b, "n", low)]
     if scales is not None:
         code = "one == 1 ? 127 : 128" if scales.dtype == "ue8m0" else "one == 1 ? 56 : 64"
         a, b = "kTileM / kPair", "kTileN"
         tensors += [*_factors("sfa", scales.a, "m", a, code), *_factors("sfb", scales.b, "n", b, code)]
-    kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[one.d]
+    kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
     return _COMMON.substitute() + _MAIN.substitute(
         low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
-        maps=" map_sfa, map_sfb," if scales is not None else "", sum="int64_t" if one.d == "s32" else "float",
-        got="__half2float" if one.d == "f16" else "", scaled=scaled,
+        maps=" map_sfa, map_sfb," if scales is not None else "", sum="int64_t" if loop.d == "s32" else "float",
+        got="__half2float" if loop.d == "f16" else "", scaled=scaled,
     )  # fmt: skip
 
 
@@ -211,3 +180,32 @@ def _terms(mode: object, name: str) -> list[str]:
             found.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride).spell("/"))
         divisor *= extent
     return found
+
+
+#: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
+_FIELDS = {
+    "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
+    "e2m1": (2, 1),
+}  # fmt: skip
+
+
+def code_of(dtype: str, value: int) -> int:
+    """The bits of an integer from -3 to 3, the types' own: of u8 from 0.
+
+    Args:
+        dtype: the element type.
+        value: the integer.
+
+    >>> code_of("s8", -2), code_of("e4m3", -2), code_of("e5m2", 3)
+    (254, 192, 66)
+    """
+    if dtype in ("s8", "u8"):
+        return value & 0xFF
+    exponent, mantissa = _FIELDS[dtype]
+    size = abs(value)
+    sign = int(value < 0) << (exponent + mantissa)
+    if not size:
+        return 0
+    power = size.bit_length() - 1
+    bias = (1 << (exponent - 1)) - 1
+    return sign | (power + bias) << mantissa | (size - (1 << power)) << mantissa >> power

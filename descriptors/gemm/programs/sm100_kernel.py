@@ -2,14 +2,21 @@
 
 Six warps: four read the accumulators, each its own lanes, one fills the stages, one multiplies. Of a pair of CTAs each
 fills its own shared memory, and the leader multiplies for both; all bytes of a stage count at the leader's barrier.
+Around each instruction that CUDA C++ has no name for stands a function of the device.
 
-Law: the kernel forms every word of the plan, from the words of the first stage and the steps.
+Laws: the kernel forms every word of the plan, from the words of the first stage and the steps; every line of PTX of the
+plan is in it, its operands as numbers of ``asm``; the sums that its stores hold are the plan's (thread, value) to
+element, at every thread and value of every load.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
 >>> text = kernel(made, "gemm")
 >>> "assembled, never run" in text.splitlines()[0], text.count("multiply(tmem + ")
 (True, 4)
+>>> print(*[line.strip() for line in instructions(made).splitlines() if "tcgen05.mma" in line])
+"tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\\n"
+>>> element_steps(made.accumulators.readout)
+((1, 0), (0, 1), (32, 0))
 """
 
 from __future__ import annotations
@@ -21,9 +28,9 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs.inner_loop_ptx import barriers
-from descriptors.gemm.programs.sm100_device import common, instructions, stores
 from descriptors.gemm.programs.sm100_host import host
 from descriptors.text import word_text
+from descriptors.tmem.readout import Readout
 
 _HEAD = Template("""\
 // $title; assembled, never run.
@@ -100,11 +107,11 @@ $stores
 """)
 
 
-def kernel(made: Plan, name: str) -> str:
+def kernel(plan: Plan, name: str) -> str:
     """The text: device functions, kernel, host program.
 
     Args:
-        made: a plan of sm100.
+        plan: a plan of sm100.
         name: of the kernel.
 
     Raises:
@@ -117,38 +124,38 @@ def kernel(made: Plan, name: str) -> str:
     """
     if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
         raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
-    for side in (made.a, made.b):
+    for side in (plan.a, plan.b):
         if len(side.tma.dimensions) != 2:
             found = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
             raise DescriptorError(f"emit: a tensor map must have two dimensions for a kernel, found {found}")
-    one = made.asked
-    full, empty, done = barriers(made)
-    pair = one.cta_group == 2
+    loop = plan.asked
+    full, empty, done = barriers(plan)
+    pair = loop.cta_group == 2
     head = _HEAD.substitute(
-        title=made.headline, name=name, tile_m=one.tile[0], tile_n=one.tile[1], tile_k=one.tile[2],
-        stages=made.stages, pair=one.cta_group, bytes=made.transaction_bytes, full=full, empty=empty, done=done,
+        title=plan.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
+        stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         smem=done + 16,
     )  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     body = _KERNEL.substitute(
         name=name,
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
-        maps=maps if made.scales is not None else "",
-        type={"f32": "float", "s32": "int32_t", "f16": "__half"}[one.d],
+        maps=maps if plan.scales is not None else "",
+        type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
         # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
         leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
-        copies="\n".join(_copies(made)),
-        stage="\n".join(_stage(made)),
-        stores="\n".join(stores(made)),
+        copies="\n".join(_copies(plan)),
+        stage="\n".join(_stage(plan)),
+        stores="\n".join(stores(plan)),
     )
-    half = "#include <cuda_fp16.h>\n" if one.d == "f16" else ""
+    half = "#include <cuda_fp16.h>\n" if loop.d == "f16" else ""
     head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + half)
-    return "\n".join([head + common(made), instructions(made), body + host(made, name)])
+    return "\n".join([head + common(plan), instructions(plan), body + host(plan, name)])
 
 
-def _copies(made: Plan) -> Iterator[str]:
+def _copies(plan: Plan) -> Iterator[str]:
     """The boxes of a stage; a CTA of a pair has its half of the rows of A, and of the rows of B in every N block."""
-    for side, tile in ((made.a, "tile_m * kTileM"), (made.b, "tile_n * kTileN")):
+    for side, tile in ((plan.a, "tile_m * kTileM"), (plan.b, "tile_n * kTileN")):
         low = side.matrix.lower()
         yield f"      const uint32_t {low}_row = {tile} + rank * {side.run};"
         yield f"      const uint32_t {low}_to = smem + {side.base} + s * {side.stage_bytes};"
@@ -158,8 +165,8 @@ def _copies(made: Plan) -> Iterator[str]:
                 begin = "t * kTileK" if dimension.mode else f"{low}_row"
                 at.append(f"{begin} + {position}")
             yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
-    if made.scales is not None:
-        one = made.scales
+    if plan.scales is not None:
+        one = plan.scales
         blocks = ("((tile_m * kPair + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
         for low, factors, base, block in zip(("sfa", "sfb"), (one.a, one.b), one.bases, blocks, strict=True):
             rows, to = factors.bytes // FACTOR_ROW, f"smem + {base} + s * {factors.bytes}"
@@ -170,33 +177,251 @@ def _copies(made: Plan) -> Iterator[str]:
 FACTOR_ROW = 128
 
 
-def _stage(made: Plan) -> Iterator[str]:
+def _stage(plan: Plan) -> Iterator[str]:
     """The instructions of a stage, every one by itself, with its own numbers."""
-    held, one = made.accumulators, made.asked
+    held, loop = plan.accumulators, plan.asked
     assert isinstance(held, TensorColumns)
-    for side in (made.a, made.b):
+    for side in (plan.a, plan.b):
         step = side.stage_bytes // 16
-        assert side.stage_steps == tuple(step * s for s in range(made.stages))
+        assert side.stage_steps == tuple(step * s for s in range(plan.stages))
         yield f"      const uint64_t {side.matrix.lower()} = placed({word_text(side.word)}ull, smem, s * {step});"
-    if made.scales is not None:
-        names = [(n, f.bytes // 16) for n, f in (("a", made.scales.a), ("b", made.scales.b)) for _ in f.steps]
-        for (name, step), (word, column) in zip(names, made.scales.copies(), strict=True):
+    if plan.scales is not None:
+        names = [(n, f.bytes // 16) for n, f in (("a", plan.scales.a), ("b", plan.scales.b)) for _ in f.steps]
+        for (name, step), (word, column) in zip(names, plan.scales.copies(), strict=True):
             moved = f"placed({word_text(word)}ull, smem, s * {step})"
             yield f"      copy_factors_{name}(tmem + {column}, {moved});"
-    for k in range(one.blocks[2]):
-        for j, down in enumerate(made.b.mn_steps):
-            for i, across in enumerate(made.a.mn_steps):
-                words = f"a + {across + made.a.k_steps[k]}, b + {down + made.b.k_steps[k]}"
-                idesc = f"{word_text(made.line.idescs[k], 32)}u"
+    for k in range(loop.blocks[2]):
+        for j, down in enumerate(plan.b.mn_steps):
+            for i, across in enumerate(plan.a.mn_steps):
+                words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
+                idesc = f"{word_text(plan.line.idescs[k], 32)}u"
                 more = "t" if k == 0 else "1"
-                factors = _factors(made, (i, j), k)
-                first = held.firsts[j * len(made.a.mn_steps) + i]
+                factors = _factors(plan, (i, j), k)
+                first = held.firsts[j * len(plan.a.mn_steps) + i]
                 yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
 
 
-def _factors(made: Plan, blocks: tuple[int, int], k: int) -> str:
+def _factors(plan: Plan, blocks: tuple[int, int], k: int) -> str:
     """The pointers to the factors of an M block and an N block, as arguments; none of a kind without."""
-    if made.scales is None:
+    if plan.scales is None:
         return ""
-    pointers = [made.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
+    pointers = [plan.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
     return "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in pointers)
+
+
+#: What every kernel has: barriers, words, copies, commits, allocation.
+COMMON = Template("""\
+__device__ __forceinline__ uint32_t shared_address(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{\\n"
+      ".reg .pred done;\\n"
+      "again:\\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\\n"
+      "@!done bra again;\\n"
+      "}" ::"r"(barrier), "r"(parity) : "memory");
+}
+
+// The word of an operand so many 16-byte units on, wherever the CTA's shared memory begins.
+__device__ __forceinline__ uint64_t placed(uint64_t word, uint32_t smem, uint32_t units) {
+  return (word & ~0x3fffull) | ((word + (smem >> 4) + units) & 0x3fffull);
+}
+
+// A box into shared memory; $signals.
+__device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, int32_t x, int32_t y, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes$group_of_copy "
+      "[%0], [%1, {%2, %3}], [%4];"
+      ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
+}
+
+// Arrives when all tcgen05.mma and tcgen05.cp issued so far are done; it is a fence before the arrival too.
+__device__ __forceinline__ void commit(uint32_t barrier) {
+$commit
+}
+
+__device__ __forceinline__ void fence_after() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
+__device__ __forceinline__ void fence_before() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
+
+__device__ __forceinline__ void allocate(uint32_t to) {
+  asm volatile("tcgen05.alloc.cta_group::$group.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
+  asm volatile("tcgen05.relinquish_alloc_permit.cta_group::$group.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void deallocate(uint32_t tmem) {
+  asm volatile("tcgen05.dealloc.cta_group::$group.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
+}
+
+// All threads of the CTA$pair, with what they did to tensor memory and to barriers.
+__device__ __forceinline__ void together() {
+  fence_before();
+$together
+  fence_after();
+}
+""")
+
+_COMMIT = """\
+  asm volatile(
+      "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");"""
+_COMMIT_PAIR = """\
+  asm volatile(
+      "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], %1;"
+      ::"r"(barrier), "h"(static_cast<uint16_t>(3)) : "memory");"""
+
+
+def common(plan: Plan) -> str:
+    """The functions that depend on the plan in nothing but numbers.
+
+    Args:
+        plan: a plan of sm100.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> made = plan("m256n64k16", "bf16", tile=(256, 64, 64), cta_group=2, verify=False)
+    >>> "tcgen05.alloc.cta_group::2" in common(made)
+    True
+    """
+    held, pair = plan.accumulators, plan.asked.cta_group == 2
+    assert isinstance(held, TensorColumns)
+    cluster = '  asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");'
+    return COMMON.substitute(
+        signals="the barrier is that of the leader, in either CTA of the pair"
+        if pair
+        else "its bytes go to the barrier",
+        group_of_copy=".cta_group::2" if pair else "",
+        commit=_COMMIT_PAIR if pair else _COMMIT,
+        group=plan.asked.cta_group,
+        columns=held.plan.allocate,
+        pair=", and of the other one of the pair" if pair else "",
+        together=cluster if pair else "  __syncthreads();",
+    )
+
+
+def instructions(plan: Plan) -> str:
+    """The functions around the plan's own instructions: ``multiply``, ``copy_factors_...`` and ``load``.
+
+    Args:
+        plan: a plan of sm100.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> text = instructions(plan("m128n16k64", "e2m1", tile=(128, 16, 128), kind="mxf4", stages=2, verify=False))
+    >>> [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("__device__")]
+    ['multiply', 'copy_factors_a', 'copy_factors_b', 'load']
+    """
+    held = plan.accumulators
+    assert isinstance(held, TensorColumns)
+    parts = [_multiply(plan)]
+    if plan.scales is not None:
+        for name, factors in (("a", plan.scales.a), ("b", plan.scales.b)):
+            line = f"tcgen05.cp.cta_group::{plan.asked.cta_group}.{factors.copy} [%0], %1;"
+            parts.append(
+                f"__device__ __forceinline__ void copy_factors_{name}(uint32_t to, uint64_t word) {{\n"
+                f'  asm volatile("{line}" ::"r"(to), "l"(word) : "memory");\n}}\n'
+            )
+    return "\n".join([*parts, _load(held)])
+
+
+def _multiply(plan: Plan) -> str:
+    """The instruction; ``more`` is 0 where the accumulator begins anew."""
+    factors = plan.scales is not None
+    names = {"%d_tmem": 0, "%a_desc": 1, "%b_desc": 2, "%idesc": 3, "%sfa_tmem": 4, "%sfb_tmem": 5}
+    line = plan.ptx.replace("%p", "p")
+    for name, number in names.items():
+        line = line.replace(name, f"%{number}")
+    given = "uint32_t d, uint64_t a, uint64_t b, uint32_t idesc" + (", uint32_t sfa, uint32_t sfb" if factors else "")
+    inputs = '"r"(d), "l"(a), "l"(b), "r"(idesc)' + (', "r"(sfa), "r"(sfb)' if factors else "")
+    return f"""__device__ __forceinline__ void multiply({given}, uint32_t more) {{
+  asm volatile(
+      "{{\\n"
+      ".reg .pred p;\\n"
+      "setp.ne.b32 p, %{6 if factors else 4}, 0;\\n"
+      "{line}\\n"
+      "}}" ::{inputs}, "r"(more) : "memory");
+}}
+"""
+
+
+def _load(held: TensorColumns) -> str:
+    count = held.readout.values
+    rows = [", ".join(f"%{i}" for i in range(at, min(at + 16, count))) for at in range(0, count, 16)]
+    outs = [", ".join(f'"=r"(v[{i}])' for i in range(at, min(at + 8, count))) for at in range(0, count, 8)]
+    text = ',"\n      "'.join(rows)
+    given = ",\n        ".join(outs)
+    return f"""__device__ __forceinline__ void load(uint32_t (&v)[{count}], uint32_t from) {{
+  asm volatile(
+      "{held.readout.move.ptx} {{{text}}}, [%{count}];"
+      : {given}
+      : "r"(from));
+  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+}}
+"""
+
+
+def element_steps(read: Readout) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+    """What (m, n) grows by from a thread to the next, from a value to the next, from a warp to the next.
+
+    Args:
+        read: of the shape ``32x32b``, where these are everywhere the same.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> from descriptors.tmem.readout import readout
+    >>> element_steps(readout(accumulator(64, 32), "32x32b"))
+    ((1, 0), (0, 1), (16, 0))
+    """
+    loads = {load.warp: load for load in reversed(read.loads)}
+    begin = read.element(loads[0], 0, 0)
+
+    def step(to: tuple[int, int]) -> tuple[int, int]:
+        return to[0] - begin[0], to[1] - begin[1]
+
+    value = step(read.element(loads[0], 0, 1)) if read.values > 1 else (0, 0)
+    return step(read.element(loads[0], 1, 0)), value, step(read.element(loads[1], 0, 0))
+
+
+def stores(plan: Plan) -> Iterator[str]:
+    """The lines: one load after the other, each of its registers stored.
+
+    Args:
+        plan: a plan of sm100.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> made = plan("m64n16k16", "bf16", tile=(64, 16, 64), stages=2, arch="sm100", verify=False)
+    >>> [line.strip() for line in stores(made) if "row" in line][0]
+    'const uint32_t row = tile_m * kTileM + rank * 64 + lane * 1 + warp * 16, column = tile_n * kTileN;'
+    """
+    held, loop = plan.accumulators, plan.asked
+    assert isinstance(held, TensorColumns)
+    read = held.readout
+    thread, value, warp = element_steps(read)
+    rows = loop.extents[0] // loop.cta_group
+    m = f"lane * {thread[0]}" + (f" + warp * {warp[0]}" if warp[0] else "")
+    # Of the pair with M 128, warps 2 and 3 have the second half of N: two warps lie below one another.
+    if (loop.extents[0], loop.cta_group) == (128, 2):
+        m = f"lane * {thread[0]} + warp % 2 * {warp[0]}"
+    begin = f"tile_m * kTileM + rank * {loop.tile[0] // loop.cta_group}"
+    yield f"    const uint32_t row = {begin} + {m}, column = tile_n * kTileN;"
+    yield f"    uint32_t v[{read.values}];"
+    mine = [load for load in read.loads if load.warp == 0]
+    across = read.element(next(load for load in read.loads if load.warp == 2), 0, 0)[1]
+    for index, first in enumerate(held.firsts):
+        i, j = index % loop.blocks[0], index // loop.blocks[0]
+        for load in mine:
+            origin = read.element(load, 0, 0)
+            yield f"    load(v, tmem + (warp << 21) + {(load.lane << 16) + first + load.column});"
+            right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
+            to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {value[1]}]"
+            guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
+            told = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
+                loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
+            )
+            yield f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {told};"

@@ -1,151 +1,141 @@
-"""What a plan says, as C++ constants: every number of the kernel that comes from the plan and not from its text.
+"""The multiplying part of a program for sm90: the instruction as inline assembly, and what a warpgroup does of a stage.
 
-Law: a step that is linear is said as a product, any other as a table, and both are the plan's.
+A comes by its word, or, where the plan loads it, from registers: then where an element lies in a stage and the load of
+a K block are written too.
 
->>> step_function("a_k_step", (0, 2, 4, 6))
-'__host__ __device__ constexpr uint32_t a_k_step(int i) { return i * 2; }'
->>> print(step_function("a_k_step", (0, 2, 1024)))
-__host__ __device__ constexpr uint32_t a_k_step(int i) {
-  constexpr uint32_t all[] = {0, 2, 1024};
-  return all[i];
-}
-
-A of a program in registers: where an element lies in a stage, and the load of a K block.
-
-Law: the load is the one that the plan proves.
-
->>> from descriptors.gemm.planner import plan
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 16), a_major="MN", a_source="registers", verify=False)
->>> [line.split()[1] for line in "".join(loads_of(made)).splitlines() if "ldmatrix" in line]
-['volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16']
-
-The multiplying part of a program for sm90: the instruction as inline assembly, and what a warpgroup does of a stage.
-
-Law: the assembly is the plan's own line, operand for operand.
+Laws: the assembly is the plan's own line, operand for operand; the load is the one that the plan proves.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), verify=False)
 >>> [line.strip() for line in instruction(made).splitlines() if "bf16" in line or ", p," in line]
 ['"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "', '", %4, %5, p, 1, 1, 0, 0;\\\\n"']
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 16), a_major="MN", a_source="registers", verify=False)
+>>> [line.split()[1] for line in "".join(loads_of(made)).splitlines() if "ldmatrix" in line]
+['volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16']
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from descriptors.errors import DescriptorError
-from descriptors.gemm.accumulators import Registers
-from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import ROWS, LoadedOperand, StagedOperand
-from descriptors.gemm.programs import cluster
-from descriptors.gemm.programs.cluster import released
-from descriptors.gemm.programs.parts import byte_offset, row_and_column
+from descriptors.gemm.programs.c_expressions import byte_offset, row_and_column
+from descriptors.gemm.programs.cluster import release_statement
+from descriptors.gemm.register_operand import ROWS, LoadedOperand
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.operands.operand import Major
-from descriptors.text import word_text
 
-#: Element types in C++; those of A and B can be made of a float, and turned back into one.
-CPP_TYPES = {
-    "f16": "__half", "bf16": "__nv_bfloat16", "tf32": "float", "e4m3": "__nv_fp8_e4m3", "e5m2": "__nv_fp8_e5m2",
-    "s8": "int8_t", "u8": "uint8_t", "f32": "float", "s32": "int32_t",
-}  # fmt: skip
-
-#: The start address in a word, bits 0-13.
-_START = 0x3FFF
-#: Rows of output tiles that are worked on together have about so many rows of C.
-_GROUP_ROWS = 2048
+_LOOP = "#pragma unroll\n      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) "
+_FENCE = '      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");\n'
+_COMMIT = '      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");\n'
 
 
-def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:
-    """A function that gives the i-th of some numbers.
+_WORD_OF_A = """\
+      const uint32_t own = A_BASE + 16 * a_mn_step(warpgroup);
+      const uint64_t a = A_WORD | ((base + own + stage * A_STAGE_BYTES) & 0x3ffff) / 16;
+"""
+_LOADS = """\
+      uint32_t a[BLOCKS_M][BLOCKS_K][4];
+#pragma unroll
+      for (int i = 0; i < BLOCKS_M; ++i) {
+#pragma unroll
+        for (int kb = 0; kb < BLOCKS_K; ++kb)
+          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M,
+                 kb * (TILE_K / BLOCKS_K), thread);
+      }
+"""
 
-    Args:
-        name: of the function.
-        steps: the numbers.
-        kind: their C++ type.
-    """
-    head = f"__host__ __device__ constexpr {kind} {name}(int i)"
-    unit = steps[1] if len(steps) > 1 else 0
-    if list(steps) == [i * unit for i in range(len(steps))]:
-        return f"{head} {{ return i * {unit}; }}"
-    return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
 
-
-def constants(made: Plan, held: Registers) -> str:
-    """The constants of a plan for sm90.
+def instruction(plan: Plan) -> str:
+    """The function ``multiply``, and ``keep``, which pins registers that the compiler does not know to be written.
 
     Args:
-        made: the plan.
-        held: its accumulators.
+        plan: a plan for sm90.
     """
-    one = made.asked
-    m, n, k = one.blocks
-    lines = [
-        f"constexpr int TILE_M = {one.tile[0]}, TILE_N = {one.tile[1]}, TILE_K = {one.tile[2]};  // of a stage",
-        f"constexpr int MMA_M = {one.extents[0]}, MMA_N = {one.extents[1]};  // of an instruction",
-        f"constexpr int WARPGROUPS = {held.warpgroups};  // that multiply; one more copies",
-        f"constexpr int BLOCKS_M = {m // held.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
-        f"constexpr int REGISTERS = {made.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",
-        f"constexpr int STAGES = {made.stages}, STAGE_BYTES = {made.transaction_bytes};",
-        f"constexpr int BARRIERS = {made.barriers}, SHARED_BYTES = {made.barriers + BARRIER_BYTES * made.stages};",
-        f"constexpr int ALIGNMENT = {max(made.a.alignment_bytes, made.b.alignment_bytes)};",
-        *cluster.constants(one.cluster),
-        f"constexpr int THREADS = {128 * (held.warpgroups + 1)};",
-        f"constexpr int GROUP = {max(1, _GROUP_ROWS // one.tile[0])};  // rows of tiles, see tile_at",
-        f"using TypeA = {CPP_TYPES[one.a.name]};",
-        f"using TypeB = {CPP_TYPES[one.b.name]};",
-        f"using TypeD = {CPP_TYPES[one.d]};",
-        f"using Register = {'float' if one.d == 'f32' else 'int32_t' if one.d == 's32' else 'uint32_t'};",
-    ]
-    for side in (made.a, made.b):
-        lines += ["", *_operand(side, side.matrix == "B" or made.loads is None)]
-    low, high = (0, 3) if "u8" in (one.a.name, one.b.name) else (-1, 1) if one.d == "f16" else (-2, 2)
-    lines += ["", "// The product is checked with integers between these."]
-    lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
-    lines.append(f"constexpr bool INTEGERS = {'true' if one.d == 's32' else 'false'};")
-    lines.append(f'constexpr const char* OPERATIONS = "{"OP" if one.d == "s32" else "FLOP"}";')
-    return "\n".join([*lines, "", *_positions(held)])
+    count, kind = plan.line.registers, "f" if plan.asked.d == "f32" else "r"
+    a = [f"a[{i}]" for i in range(4)] if plan.loads else ["a"]
+    line = re.sub(r"%d(\d+)", r"%\1", plan.line.ptx)
+    line = re.sub(r"%a(\d)", lambda found: f"%{count + int(found[1])}", line)
+    line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + len(a)}")
+    line = re.sub(r"%p([,;])", r"p\1", line)
+    found = re.fullmatch(r"(\S+ )\{(.*?)\}(.*)", line)
+    assert found is not None
+    names = found[2].split(", ")
+    listed = ', "\n      "'.join(", ".join(names[i : i + 16]) for i in range(0, count, 16))
+    outputs = [f'"+{kind}"(d[{i}])' for i in range(count)]
+    bound = ",\n        ".join(", ".join(outputs[i : i + 8]) for i in range(0, count, 8))
+    inputs = ", ".join(f'"{"r" if plan.loads else "l"}"({name})' for name in a)
+    taken = "const uint32_t (&a)[4]" if plan.loads else "uint64_t a"
+    return (
+        "// Where add is 0 the accumulator begins anew.\n"
+        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {taken}, uint64_t b, int add) {{\n"
+        "  asm volatile(\n"
+        '      "{\\n"\n      ".reg .pred p;\\n"\n'
+        f'      "setp.ne.b32 p, %{count + len(a) + 1}, 0;\\n"\n'
+        f'      "{found[1]}"\n      "{{{listed}}}"\n      "{found[3]}\\n"\n      "}}\\n"\n'
+        f'      : {bound}\n      : {inputs}, "l"(b), "r"(add));\n}}\n\n'
+        "// Makes the compiler believe that registers are written here, so that it moves nothing across.\n"
+        "__device__ __forceinline__ void keep(Register (&d)[REGISTERS]) {\n"
+        "#pragma unroll\n"
+        f'  for (int i = 0; i < REGISTERS; ++i) asm volatile("" : "+{kind}"(d[i])::"memory");\n}}\n'
+    )
 
 
-def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
-    name = side.matrix
-    low = name.lower()
-    if len(side.tma.dimensions) != 2:
-        raise DescriptorError(
-            f"emit: tensor maps must have two dimensions, found {len(side.tma.dimensions)}; operand {name}"
-        )
-    unit = side.stage_bytes // 16
-    assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
-    yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
-    yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
-    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
-    if by_word:
-        yield from _words(side)
-    boxes = side.boxes
-    yield f"constexpr int {name}_BOXES = {len(boxes)};  // where they begin in the tile, and in shared memory"
-    yield step_function(f"{low}_box_mn", [box.origin[0] for box in boxes], "int")
-    yield step_function(f"{low}_box_k", [box.origin[1] for box in boxes], "int")
-    yield step_function(f"{low}_box_at", [box.offset_bytes for box in boxes])
+def stage(plan: Plan) -> str:
+    """What a warpgroup does once the bytes of a stage are there, and when it lets the stage go.
+
+    Args:
+        plan: a plan for sm90.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> "wait_group.sync.aligned 0" in stage(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False))
+    True
+    """
+    if plan.loads:
+        before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
+    else:
+        before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
+    return (
+        each
+        + "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
+        + before
+        + f"{_LOOP}keep(d[block]);\n"
+        + _FENCE
+        + "#pragma unroll\n      for (int kb = 0; kb < BLOCKS_K; ++kb) {\n"
+        + "#pragma unroll\n        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {\n"
+        + "          const int i = block % BLOCKS_M, j = block / BLOCKS_M;\n"
+        + f"          multiply(d[block], {a}, b + b_mn_step(j) + b_k_step(kb),\n"
+        + "                   step + kb > 0);\n"
+        + "        }\n      }\n"
+        + _COMMIT
+        + f"{_LOOP}keep(d[block]);\n"
+        + _release(plan)
+    )
 
 
-def _words(side: StagedOperand) -> Iterator[str]:
-    """The word of an operand, and what is added to it."""
-    name, low = side.matrix, side.matrix.lower()
-    rows = side.mn_steps
-    if list(rows) != [i * rows[-1] // max(1, len(rows) - 1) for i in range(len(rows))]:
-        raise DescriptorError(f"emit: the blocks of {name} must lie equally far apart, found {rows}")
-    yield f"constexpr uint64_t {name}_WORD = {word_text(side.word & ~_START)};  // without its start address"
-    yield step_function(f"{low}_mn_step", side.mn_steps)
-    yield step_function(f"{low}_k_step", side.k_steps)
+def last_release(plan: Plan) -> str:
+    """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
+    if at_once(plan):
+        return ""
+    return f"    {release_statement('before', plan.asked.cluster, 'before >= 0')}\n"
 
 
-def _positions(held: Registers) -> Iterator[str]:
-    """Row and column of a thread's value, from the layout of the fragment: element m + M n."""
-    yield f"// An accumulator: {held.fragment.layout} of (thread, value) is m + {held.fragment.shape[0]} n."
-    for kind, some in zip(("row", "column"), row_and_column(held.fragment.layout, held.fragment.shape[0]), strict=True):
-        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {some};\n}}"
+def at_once(plan: Plan) -> bool:
+    """Whether a stage is let go as soon as it is multiplied, and not one later."""
+    return plan.loads is not None or plan.stages == 1
+
+
+def _release(plan: Plan) -> str:
+    cluster = plan.asked.cluster
+    if at_once(plan):
+        return f"""\
+      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+      {release_statement("stage", cluster)}"""
+    return f"""\
+      // All groups but the newest are done: the stage before this one has been read.
+      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+      {release_statement("before", cluster, "before >= 0")}
+      before = stage;"""
 
 
 def place_of(one: Derivation) -> str:
@@ -166,12 +156,12 @@ def place_of(one: Derivation) -> str:
     )
 
 
-def loads_of(made: Plan) -> Iterator[str]:
+def loads_of(plan: Plan) -> Iterator[str]:
     """The functions of A in registers; none where a word gives A to the instruction."""
-    if made.loads is None:
+    if plan.loads is None:
         return
-    yield place_of(made.a.derivation)
-    yield _HEAD + (_matrices if made.loads.move.startswith("ldmatrix") else _elements)(made.loads)
+    yield place_of(plan.a.derivation)
+    yield _HEAD + (_matrices if plan.loads.move.startswith("ldmatrix") else _elements)(plan.loads)
 
 
 _HEAD = """\
@@ -234,117 +224,4 @@ def _elements(loads: LoadedOperand) -> str:
 #pragma unroll
   for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(a[i])::"memory");
 }}
-"""
-
-
-_LOOP = "#pragma unroll\n      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) "
-_FENCE = '      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");\n'
-_COMMIT = '      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");\n'
-
-
-def instruction(made: Plan) -> str:
-    """The function ``multiply``, and ``keep``, which pins registers that the compiler does not know to be written.
-
-    Args:
-        made: a plan for sm90.
-    """
-    count, kind = made.line.registers, "f" if made.asked.d == "f32" else "r"
-    a = [f"a[{i}]" for i in range(4)] if made.loads else ["a"]
-    line = re.sub(r"%d(\d+)", r"%\1", made.line.ptx)
-    line = re.sub(r"%a(\d)", lambda found: f"%{count + int(found[1])}", line)
-    line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + len(a)}")
-    line = re.sub(r"%p([,;])", r"p\1", line)
-    found = re.fullmatch(r"(\S+ )\{(.*?)\}(.*)", line)
-    assert found is not None
-    names = found[2].split(", ")
-    listed = ', "\n      "'.join(", ".join(names[i : i + 16]) for i in range(0, count, 16))
-    outputs = [f'"+{kind}"(d[{i}])' for i in range(count)]
-    bound = ",\n        ".join(", ".join(outputs[i : i + 8]) for i in range(0, count, 8))
-    inputs = ", ".join(f'"{"r" if made.loads else "l"}"({name})' for name in a)
-    taken = "const uint32_t (&a)[4]" if made.loads else "uint64_t a"
-    return (
-        "// Where add is 0 the accumulator begins anew.\n"
-        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {taken}, uint64_t b, int add) {{\n"
-        "  asm volatile(\n"
-        '      "{\\n"\n      ".reg .pred p;\\n"\n'
-        f'      "setp.ne.b32 p, %{count + len(a) + 1}, 0;\\n"\n'
-        f'      "{found[1]}"\n      "{{{listed}}}"\n      "{found[3]}\\n"\n      "}}\\n"\n'
-        f'      : {bound}\n      : {inputs}, "l"(b), "r"(add));\n}}\n\n'
-        "// Makes the compiler believe that registers are written here, so that it moves nothing across.\n"
-        "__device__ __forceinline__ void keep(Register (&d)[REGISTERS]) {\n"
-        "#pragma unroll\n"
-        f'  for (int i = 0; i < REGISTERS; ++i) asm volatile("" : "+{kind}"(d[i])::"memory");\n}}\n'
-    )
-
-
-def stage(made: Plan) -> str:
-    """What a warpgroup does once the bytes of a stage are there, and when it lets the stage go.
-
-    Args:
-        made: a plan for sm90.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> "wait_group.sync.aligned 0" in stage(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False))
-    True
-    """
-    if made.loads:
-        before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
-    else:
-        before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
-    return (
-        each
-        + "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
-        + before
-        + f"{_LOOP}keep(d[block]);\n"
-        + _FENCE
-        + "#pragma unroll\n      for (int kb = 0; kb < BLOCKS_K; ++kb) {\n"
-        + "#pragma unroll\n        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {\n"
-        + "          const int i = block % BLOCKS_M, j = block / BLOCKS_M;\n"
-        + f"          multiply(d[block], {a}, b + b_mn_step(j) + b_k_step(kb),\n"
-        + "                   step + kb > 0);\n"
-        + "        }\n      }\n"
-        + _COMMIT
-        + f"{_LOOP}keep(d[block]);\n"
-        + _release(made)
-    )
-
-
-def last_release(made: Plan) -> str:
-    """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
-    if at_once(made):
-        return ""
-    return f"    {released('before', made.asked.cluster, 'before >= 0')}\n"
-
-
-def at_once(made: Plan) -> bool:
-    """Whether a stage is let go as soon as it is multiplied, and not one later."""
-    return made.loads is not None or made.stages == 1
-
-
-def _release(made: Plan) -> str:
-    cluster = made.asked.cluster
-    if at_once(made):
-        return f"""\
-      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-      {released("stage", cluster)}"""
-    return f"""\
-      // All groups but the newest are done: the stage before this one has been read.
-      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      {released("before", cluster, "before >= 0")}
-      before = stage;"""
-
-
-_WORD_OF_A = """\
-      const uint32_t own = A_BASE + 16 * a_mn_step(warpgroup);
-      const uint64_t a = A_WORD | ((base + own + stage * A_STAGE_BYTES) & 0x3ffff) / 16;
-"""
-_LOADS = """\
-      uint32_t a[BLOCKS_M][BLOCKS_K][4];
-#pragma unroll
-      for (int i = 0; i < BLOCKS_M; ++i) {
-#pragma unroll
-        for (int kb = 0; kb < BLOCKS_K; ++kb)
-          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M,
-                 kb * (TILE_K / BLOCKS_K), thread);
-      }
 """

@@ -1,31 +1,24 @@
-"""The files of a site of pages with an engine: Pyodide from npm, the scripts of a room, and how a folder is written.
+"""The files of a site of pages with an engine: Pyodide from npm, the scripts of a room, both packages in one archive.
 
-Pyodide is the npm package ``pyodide``, which the caller names: it is no part of this project. Law: what was written is
-what stands there.
+Pyodide is the npm package ``pyodide``, which the caller names: it is no part of this project. A worker unpacks the
+archive, which leaves out the command line, the oracle, and what needs files. Pages are texts with places in double
+braces, filled in.
+
+Laws: what was written is what stands there; the archive is the same bytes whenever the packages are the same; what is
+put into a place is not read again, so that it may hold braces of its own.
 
 >>> from tempfile import TemporaryDirectory
 >>> with TemporaryDirectory() as place:
-...     told = write(Path(place), {"a/b.txt": b"one"}, "FOLDER")
-...     (Path(place) / "a" / "b.txt").read_bytes(), told
+...     sizes = write(Path(place), {"a/b.txt": b"one"}, "FOLDER")
+...     (Path(place) / "a" / "b.txt").read_bytes(), sizes
 (b'one', [('a/b.txt', 3)])
-
-A text with places in double braces, filled in: what pages are made of.
-
-Law: what is put into a place is not read again, so that a part may hold braces of its own.
-
->>> filled("<p>{{one}}, {{two}}</p>", {"one": "{{two}}", "two": "2"})
-'<p>{{two}}, 2</p>'
-
-Both packages as one zip file, which a worker unpacks: without the command line, the oracle, and what needs files.
-
-Law: the archive is the same bytes whenever the packages are the same.
-
->>> from io import BytesIO
 >>> names = ZipFile(BytesIO(archive({"texts/one.md": b"one"}))).namelist()
 >>> "descriptors/show/explorer/answer.py" in names, "texts/one.md" in names, any("/cli/" in name for name in names)
 (True, True, False)
 >>> archive() == archive()
 True
+>>> fill_template("<p>{{one}}, {{two}}</p>", {"one": "{{two}}", "two": "2"})
+'<p>{{two}}, 2</p>'
 """
 
 from __future__ import annotations
@@ -38,63 +31,6 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from descriptors.errors import DescriptorError
-
-
-def filled(document: str, parts: Mapping[str, str]) -> str:
-    """A text whose places hold their parts.
-
-    Args:
-        document: the text, with places as ``{{name}}``.
-        parts: what stands in each place; more may be given than there are places.
-
-    Raises:
-        KeyError: if a place has no part.
-    """
-    head, *rest = document.split("{{")
-    return head + "".join(parts[name] + text for name, _, text in (one.partition("}}") for one in rest))
-
-
-#: Folders of the packages that answer no question of a page.
-LEFT_OUT = ("cli", "oracle", "article", "sweep", "__pycache__")
-_KINDS = (".py", ".html", ".css", ".js", ".typed")
-
-
-def archive(more: Mapping[str, bytes] | None = None) -> bytes:
-    """The packages in a zip file.
-
-    Args:
-        more: further files of the archive, by their names in it.
-    """
-    found = dict(more or {})
-    for package in ("layoutalg", "descriptors"):
-        found |= dict(_sources(files(package), package))
-    return packed(found)
-
-
-def packed(contents: Mapping[str, bytes]) -> bytes:
-    """Files as a zip file, without the time at which it was made.
-
-    >>> packed({"a": b"1", "b": b"2"}) == packed({"b": b"2", "a": b"1"})
-    True
-    """
-    written = BytesIO()
-    with ZipFile(written, "w", ZIP_DEFLATED) as made:
-        for name, data in sorted(contents.items()):
-            told = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            told.compress_type = ZIP_DEFLATED
-            told.external_attr = 0o644 << 16
-            made.writestr(told, data)
-    return written.getvalue()
-
-
-def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    for one in folder.iterdir():
-        if one.is_dir():
-            if one.name not in LEFT_OUT:
-                yield from _sources(one, f"{name}/{one.name}")
-        elif one.name.endswith(_KINDS):
-            yield f"{name}/{one.name}", one.read_bytes()
-
 
 #: What of the npm package a page loads.
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
@@ -155,3 +91,59 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tupl
             f"site: {option} must be a folder that can be written, found {folder}: {error.strerror}"
         ) from error
     return [(name, len(data)) for name, data in contents.items()]
+
+
+#: Folders of the packages that answer no question of a page.
+LEFT_OUT = ("cli", "oracle", "sweep", "__pycache__")
+_KINDS = (".py", ".html", ".css", ".js", ".typed")
+
+
+def archive(more: Mapping[str, bytes] | None = None) -> bytes:
+    """The packages in a zip file.
+
+    Args:
+        more: further files of the archive, by their names in it.
+    """
+    found = dict(more or {})
+    for package in ("layoutalg", "descriptors"):
+        found |= dict(_sources(files(package), package))
+    return zip_bytes(found)
+
+
+def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
+    """Files as a zip file, without the time at which it was made.
+
+    >>> zip_bytes({"a": b"1", "b": b"2"}) == zip_bytes({"b": b"2", "a": b"1"})
+    True
+    """
+    written = BytesIO()
+    with ZipFile(written, "w", ZIP_DEFLATED) as made:
+        for name, data in sorted(contents.items()):
+            told = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            told.compress_type = ZIP_DEFLATED
+            told.external_attr = 0o644 << 16
+            made.writestr(told, data)
+    return written.getvalue()
+
+
+def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for one in folder.iterdir():
+        if one.is_dir():
+            if one.name not in LEFT_OUT:
+                yield from _sources(one, f"{name}/{one.name}")
+        elif one.name.endswith(_KINDS):
+            yield f"{name}/{one.name}", one.read_bytes()
+
+
+def fill_template(document: str, parts: Mapping[str, str]) -> str:
+    """A text whose places hold their parts.
+
+    Args:
+        document: the text, with places as ``{{name}}``.
+        parts: what stands in each place; more may be given than there are places.
+
+    Raises:
+        KeyError: if a place has no part.
+    """
+    head, *rest = document.split("{{")
+    return head + "".join(parts[name] + text for name, _, text in (one.partition("}}") for one in rest))

@@ -13,24 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from descriptors.answers import tell
 from descriptors.errors import DescriptorError, brief
-from descriptors.output.tiles import derivation, proof
 from descriptors.show.browser.reply import REFUSALS, refusal
 from descriptors.show.explorer import question as given
-from descriptors.show.explorer.concerned import concerned, walks
+from descriptors.show.explorer.highlights import field_elements, walks
 from descriptors.show.explorer.inspector import inspect
-from descriptors.show.explorer.pasted import pasted
-from descriptors.show.explorer.question import Question, compared, own_word, question, wanted
-from descriptors.show.explorer.told import told
+from descriptors.show.explorer.paste import paste_answer
+from descriptors.show.explorer.question import Question, comparison, own_word, question, requested_parts
+from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.accumulator_stage import registers, tensor_memory
 from descriptors.show.stages.bank_stage import banks, memory
+from descriptors.show.stages.stage import Stage
 from descriptors.show.stages.tile_stage import atom, tile
-from descriptors.show.stages.view import Drawn, View
+from descriptors.show.stages.view import View
 from descriptors.smem.emitters.emit import LANGUAGES, emit
 from descriptors.text import word_text
 
 #: How each tab is drawn.
-STAGES: Mapping[str, Callable[[View], Drawn]] = {
+STAGES: Mapping[str, Callable[[View], Stage]] = {
     "tile": tile,
     "atom": atom,
     "banks": banks,
@@ -63,11 +64,11 @@ def answer(asked: object) -> dict[str, Any]:
     try:
         q = question(asked)
         assert isinstance(asked, Mapping)
-        parts = wanted(asked)
+        parts = requested_parts(asked)
     except REFUSALS as error:
         return {"ok": False, "error": refusal(error)}
     found: dict[str, Any] = {"ok": True, "question": q.state()}
-    boxed = _part(lambda: pasted(q)) if "pasted" in parts else None
+    boxed = _part(lambda: paste_answer(q)) if "pasted" in parts else None
     try:
         view = given.view(q)
     except REFUSALS as error:
@@ -86,28 +87,28 @@ def _part(make: Callable[[], Any]) -> Any:
 def _makers(q: Question, view: View) -> dict[str, Callable[[], Any]]:
     d, at = view.derivation, view.base
     return {
-        "told": lambda: told(q, view),
+        "told": lambda: summary(q, view),
         "proof": lambda: _proof(view),
-        "stage": lambda: stage(q.tab, view),
+        "stage": lambda: stage_of_tab(q.tab, view),
         "inspector": lambda: inspect(view),
         "code": lambda: {language: emit(d, language) for language in LANGUAGES},
-        "story": lambda: derivation.tell(d, at, given.proof(d, at)),
-        "edited": lambda: compared(view),
+        "story": lambda: tell(d, base=at, report=given.proof(d, at)),
+        "edited": lambda: comparison(view),
         "links": lambda: _links(view),
     }
 
 
 def _links(view: View) -> dict[str, Any]:
     d, a = view.derivation, view.anatomy
-    return {"word": word_text(own_word(view)), "fields": concerned(view), "steps": walks(d), "piece": list(a.unit)}
+    return {"word": word_text(own_word(view)), "fields": field_elements(view), "steps": walks(d), "piece": list(a.unit)}
 
 
 def _proof(view: View) -> dict[str, Any]:
     found = given.proof(view.derivation, view.base)
-    return {"ok": found.ok, "headline": str(found), "evidence": found.evidence, "text": proof.tell(found)}
+    return {"ok": found.ok, "headline": str(found), "evidence": found.evidence, "text": tell(found)}
 
 
-def stage(tab: str, view: View) -> dict[str, Any]:
+def stage_of_tab(tab: str, view: View) -> dict[str, Any]:
     """The picture of a tab with its map.
 
     Raises:

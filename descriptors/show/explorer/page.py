@@ -1,27 +1,21 @@
 """The page as one file: its first answer baked in, its style and script inside, nothing loaded from elsewhere.
 
-Law: a page holds the answer to its question, and no text of it can end the script that holds it.
+Its controls have the values of a state, so that they stand in their places from the start; its presets are the worked
+examples of the field, stages, other types, a layout that CuTe printed.
+
+Laws: a page holds the answer to its question, and no text of it can end the script that holds it; every control of a
+template has the value that the state gives it, as text and not as markup; every preset has an answer.
 
 >>> import json, re
->>> made = page({"cell": "11,21"})
->>> held = json.loads(re.search(r'id="baked">(.*?)</script>', made, re.DOTALL)[1])
->>> held["answer"]["inspector"]["after"], held["engine"]
+>>> html = page({"cell": "11,21"})
+>>> baked = json.loads(re.search(r'id="baked">(.*?)</script>', html, re.DOTALL)[1])
+>>> baked["answer"]["inspector"]["after"], baked["engine"]
 (1434, 'none')
-
-Examples to begin with: the worked examples of the field, stages, other types, a layout that CuTe printed.
-
-Law: every preset is a question that has an answer.
-
->>> from descriptors.show.explorer.question import question
+>>> controls, state = '<select name="major"></select> <input name="tile">', {"major": "MN", "tile": '"<'}
+>>> fill_controls(controls, state, {"major": ["K", "MN"]})
+'<select name="major"><option>K</option><option selected>MN</option></select> <input name="tile" value="&quot;&lt;">'
 >>> all(question(preset["question"]) for preset in PRESETS)
 True
-
-The controls of the page as HTML, each with the value of a state, so that they stand in their places from the start.
-
-Law: every control of a template has the value that the state gives it, as text and not as markup.
-
->>> valued('<select name="major"></select> <input name="tile">', {"major": "MN", "tile": '"<'}, {"major": ["K", "MN"]})
-'<select name="major"><option>K</option><option selected>MN</option></select> <input name="tile" value="&quot;&lt;">'
 """
 
 from __future__ import annotations
@@ -36,17 +30,137 @@ from html import escape
 from typing import Any
 
 from descriptors.errors import DescriptorError, LayoutError
-from descriptors.show.browser.folder import filled
+from descriptors.show.browser.folder import fill_template
 from descriptors.show.browser.folder import source as shared
 from descriptors.show.browser.reply import Answers
-from descriptors.show.explorer.answer import answer, stage
-from descriptors.show.explorer.concerned import kept
+from descriptors.show.explorer.answer import answer, stage_of_tab
+from descriptors.show.explorer.offline import packed_elements
 from descriptors.show.explorer.question import LONGEST, TABS, Question, question, view
 from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS
 from descriptors.smem.emitters.emit import LANGUAGES
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.smem.words.descriptor import WORDS
+
+#: Who answers a page's questions: nobody, a server, a worker with Python in it.
+ENGINES = ("none", "server", "worker")
+#: The scripts of a page, one after the other.
+SCRIPTS = ("linked.js", "kept.js", "page.js")
+#: All that a page shows at once.
+WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
+
+
+def page(asked: object = None, engine: str = "none") -> str:
+    """An HTML document that shows the answer to a question.
+
+    Args:
+        asked: the question, as ``answer`` takes it.
+        engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
+            ``worker``.
+
+    Raises:
+        DescriptorError: if the question has no answer.
+
+    >>> "descriptors explore" in page({}, "server")
+    True
+    """
+    given = dict(asked) if isinstance(asked, Mapping) else {}
+    found = answer({**given, "want": list(WHOLE)})
+    if not found["ok"]:
+        raise DescriptorError(found["error"]["message"])
+    tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
+    first = first_state()
+    state = _as_state(found["question"], first)
+    held = {
+        "answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs,
+        "kept": "" if engine != "none" else _packed_elements(given), "longest": LONGEST,
+    }  # fmt: skip
+    script = "\n".join([shared("descriptors.show.browser", "asking.js"), *map(source, SCRIPTS)])
+    parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
+    parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
+    parts["baked"] = json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")
+    return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)
+
+
+def _packed_elements(given: Mapping[str, Any]) -> str:
+    """Every element of the state, for a page that nobody answers."""
+    asked = question({**given, "want": []})
+    return packed_elements(asked, view(asked))
+
+
+def _first_paint(found: Mapping[str, Any]) -> dict[str, str]:
+    """What a page shows before its script has run."""
+    drawn = found["stage"]
+    return {
+        "word": escape(found["told"]["word"]),
+        "proof": escape(found["proof"].get("headline", "")),
+        "title": escape(drawn.get("title", "")),
+        "svg": drawn.get("svg", ""),
+        "across": f"max-width:{1.6 * drawn['width']:.0f}px" if "width" in drawn else "",
+        "said": escape(drawn.get("said", "")),
+    }
+
+
+def _lists(state: Mapping[str, Any]) -> dict[str, str]:
+    """The lists of the page that are no keys of a question."""
+    offered = choices()
+    return {
+        "presets": preset_options([one["name"] for one in PRESETS]),
+        "languages": options(offered["language"], offered["language"][0]),
+        "levels": checkboxes(offered["levels"], str(state["levels"]).split(",")),
+    }
+
+
+def _as_state(found: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a question differs from the first state, in the form of its controls."""
+    return {
+        name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+        for name, value in found.items()
+        if name in first
+    }
+
+
+def _tab(given: Mapping[str, Any], tab: str) -> Any:
+    """The picture of a tab, or why there is none."""
+    try:
+        return stage_of_tab(tab, view(question({**given, "tab": tab})))
+    except LayoutError as error:
+        return {"error": {"type": type(error).__name__, "message": str(error)}}
+
+
+def _policy(script: str, engine: str) -> str:
+    """What the page may do: run its own script, and ask its own engine; nothing else."""
+    own = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode('ascii')}'"
+    told = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
+    told += ["base-uri 'none'", "form-action 'none'"]
+    if engine == "server":
+        told.append("connect-src 'self'")
+    if engine == "worker":
+        told[1] += " 'self' 'wasm-unsafe-eval'"
+        told += ["worker-src 'self'", "connect-src 'self'"]
+    return "; ".join(told)
+
+
+def frozen_page(asked: object) -> dict[str, Any]:
+    """A page of one state, as an answer: ``html``, or the ``error``.
+
+    >>> sorted(frozen_page({"tile": "7x7"}))
+    ['error', 'ok']
+    """
+    try:
+        return {"ok": True, "html": page(asked)}
+    except DescriptorError as error:
+        return {"ok": False, "error": {"type": type(error).__name__, "message": str(error)}}
+
+
+#: What a page may ask, of a server or of a worker.
+ANSWERS: Answers = {"answer": answer, "page": frozen_page}
+
+
+def source(name: str) -> str:
+    """A file of the page."""
+    return shared("descriptors.show.explorer", name)
+
 
 PRESETS: tuple[dict[str, Any], ...] = (
     {"name": "K-major 128B, 128 × 128 bf16", "question": {}},
@@ -99,7 +213,7 @@ def first_state() -> dict[str, Any]:
     }
 
 
-def valued(template: str, state: Mapping[str, Any], choices: Mapping[str, Sequence[str]]) -> str:
+def fill_controls(template: str, state: Mapping[str, Any], choices: Mapping[str, Sequence[str]]) -> str:
     """A template whose lists, fields and boxes have the values of a state.
 
     Args:
@@ -127,20 +241,20 @@ def options(names: Sequence[str], chosen: str) -> str:
     return "".join(_option(name, nothing, selected=name == chosen) for name in shown)
 
 
-def numbered(names: Sequence[str]) -> str:
+def preset_options(names: Sequence[str]) -> str:
     """What a list of examples offers: their numbers, and first none.
 
-    >>> numbered(["one"])
+    >>> preset_options(["one"])
     '<option value="">choose…</option><option value="0">one</option>'
     """
     rows = [f'<option value="{number}">{_text(name)}</option>' for number, name in enumerate(names)]
     return "".join(['<option value="">choose…</option>', *rows])
 
 
-def boxes(names: Sequence[str], chosen: Sequence[str]) -> str:
+def checkboxes(names: Sequence[str], chosen: Sequence[str]) -> str:
     """A box to tick for each name.
 
-    >>> boxes(["tile"], ["tile"])
+    >>> checkboxes(["tile"], ["tile"])
     '<label><input type="checkbox" value="tile" checked>tile</label>'
     """
     told = [(_text(name), " checked" if name in chosen else "") for name in names]
@@ -164,123 +278,3 @@ def _input(found: re.Match[str], state: Mapping[str, Any]) -> str:
     else:
         given = f' value="{_text(str(state[name]))}"'
     return f'<input {before}name="{name}"{given}{after}>'
-
-
-#: Who answers a page's questions: nobody, a server, a worker with Python in it.
-ENGINES = ("none", "server", "worker")
-#: The scripts of a page, one after the other.
-SCRIPTS = ("linked.js", "kept.js", "page.js")
-#: All that a page shows at once.
-WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
-
-
-def page(asked: object = None, engine: str = "none") -> str:
-    """An HTML document that shows the answer to a question.
-
-    Args:
-        asked: the question, as ``answer`` takes it.
-        engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
-            ``worker``.
-
-    Raises:
-        DescriptorError: if the question has no answer.
-
-    >>> "descriptors explore" in page({}, "server")
-    True
-    """
-    given = dict(asked) if isinstance(asked, Mapping) else {}
-    found = answer({**given, "want": list(WHOLE)})
-    if not found["ok"]:
-        raise DescriptorError(found["error"]["message"])
-    tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
-    first = first_state()
-    state = _as_state(found["question"], first)
-    held = {
-        "answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs,
-        "kept": "" if engine != "none" else _kept(given), "longest": LONGEST,
-    }  # fmt: skip
-    script = "\n".join([shared("descriptors.show.browser", "asking.js"), *map(source, SCRIPTS)])
-    parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
-    parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
-    parts["baked"] = json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")
-    return filled(valued(source("page.html"), first | state, choices()), parts)
-
-
-def _kept(given: Mapping[str, Any]) -> str:
-    """Every element of the state, for a page that nobody answers."""
-    asked = question({**given, "want": []})
-    return kept(asked, view(asked))
-
-
-def _first_paint(found: Mapping[str, Any]) -> dict[str, str]:
-    """What a page shows before its script has run."""
-    drawn = found["stage"]
-    return {
-        "word": escape(found["told"]["word"]),
-        "proof": escape(found["proof"].get("headline", "")),
-        "title": escape(drawn.get("title", "")),
-        "svg": drawn.get("svg", ""),
-        "across": f"max-width:{1.6 * drawn['width']:.0f}px" if "width" in drawn else "",
-        "said": escape(drawn.get("said", "")),
-    }
-
-
-def _lists(state: Mapping[str, Any]) -> dict[str, str]:
-    """The lists of the page that are no keys of a question."""
-    offered = choices()
-    return {
-        "presets": numbered([one["name"] for one in PRESETS]),
-        "languages": options(offered["language"], offered["language"][0]),
-        "levels": boxes(offered["levels"], str(state["levels"]).split(",")),
-    }
-
-
-def frozen(asked: object) -> dict[str, Any]:
-    """A page of one state, as an answer: ``html``, or the ``error``.
-
-    >>> sorted(frozen({"tile": "7x7"}))
-    ['error', 'ok']
-    """
-    try:
-        return {"ok": True, "html": page(asked)}
-    except DescriptorError as error:
-        return {"ok": False, "error": {"type": type(error).__name__, "message": str(error)}}
-
-
-#: What a page may ask, of a server or of a worker.
-ANSWERS: Answers = {"answer": answer, "page": frozen}
-
-
-def source(name: str) -> str:
-    """A file of the page."""
-    return shared("descriptors.show.explorer", name)
-
-
-def _as_state(found: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a question differs from the first state, in the form of its controls."""
-    return {
-        name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        for name, value in found.items()
-        if name in first
-    }
-
-
-def _tab(given: Mapping[str, Any], tab: str) -> Any:
-    """The picture of a tab, or why there is none."""
-    try:
-        return stage(tab, view(question({**given, "tab": tab})))
-    except LayoutError as error:
-        return {"error": {"type": type(error).__name__, "message": str(error)}}
-
-
-def _policy(script: str, engine: str) -> str:
-    """What the page may do: run its own script, and ask its own engine; nothing else."""
-    own = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode('ascii')}'"
-    told = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
-    told += ["base-uri 'none'", "form-action 'none'"]
-    if engine == "server":
-        told.append("connect-src 'self'")
-    if engine == "worker":
-        told[1] += " 'self' 'wasm-unsafe-eval'"
-        told += ["worker-src 'self'", "connect-src 'self'"]
-    return "; ".join(told)

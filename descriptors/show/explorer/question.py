@@ -1,32 +1,22 @@
-"""What a page asks: a flat record of texts and numbers, which is the page's state too, checked and typed.
+"""What a page asks: a flat record of texts and numbers, which is the page's state too, checked, typed and looked at.
 
-Whoever leaves something out gets the first example: a tile of 128 x 128 bf16, K-major, 128B. Law: a question written as
-a record again is the question.
+Whoever leaves something out gets the first example: a tile of 128 x 128 bf16, K-major, 128B. The tile is derived once
+for all questions about it, so that what follows a click is quick. The word of the chosen subtile has fields that can be
+changed; a word that nobody changed is none to compare, a changed one is compared with the tile, element by element.
+
+Laws: a question written as a record again is the question; questions about one operand get one derivation.
 
 >>> question({"tile": "128x64", "cell": "11,21"}).cell, question({}).tile
 ((11, 21), (128, 128))
->>> asked = {"tile": "64x64x2", "dtype": "tf32", "mma": "64x8", "cell": [9, 40], "slot": 3}
->>> question(question(asked).state()) == question(asked)
+>>> record_of_page = {"tile": "64x64x2", "dtype": "tf32", "mma": "64x8", "cell": [9, 40], "slot": 3}
+>>> question(question(record_of_page).state()) == question(record_of_page)
 True
-
-The word of the chosen subtile as fields that can be changed, and what a changed word would read.
-
-Law: a word that nobody changed is none to compare; a changed one is compared with the tile, element by element.
-
+>>> derivation(question({"cell": "3,4"})) is derivation(question({"colour": "bank"}))
+True
 >>> from descriptors import derive
->>>
->>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
->>> edited_word(looked, question({})), hex(edited_word(looked, question({"edit": {"stride_byte_offset": "512"}})))
+>>> seen = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
+>>> edited_word(seen, question({})), hex(edited_word(seen, question({"edit": {"stride_byte_offset": "512"}})))
 (None, '0x4000402000010202')
-
-The tile that a question asks about, derived and looked at; kept, so that what follows a click is quick.
-
-Law: questions about one operand get one derivation.
-
->>>
->>> one, other = question({"cell": "3,4"}), question({"colour": "bank"})
->>> derivation(one) is derivation(other)
-True
 """
 
 from __future__ import annotations
@@ -37,13 +27,12 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
+from descriptors.answers import record, tell
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.frozen import frozen
-from descriptors.output.words.decoded import record as decoded_record
-from descriptors.output.words.diff import record, tell
 from descriptors.show.stages.view import View, misread
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff, diff
+from descriptors.smem.derivation.arguments import ARGUMENTS, names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
@@ -53,6 +42,7 @@ from descriptors.smem.words.bitfield import Field, span
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import word_text
 from layoutalg import Layout, evaluate
+from layoutalg.frozen import frozen
 
 #: What can be asked for, in the order in which a page shows it.
 PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
@@ -125,7 +115,9 @@ class Question:
         return found
 
 
-_EXTENTS = ("tile", "mma", "order", "cell")
+#: What of a question is an argument of ``derive``, and so of these what is typed as ``128x64`` or ``1,0``.
+OPERAND = tuple(field.name for field in fields(Question) if field.name in (*names("reader"), *names("request")))
+_EXTENTS = (*(name for name in OPERAND if ARGUMENTS[name].is_list), "cell")
 _NUMBERS = ("base", "stage", "banks", "bank_bytes", "slot", "access_bytes", "across")
 
 
@@ -134,7 +126,7 @@ def question(asked: object) -> Question:
 
     Args:
         asked: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
-            lists; and ``want``, which :func:`wanted` reads.
+            lists; and ``want``, which :func:`requested_parts` reads.
 
     Raises:
         DescriptorError: if it is no record, has another key, or a value is no text or number, or too long.
@@ -161,13 +153,13 @@ def question(asked: object) -> Question:
     return made
 
 
-def wanted(asked: Mapping[str, Any]) -> tuple[str, ...]:
+def requested_parts(asked: Mapping[str, Any]) -> tuple[str, ...]:
     """The parts of the answer that a record asks for.
 
     Raises:
         DescriptorError: if there is no such part.
 
-    >>> wanted({"want": ["code"]}), wanted({})
+    >>> requested_parts({"want": ["code"]}), requested_parts({})
     (('code',), ('told', 'proof', 'stage', 'inspector'))
     """
     want = asked.get("want", FIRST)
@@ -262,7 +254,7 @@ def edited_word(view: View, q: Question) -> int | None:
     layout = WORDS[view.derivation.arch]
     for name, text in q.edit:
         field = layout[name]
-        number = number & ~field.mask | field.store(_given(field, text), layout.name) << field.low
+        number = number & ~field.mask | field.store(_typed_value(field, text), layout.name) << field.low
     return number
 
 
@@ -276,7 +268,7 @@ def word_fields(view: View, word: int) -> list[dict[str, Any]]:
     """
     d = view.derivation
     read = decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma)
-    told = decoded_record(read)
+    told = record(read)
     return [
         {
             "name": field.name,
@@ -299,7 +291,7 @@ def read_fields(arch: str) -> tuple[Field, ...]:
     return next(word.fields for name, word in WORDS.items() if name == arch)
 
 
-def compared(view: View) -> dict[str, Any] | None:
+def comparison(view: View) -> dict[str, Any] | None:
     """What the changed word reads of the chosen subtile; None where none was changed."""
     if view.word is None:
         return None
@@ -334,17 +326,13 @@ def _word(text: str) -> int:
     return int(re.sub("['_]", "", found[0]), 16)
 
 
-def _given(field: Field, text: str) -> Any:
+def _typed_value(field: Field, text: str) -> Any:
     """A field's value as it was typed."""
     if field.codes:
         return next((meaning for meaning, _ in field.codes if str(meaning) == text.strip()), text)
     if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,18}", text.strip(), re.ASCII):
         raise DescriptorError(f"explore: {field.name} must be a number, found {brief(text)}")
     return int(text, 16 if "x" in text.casefold() else 10)
-
-
-#: What of a question names the operand.
-OPERAND = ("tile", "dtype", "major", "swizzle", "mma", "order", "arch", "operand", "layout", "unit")
 
 
 def derivation(q: Question) -> Derivation:
@@ -354,15 +342,16 @@ def derivation(q: Question) -> Derivation:
         DescriptorError: as ``derive``.
         LayoutError: if a layout is wrong.
     """
-    return _derived(*(getattr(q, name) for name in OPERAND))
+    return _derivation_of(*(getattr(q, name) for name in OPERAND))
 
 
 @lru_cache(maxsize=32)
-def _derived(*values: Any) -> Derivation:
+def _derivation_of(*values: Any) -> Derivation:
     given = dict(zip(OPERAND, values, strict=True))
     explicit = bool(given["layout"].strip())
-    for name in ("order", "operand", "mma", "layout", "major", "swizzle"):
-        given[name] = given[name] or None
+    for name in OPERAND:
+        if ARGUMENTS[name].default is None and not ARGUMENTS[name].required:
+            given[name] = given[name] or None  # an empty text of a page leaves an argument out
     if explicit:
         given |= {"tile": None, "order": None}
     else:

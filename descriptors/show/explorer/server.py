@@ -1,25 +1,24 @@
-"""The page on this machine alone: a server of the standard library that answers questions and reads no file.
+"""The page on this machine alone, or as a folder of files for any web server.
 
-It listens on the loopback address, takes requests that name it as their host, and no body larger than ``MOST_BYTES``.
-Law: whatever a request holds, the answer is a status and a record; the server goes on.
+The server of the standard library answers questions and reads no file; it listens on the loopback address, takes
+requests that name it as their host, and no body larger than ``MOST_BYTES``. In the folder lie the page, Pyodide, and
+the packages in one archive: there the engine runs in the reader's browser, in a worker, and when the page is looked at
+nothing is fetched from anywhere else.
+
+Laws: whatever a request holds, the answer is a status and a record, and the server goes on; the page of a folder starts
+the worker that lies beside it, which asks the module that answers.
 
 >>> import json
 >>> from threading import Thread
 >>> from urllib.request import Request, urlopen
 >>> server = Server({"cell": "11,21"})
 >>> Thread(target=server.serve_forever, daemon=True).start()
->>> asked = b'{"want": ["inspector"], "cell": "11,21"}'
->>> told = Request(server.url + "answer", asked, {"Content-Type": "application/json"})
->>> with urlopen(told) as reply:
+>>> question = b'{"want": ["inspector"], "cell": "11,21"}'
+>>> request = Request(server.url + "answer", question, {"Content-Type": "application/json"})
+>>> with urlopen(request) as reply:
 ...     json.load(reply)["inspector"]["after"]
 1434
 >>> server.shutdown(); server.server_close()
-
-The explorer as a folder of files for any web server: the page, Pyodide, and the packages in one archive.
-
-The engine runs in the reader's browser, in a worker; when the page is looked at nothing is fetched from anywhere else.
-Law: the page starts the worker that lies beside it, which asks the module that answers.
-
 >>> "worker.js?answers=descriptors.show.explorer.page" in page({}, "worker")
 True
 """

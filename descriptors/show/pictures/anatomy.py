@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from math import prod
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.advance import Grid
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import parts, plain
 from layoutalg import Swizzle, size
+from layoutalg.frozen import frozen
 
 #: The most parts of one level that a picture shows; beyond it a line would stand at every pixel.
 MOST_PARTS = 1 << 14

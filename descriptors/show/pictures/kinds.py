@@ -1,46 +1,39 @@
-"""Any answer as a picture: the public door, ``picture``, and the kinds that a derivation can be drawn as.
+"""Any answer as a picture: the public door, ``picture``, the kinds that a derivation can be drawn as, and galleries.
 
+A gallery is several pictures as one: below one another, or as a page that holds them all.
 Law: what a picture is of depends on its arguments alone, so that two of them are equal byte for byte.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
 >>> all(picture(d, kind).svg() == picture(d, kind).svg() for kind in KINDS)
 True
-
-Several pictures as one: below one another, or as a page that holds them all.
-
->>> from descriptors import derive
->>> from descriptors.show.pictures.levels import LevelsPicture
->>> one = LevelsPicture(derive((128, 128), "bf16", "K", "128B", (64, 16)))
->>> Gallery("two", (("a", one), ("b", one))).scene().height > 2 * one.scene().height
+>>> levels = picture(d, "levels")
+>>> Gallery("two", (("a", levels), ("b", levels))).scene().height > 2 * levels.scene().height
 True
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.gemm.plan import Plan
-from descriptors.show.pictures.accesses import Lanes
-from descriptors.show.pictures.advance import AdvancePicture
+from descriptors.show.pictures.advance_picture import AdvancePicture
 from descriptors.show.pictures.anatomy import Anatomy, Pair
-from descriptors.show.pictures.atoms import AtomsPicture
-from descriptors.show.pictures.banks import BanksPicture
-from descriptors.show.pictures.boxes import BoxesPicture
-from descriptors.show.pictures.chunks import ChunksPicture
-from descriptors.show.pictures.difference import DifferencePicture
-from descriptors.show.pictures.levels import LevelsPicture
-from descriptors.show.pictures.main_loops import MainLoopPicture
-from descriptors.show.pictures.proofs import ProofPicture
-from descriptors.show.pictures.shifted import ShiftPicture
-from descriptors.show.pictures.swizzles import SwizzlePicture
-from descriptors.show.pictures.tiles import TilePicture
-from descriptors.show.pictures.word import WordPicture, word_of
+from descriptors.show.pictures.atom_picture import AtomsPicture
+from descriptors.show.pictures.bank_picture import BanksPicture, Lanes
+from descriptors.show.pictures.box_picture import BoxesPicture
+from descriptors.show.pictures.chunk_picture import ChunksPicture
+from descriptors.show.pictures.difference_picture import DifferencePicture
+from descriptors.show.pictures.level_picture import LevelsPicture
+from descriptors.show.pictures.main_loop_picture import MainLoopPicture
+from descriptors.show.pictures.proof_picture import ProofPicture
+from descriptors.show.pictures.shift_picture import ShiftPicture
+from descriptors.show.pictures.swizzle_picture import SwizzlePicture
+from descriptors.show.pictures.tile_picture import TilePicture
+from descriptors.show.pictures.word_picture import WordPicture, word_of
 from descriptors.smem.debug.decode import Decoded
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.derivation.derivation import Derivation
@@ -50,57 +43,10 @@ from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from layoutalg import Figure, Layout, Picture, Scene
-
-_STYLE = (
-    ":root{color-scheme:light dark}body{margin:24px auto;padding:0 20px;max-width:1320px;"
-    "font-family:ui-sans-serif,system-ui,sans-serif}section{margin:0 0 40px}h1{font-size:20px}h2{font-size:15px}"
-)
+from layoutalg.frozen import frozen
 
 
 @frozen
-class Gallery(Picture):
-    """Pictures with their names.
-
-    Args:
-        title: of all.
-        pictures: the name and the picture of each.
-    """
-
-    title: str
-    pictures: tuple[tuple[str, Picture], ...]
-
-    def scene(self) -> Scene:
-        """One below the other."""
-        figure, y = Figure(), 0.0
-        for _, one in self.pictures:
-            scene = one.scene()
-            figure.place(scene, 0, y)
-            y += scene.height + 12
-        return figure.scene(self.title, " ".join(one.scene().description for _, one in self.pictures))
-
-    def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """One after the other."""
-        return "\n\n\n".join(one.text(color=color, width=width) for _, one in self.pictures)
-
-    def record(self) -> dict[str, Any]:
-        """The numbers of each, by its name."""
-        return {name: one.record() for name, one in self.pictures}
-
-    def html(self) -> str:
-        """A document that holds every picture and needs no other file."""
-        parts = "".join(
-            f'<section id="{escape(name)}"><h2>{escape(name)}</h2>{one._repr_html_()}</section>\n'
-            for name, one in self.pictures
-        )
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width,initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n"
-            f"<body><h1>{escape(self.title)}</h1>\n{parts}</body></html>\n"
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Options:
     """What of a tile is drawn; the names are those of :func:`picture`."""
 
@@ -108,7 +54,7 @@ class Options:
     subtile: Pair = (0, 0)
     base: int = 0
     colour: str = "order"
-    lanes: Lanes = field(default_factory=Lanes)
+    lanes: Lanes = Lanes()
 
 
 #: The kinds of pictures of a derivation, and how each is made.
@@ -200,3 +146,52 @@ def _subtile(a: Anatomy, subtile: object) -> Pair:
         for one, name, extent in zip(subtile, ("mn", "k"), a.subtile_grid, strict=True)
     )
     return mn, k
+
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{margin:24px auto;padding:0 20px;max-width:1320px;"
+    "font-family:ui-sans-serif,system-ui,sans-serif}section{margin:0 0 40px}h1{font-size:20px}h2{font-size:15px}"
+)
+
+
+@frozen
+class Gallery(Picture):
+    """Pictures with their names.
+
+    Args:
+        title: of all.
+        pictures: the name and the picture of each.
+    """
+
+    title: str
+    pictures: tuple[tuple[str, Picture], ...]
+
+    def scene(self) -> Scene:
+        """One below the other."""
+        figure, y = Figure(), 0.0
+        for _, one in self.pictures:
+            scene = one.scene()
+            figure.place(scene, 0, y)
+            y += scene.height + 12
+        return figure.scene(self.title, " ".join(one.scene().description for _, one in self.pictures))
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """One after the other."""
+        return "\n\n\n".join(one.text(color=color, width=width) for _, one in self.pictures)
+
+    def record(self) -> dict[str, Any]:
+        """The numbers of each, by its name."""
+        return {name: one.record() for name, one in self.pictures}
+
+    def html(self) -> str:
+        """A document that holds every picture and needs no other file."""
+        parts = "".join(
+            f'<section id="{escape(name)}"><h2>{escape(name)}</h2>{one._repr_html_()}</section>\n'
+            for name, one in self.pictures
+        )
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width,initial-scale=1">'
+            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n"
+            f"<body><h1>{escape(self.title)}</h1>\n{parts}</body></html>\n"
+        )

@@ -1,10 +1,9 @@
 """What the pictures share: panels of cells with as many numbers as can be read, their axes, and words about operands.
 
->>> spaced(16288).split("\\u202f"), fitted([["1024"]], 40, 20)
+As text a panel is a table, in a terminal's colours where there are any.
+
+>>> spaced(16288).split("\\u202f"), type_size([["1024"]], 40, 20)
 (['16', '288'], 11)
-
-Tables of a picture's cells as text, in a terminal's colours where there are any.
-
 >>> table([[0, 16], [1, 17]])
 ['   0 16', '   1 17']
 """
@@ -14,13 +13,122 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
-from descriptors.errors import DescriptorError, LayoutError
-from descriptors.frozen import frozen
-from descriptors.output.tiles.explanation import names
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.text import counted
 from layoutalg import Figure, Picture
+from layoutalg.frozen import frozen
+
+#: Heights of a panel, in pixels.
+HEIGHT = 288
+#: The smallest type of a number in a cell.
+LEAST_TYPE = 8.5
+
+Labels = Sequence[Sequence[str]]
+Roles = Sequence[Sequence[str | None]]
+
+
+@frozen
+class Frame:
+    """A panel of cells: its upper left corner, its size, how many rows and columns.
+
+    >>> Frame(0, 0, 100, 50, 5, 10).cell(1, 2)
+    (20.0, 10.0, 10.0, 10.0)
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: int
+    columns: int
+
+    @property
+    def step(self) -> tuple[float, float]:
+        """Width and height of a cell."""
+        return self.width / self.columns, self.height / self.rows
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Corner and size of the panel."""
+        return self.x, self.y, self.width, self.height
+
+    def cell(self, row: int, column: int, rows: int = 1, columns: int = 1) -> tuple[float, float, float, float]:
+        """Corner and size of a cell, or of so many rows and columns of them."""
+        wide, high = self.step
+        return self.x + column * wide, self.y + row * high, columns * wide, rows * high
+
+    def lines(self, rows: int, columns: int) -> tuple[list[float], list[float]]:
+        """Where lines run across and down that divide the panel in so many rows and columns."""
+        return (
+            [self.height * i / rows for i in range(1, rows)],
+            [self.width * j / columns for j in range(1, columns)],
+        )
+
+
+def fill(figure: Figure, frame: Frame, roles: Roles, labels: Labels = (), *, bold: bool = False) -> float:
+    """Fill the cells of a panel, and write in them where every label fits; the size of their type, 0 for none."""
+    wide, high = frame.step
+    size = type_size(labels, wide, high)
+    figure.table(frame.x, frame.y, wide, high, roles, labels if size else (), size=size or 11, bold=bold, hair=False)
+    return size
+
+
+def border(figure: Figure, frame: Frame, role: str, rows: int = 1, columns: int = 1, *, outer: bool = True) -> None:
+    """The borders of a level: around the panel, and between so many rows and columns of blocks."""
+    across, down = frame.lines(rows, columns)
+    tight = min(frame.width / columns, frame.height / rows)
+    line = None if tight >= 16 else 1.2 if tight >= 8 else 0.6
+    if tight >= 2.5:
+        figure.border(*frame.box, role, rows=across, columns=down, line=line, outer=False)
+    if outer:
+        figure.border(*frame.box, role)
+
+
+def hairs(figure: Figure, frame: Frame) -> None:
+    """Thin lines between the cells of a panel."""
+    across, down = frame.lines(frame.rows, frame.columns)
+    segments = [(frame.x, frame.y + b, frame.x + frame.width, frame.y + b) for b in across]
+    figure.lines([*segments, *((frame.x + a, frame.y, frame.x + a, frame.y + frame.height) for a in down)], "hair", 0.6)
+
+
+def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, 10, 9, LEAST_TYPE)) -> float:
+    """The largest size of type at which every label fits a cell; 0 if none does, or there are no labels."""
+    longest = max((len(label) for row in labels for label in row), default=0)
+    for size in sizes:
+        if longest and Figure.width_of("0" * longest, size, mono=True) + 3 <= width and size + 2 <= height:
+            return size
+    return 0
+
+
+def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] = ()) -> None:
+    """Labels beside the rows and above the columns of a panel, every second, fourth... where they would touch."""
+    wide, high = frame.step
+    skip = every(len(left), high, 13)
+    figure.texts(
+        ((frame.x - 8, frame.y + (i + 0.5) * high + 4, left[i]) for i in range(0, len(left), skip)),
+        "muted", 10.5, "end", mono=True,
+    )  # fmt: skip
+    longest = max(map(len, top), default=1)
+    skip = every(len(top), wide, longest * 6.5 + 6)
+    figure.texts(
+        ((frame.x + (j + 0.5) * wide, frame.y - 8, top[j]) for j in range(0, len(top), skip)),
+        "muted", 10.5, "middle", mono=True,
+    )  # fmt: skip
+
+
+def every(count: int, step: float, need: float) -> int:
+    """Which of ``count`` labels are written, ``step`` pixels apart, if each needs so many: every so many, a power of 2.
+
+    >>> every(64, 5, 20), every(8, 20, 14)
+    (4, 1)
+    """
+    skip = 1
+    while skip * step < need and skip < count:
+        skip *= 2
+    return skip
+
 
 #: The most rows and columns of a table that are written.
 MOST_ROWS, MOST_COLUMNS = 40, 64
@@ -89,124 +197,6 @@ def story(lines: Iterable[str], width: int | None) -> str:
     return "\n".join(made)
 
 
-def shown(picture: Picture) -> str:
-    """A picture as a notebook shows it; nothing where an answer has too many parts to be drawn."""
-    try:
-        return picture._repr_html_()
-    except (DescriptorError, LayoutError):
-        return ""
-
-
-#: Heights of a panel, in pixels.
-HEIGHT = 288
-#: The smallest type of a number in a cell.
-LEAST_TYPE = 8.5
-
-Labels = Sequence[Sequence[str]]
-Roles = Sequence[Sequence[str | None]]
-
-
-@frozen
-class Frame:
-    """A panel of cells: its upper left corner, its size, how many rows and columns.
-
-    >>> Frame(0, 0, 100, 50, 5, 10).cell(1, 2)
-    (20.0, 10.0, 10.0, 10.0)
-    """
-
-    x: float
-    y: float
-    width: float
-    height: float
-    rows: int
-    columns: int
-
-    @property
-    def step(self) -> tuple[float, float]:
-        """Width and height of a cell."""
-        return self.width / self.columns, self.height / self.rows
-
-    @property
-    def box(self) -> tuple[float, float, float, float]:
-        """Corner and size of the panel."""
-        return self.x, self.y, self.width, self.height
-
-    def cell(self, row: int, column: int, rows: int = 1, columns: int = 1) -> tuple[float, float, float, float]:
-        """Corner and size of a cell, or of so many rows and columns of them."""
-        wide, high = self.step
-        return self.x + column * wide, self.y + row * high, columns * wide, rows * high
-
-    def lines(self, rows: int, columns: int) -> tuple[list[float], list[float]]:
-        """Where lines run across and down that divide the panel in so many rows and columns."""
-        return (
-            [self.height * i / rows for i in range(1, rows)],
-            [self.width * j / columns for j in range(1, columns)],
-        )
-
-
-def fill(figure: Figure, frame: Frame, roles: Roles, labels: Labels = (), *, bold: bool = False) -> float:
-    """Fill the cells of a panel, and write in them where every label fits; the size of their type, 0 for none."""
-    wide, high = frame.step
-    size = fitted(labels, wide, high)
-    figure.table(frame.x, frame.y, wide, high, roles, labels if size else (), size=size or 11, bold=bold, hair=False)
-    return size
-
-
-def border(figure: Figure, frame: Frame, role: str, rows: int = 1, columns: int = 1, *, outer: bool = True) -> None:
-    """The borders of a level: around the panel, and between so many rows and columns of blocks."""
-    across, down = frame.lines(rows, columns)
-    tight = min(frame.width / columns, frame.height / rows)
-    line = None if tight >= 16 else 1.2 if tight >= 8 else 0.6
-    if tight >= 2.5:
-        figure.border(*frame.box, role, rows=across, columns=down, line=line, outer=False)
-    if outer:
-        figure.border(*frame.box, role)
-
-
-def hairs(figure: Figure, frame: Frame) -> None:
-    """Thin lines between the cells of a panel."""
-    across, down = frame.lines(frame.rows, frame.columns)
-    segments = [(frame.x, frame.y + b, frame.x + frame.width, frame.y + b) for b in across]
-    figure.lines([*segments, *((frame.x + a, frame.y, frame.x + a, frame.y + frame.height) for a in down)], "hair", 0.6)
-
-
-def fitted(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, 10, 9, LEAST_TYPE)) -> float:
-    """The largest size of type at which every label fits a cell; 0 if none does, or there are no labels."""
-    longest = max((len(label) for row in labels for label in row), default=0)
-    for size in sizes:
-        if longest and Figure.width_of("0" * longest, size, mono=True) + 3 <= width and size + 2 <= height:
-            return size
-    return 0
-
-
-def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] = ()) -> None:
-    """Labels beside the rows and above the columns of a panel, every second, fourth... where they would touch."""
-    wide, high = frame.step
-    skip = every(len(left), high, 13)
-    figure.texts(
-        ((frame.x - 8, frame.y + (i + 0.5) * high + 4, left[i]) for i in range(0, len(left), skip)),
-        "muted", 10.5, "end", mono=True,
-    )  # fmt: skip
-    longest = max(map(len, top), default=1)
-    skip = every(len(top), wide, longest * 6.5 + 6)
-    figure.texts(
-        ((frame.x + (j + 0.5) * wide, frame.y - 8, top[j]) for j in range(0, len(top), skip)),
-        "muted", 10.5, "middle", mono=True,
-    )  # fmt: skip
-
-
-def every(count: int, step: float, need: float) -> int:
-    """Which of ``count`` labels are written, ``step`` pixels apart, if each needs so many: every so many, a power of 2.
-
-    >>> every(64, 5, 20), every(8, 20, 14)
-    (4, 1)
-    """
-    skip = 1
-    while skip * step < need and skip < count:
-        skip *= 2
-    return skip
-
-
 def spaced(number: int) -> str:
     """A number with narrow spaces between its thousands."""
     return f"{number:,}".replace(",", "\u202f")
@@ -230,11 +220,11 @@ def amount(count: int) -> str:
     return f"{count // 1024} KB" if count and count % 1024 == 0 else counted(count, "byte")
 
 
-def told(d: Derivation) -> str:
+def operand_text(d: Derivation) -> str:
     """An operand in a few words.
 
     >>> from descriptors import derive
-    >>> told(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> operand_text(derive((128, 128), "bf16", "K", "128B", (64, 16)))
     'K-major, 128B swizzle, bf16'
     """
     swizzle = "no swizzle" if d.swizzle is SwizzleMode.NONE else f"{d.swizzle} swizzle"

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descriptors.errors import DescriptorError
-from descriptors.show.pictures.panels import Frame, fitted, table, ticks, times
-from descriptors.show.stages.view import Drawn, Grid, Mark, View, drawn
+from descriptors.show.pictures.panels import Frame, table, ticks, times, type_size
+from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.stages.view import View
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.readout import readout
 from layoutalg import Figure, fragment
@@ -43,7 +44,7 @@ def extents(view: View) -> tuple[int, int]:
     return (view.across, d.mma[0]) if d.operand == "B" else (d.mma[0], view.across)
 
 
-def tensor_memory(view: View) -> Drawn:
+def tensor_memory(view: View) -> Stage:
     """The accumulator in tensor memory: lanes down, columns across, the row of D in each cell.
 
     Raises:
@@ -68,7 +69,7 @@ def tensor_memory(view: View) -> Drawn:
     return _picture(view, places, title, said, ("lane", "column"))
 
 
-def registers(view: View) -> Drawn:
+def registers(view: View) -> Stage:
     """The accumulator in registers: the thread and its value that holds each element of D.
 
     Raises:
@@ -77,20 +78,20 @@ def registers(view: View) -> Drawn:
     """
     m, n = extents(view)
     shown = min(n, MOST_COLUMNS)
-    holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _loaded(view, m, n)
+    holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _load_map(view, m, n)
     rows = range(len(holders))
     labels = [[f"{holders[i][j][0]}:{holders[i][j][1]}" for j in range(shown)] for i in rows]
     figure, frame = Figure(), Frame(0, 0, 44 * shown, 14 * len(holders), len(holders), shown)
     wide, high = frame.step
     roles: list[list[str | None]] = [[Figure.kind(holders[i][j][0]) for j in range(shown)] for i in rows]
-    figure.table(0, 0, wide, high, roles, labels if fitted(labels, wide, high) else (), size=9)
+    figure.table(0, 0, wide, high, roles, labels if type_size(labels, wide, high) else (), size=9)
     figure.border(*frame.box, "tile", line=1.4)
     ticks(figure, frame, [str(i) for i in rows], [str(j) for j in range(shown)])
     more = f", the first {shown} of {n} columns" if shown < n else ""
     said = f"{what}{more}; t:v is value v of thread t, the colour its thread, eight in turn."
     marks, grid = _marks(view, Frame(*frame.box, frame.rows, frame.columns), None), Grid(*frame.box, frame.rows, shown)
     text = "\n".join(table(labels, left=[str(i) for i in rows], top=[str(j) for j in range(shown)]))
-    return drawn(figure, f"Accumulator {times((m, n))} in registers", said, [_inert(grid)], marks, text)
+    return stage(figure, f"Accumulator {times((m, n))} in registers", said, [_inert(grid)], marks, text)
 
 
 def _wgmma(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str]:
@@ -108,7 +109,7 @@ def _wgmma(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str
     return holders, f"{held.name}: a warpgroup's 128 threads, warp w from thread 32 w on"
 
 
-def _loaded(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str]:
+def _load_map(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str]:
     """Who holds each element of D after the loads of one shape: thread of the warpgroup, number of its value."""
     made = readout(accumulator(m, n), view.load)
     holders = [[(0, 0)] * n for _ in range(m)]
@@ -122,7 +123,7 @@ def _loaded(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], st
     return holders, f"{made.move.ptx}, {len(made.loads) // 4} a warp, of the {made.fragment.what}"
 
 
-def _picture(view: View, places: Places, title: str, said: str, axes: tuple[str, str]) -> Drawn:
+def _picture(view: View, places: Places, title: str, said: str, axes: tuple[str, str]) -> Stage:
     lanes, columns = len(places), len(places[0])
     figure, frame = Figure(), Frame(0, 0, max(WIDE, 2 * columns), LEAST * lanes, lanes, columns)
     roles = [[None if at is None else Figure.kind(at[0]) for at in row] for row in places]
@@ -133,7 +134,7 @@ def _picture(view: View, places: Places, title: str, said: str, axes: tuple[str,
     grid = _inert(Grid(*frame.box, lanes, columns))
     labels = [["." if at is None else f"{at[0]},{at[1]}" for at in row] for row in places]
     text = "\n".join(table(labels, left=[str(i) for i in range(lanes)], top=[str(j) for j in range(columns)]))
-    return drawn(figure, title, said, [grid], _marks(view, frame, places), text)
+    return stage(figure, title, said, [grid], _marks(view, frame, places), text)
 
 
 def _inert(grid: Grid) -> Grid:
@@ -156,10 +157,10 @@ def _marks(view: View, frame: Frame, places: Sequence[Sequence[tuple[int, int] |
         met = [column for column, at in enumerate(row_of) if at is not None and at[along] == wanted]
         if met:
             runs.append(Mark("subtile", *frame.cell(lane, met[0], 1, met[-1] - met[0] + 1)))
-    return runs if along == 0 else _joined(runs)
+    return runs if along == 0 else _merge_marks(runs)
 
 
-def _joined(marks: list[Mark]) -> list[Mark]:
+def _merge_marks(marks: list[Mark]) -> list[Mark]:
     """Marks one below the other as one."""
     made: list[Mark] = []
     for mark in marks:

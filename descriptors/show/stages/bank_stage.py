@@ -1,63 +1,180 @@
 """Shared memory as lines over banks, without the swizzle and with it: what lies where, and what one access costs.
 
-Law: a number in a line is the logical column of what lies there, and the element that the place stands for has it.
+A line is all banks once, 32 of 4 bytes on the hardware; other numbers are for comparison with other memories. Two
+stages show lines: those that an access touches, and the lines around the chosen element, the inverse of the tile.
 
->>> from descriptors import derive
->>> made = banks(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(3, 0)))
->>> [grid.cells[3][:4] for grid in made.grids]
-[((3, 0), (3, 8), (3, 16), (3, 24)), ((3, 24), (3, 16), (3, 8), (3, 0))]
-
-Lines of shared memory over banks: which piece of 16 bytes of the tile lies at each place of a line.
-
-A line is all banks once, 32 of 4 bytes on the hardware; other numbers are for comparison with other memories.
-Law: without a swizzle and with it the same pieces lie in the lines of an atom, each once.
-
->>> from dataclasses import replace
->>> from descriptors import derive
->>> view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
->>> found = [held(one, range(8)) for one in (view, replace(view, swizzled=False))]
->>> set(found[0].values()) == set(found[1].values()), found[0][9], found[1][9]
-(True, (1, 0), (1, 8))
-
-What is read of a tile at once, before its swizzle and after it, and what it costs over any number of banks.
-
-Law: the wavefronts are those of ``layoutalg.access`` of the same addresses; a slot read down the lines holds as many
-different columns as it meets.
-
->>> from descriptors import derive
->>> view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
->>> [(one.swizzled, one.wavefronts, one.addresses[:3]) for one in reads(view)]
-[(False, 8, (0, 128, 256)), (True, 1, (0, 144, 288))]
-
-Memory as a strip of lines: whose elements lie where, from the lowest address on; the inverse of the tile.
-
-Law: the element that a place stands for lies at that place.
+Laws: the element that a place stands for lies at that place, and the number in a line is its logical column; without a
+swizzle and with it the same pieces lie in the lines of an atom, each once; the wavefronts are those of
+``layoutalg.access`` of the same addresses.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> cells = memory(View(d, cell=(70, 21))).grids[0].cells
->>> all(2 * d.smem_tile(*at) // 16 % 8 == place for line in cells for place, at in enumerate(line) if at)
+>>> [grid.cells[3][:4] for grid in banks(View(d, cell=(3, 0))).grids]
+[((3, 0), (3, 8), (3, 16), (3, 24)), ((3, 24), (3, 16), (3, 8), (3, 0))]
+>>> lines = memory(View(d, cell=(70, 21))).grids[0].cells
+>>> all(2 * d.smem_tile(*at) // 16 % 8 == place for line in lines for place, at in enumerate(line) if at)
 True
+>>> pieces = [pieces_at(replace(View(d), swizzled=swizzled), range(8)) for swizzled in (True, False)]
+>>> set(pieces[0].values()) == set(pieces[1].values()), pieces[0][9], pieces[1][9]
+(True, (1, 0), (1, 8))
+>>> [(read.swizzled, read.wavefronts, read.addresses[:3]) for read in reads(View(d))]
+[(False, 8, (0, 128, 256)), (True, 1, (0, 144, 288))]
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Pair
-from descriptors.show.pictures.panels import Frame, every, fitted, hairs, table
-from descriptors.show.stages.view import PIECE, Cells, Drawn, Grid, Mark, View, drawn, element_address, places
+from descriptors.show.pictures.panels import Frame, every, hairs, table, type_size
+from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
+from descriptors.show.stages.view import PIECE, View, element_address, places
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.text import counted
 from layoutalg import Figure, access, accesses
+from layoutalg.frozen import frozen, replace
+
+#: Width of a panel, height of a line, of the bars, and what lies between two panels.
+WIDE, HIGH, BARS, GAP = 640, 22, 44, 58
+#: The most lines of a panel.
+MOST_LINES = 24
 
 
-def held(view: View, lines: Sequence[int]) -> dict[int, Pair]:
+def banks(view: View) -> Stage:
+    """The lines that an access touches, in both forms, with the words that each bank must serve."""
+    found, figure = reads(view), Figure()
+    grids, marks, texts, y = [], list[Mark](), list[str](), 0.0
+    most = max(max(one.words, default=1) for one in found)
+    for one in found:
+        looked = replace(view, swizzled=one.swizzled)
+        lines = _lines(view, one)
+        there = cells(looked, lines, pieces_at(looked, lines))
+        frame = Frame(0, y + 42, WIDE, HIGH * len(lines), len(lines), view.line_bytes // PIECE)
+        _panel(figure, looked, one, frame, there, lines, most)
+        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
+        marks += _marks(looked, grids[-1], there)
+        texts += [_name(one), *_table(looked, there, lines), f"   words per bank: {' '.join(map(str, one.words))}"]
+        y = frame.y + frame.height + BARS + GAP
+    return stage(figure, "Lines of shared memory over banks", _sentence(view, found), grids, marks, "\n".join(texts))
+
+
+def _name(one: Read) -> str:
+    return "With the swizzle" if one.swizzled else "Without the swizzle"
+
+
+def _lines(view: View, one: Read) -> range:
+    first, last = min(one.addresses) // view.line_bytes, (max(one.addresses) + one.access_bytes - 1) // view.line_bytes
+    return range(first, min(last, first + MOST_LINES - 1) + 1)
+
+
+def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, lines: range, most: int) -> None:
+    role = "good" if max(one.words, default=0) <= 1 else "bad"
+    figure.text(0, frame.y - 26, _name(one), "ink", 14, bold=True)
+    figure.text(WIDE, frame.y - 26, counted(one.wavefronts, "wavefront"), role, 14, "end", bold=True)
+    wide, high = frame.step
+    step = every(view.banks, WIDE / view.banks, 24)
+    across = [((n + 0.5) * WIDE / view.banks, frame.y - 7, str(n)) for n in range(0, view.banks, step)]
+    figure.texts(across, "muted", 10, "middle", mono=True)
+    figure.text(-8, frame.y - 7, "bank", "muted", 10, "end", mono=True)
+    columns = [[None if at is None else column(view, at) for at in row] for row in there]
+    figure.cells(0, frame.y, wide, high, [[None if c is None else Figure.kind(c) for c in row] for row in columns])
+    hairs(figure, frame)
+    figure.texts(
+        (
+            ((j + 0.5) * wide, frame.y + (i + 0.5) * high + 4, str(c))
+            for i, row in enumerate(columns)
+            for j, c in enumerate(row)
+            if c is not None
+        ),
+        "ink", 11, "middle", mono=True,
+    )  # fmt: skip
+    labels = [(-8, frame.y + (i + 0.5) * high + 4, f"0x{view.line_bytes * line:03x}") for i, line in enumerate(lines)]
+    figure.texts(labels, "muted", 10, "end", mono=True)
+    for at in sorted(set(one.addresses)):
+        line, within = divmod(at, view.line_bytes)
+        if line in lines:
+            width = min(one.access_bytes, view.line_bytes - within) / view.line_bytes * WIDE
+            figure.border(
+                within / view.line_bytes * WIDE, frame.y + (line - lines[0]) * high, width, high, "tile", line=2
+            )
+    figure.border(*frame.box, "tile", line=1.4)
+    top = frame.y + frame.height + 14
+    figure.bars(0, top, WIDE, BARS, one.words, most, role)
+    figure.text(-8, top + BARS / 2 + 4, "words", "muted", 10, "end")
+    figure.text(WIDE + 6, top + 8, str(most), "muted", 10, mono=True)
+
+
+def _marks(view: View, grid: Grid, there: Cells) -> list[Mark]:
+    u, v = view.anatomy.unit
+    chosen = view.cell[0] // u * u, view.cell[1] // v * v
+    return [Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == chosen]
+
+
+def _table(view: View, there: Cells, lines: range) -> list[str]:
+    shown = [["." if at is None else str(column(view, at)) for at in row] for row in there]
+    return table(shown, left=[f"0x{view.line_bytes * line:03x}" for line in lines])
+
+
+def _sentence(view: View, found: tuple[Read, ...]) -> str:
+    line = f"A line is {view.banks} banks of {view.bank_bytes} bytes; a number and its colour: the logical column"
+    said = f"{line} of 16 bytes that lies there; framed: what is read. "
+    if view.slot is not None:
+        return said + " ".join(f"{_name(one)} slot {view.slot} holds {_columns(view, one)}." for one in found)
+    return said + " ".join(f"{_name(one)}: {one.said}" for one in found)
+
+
+def _columns(view: View, one: Read) -> str:
+    """Which logical columns a slot meets down the lines."""
+    looked = replace(view, swizzled=one.swizzled)
+    lines = _lines(view, one)
+    there = pieces_at(looked, lines)
+    met = [there.get(at // PIECE) for at in one.addresses]
+    columns = [str(column(view, at)) for at in met if at is not None]
+    rows = [str(row(view, at)) for at in met if at is not None]
+    return f"the columns {', '.join(columns)} of the rows {', '.join(rows)}" if columns else "nothing of the tile"
+
+
+#: Lines that are drawn, width and height of a line.
+LINES, MEMORY_WIDE, MEMORY_HIGH = 32, 640, 20
+
+
+def memory(view: View) -> Stage:
+    """The lines around the chosen element."""
+    lines = window(view, LINES)
+    there = cells(view, lines, pieces_at(view, lines))
+    figure, frame = Figure(), Frame(0, 0, MEMORY_WIDE, MEMORY_HIGH * len(lines), len(lines), view.line_bytes // PIECE)
+    wide, high = frame.step
+    roles = [[None if at is None else Figure.kind(column(view, at)) for at in line] for line in there]
+    figure.cells(0, 0, wide, high, roles)
+    hairs(figure, frame)
+    labels = [["" if at is None else f"{row(view, at)}:{column(view, at)}" for at in line] for line in there]
+    if size := type_size(labels, wide, high):
+        figure.table(0, 0, wide, high, [[None] * frame.columns] * frame.rows, labels, size=size, hair=False)
+    figure.border(*frame.box, "tile", line=1.4)
+    at = [view.line_bytes * line for line in lines]
+    figure.texts(
+        [(-8, (i + 0.5) * high + 4, f"0x{one:04x}") for i, one in enumerate(at)], "muted", 10, "end", mono=True
+    )
+    u, v = view.anatomy.unit
+    chosen = view.cell[0] // u * u, view.cell[1] // v * v
+    grid = Grid(*frame.box, frame.rows, frame.columns, cells=there)
+    marks = [
+        Mark("cell", *grid.box(i, j)) for i, line in enumerate(there) for j, one in enumerate(line) if one == chosen
+    ]
+    words = ("row", "K") if v > u else ("k", "MN")
+    when = "after" if view.swizzled else "before"
+    said = (
+        f"Lines of {view.line_bytes} bytes from byte {at[0]:#x} of the tile on, {when} the swizzle; in each 16 bytes "
+        f"r:c, the {words[0]} r and the number c of the 16 bytes along {words[1]} that lie there."
+    )
+    text = "\n".join(table([[one or "." for one in line] for line in labels], left=[f"0x{one:04x}" for one in at]))
+    return stage(figure, "Who lives where", said, [grid], marks, text)
+
+
+def pieces_at(view: View, lines: Sequence[int]) -> dict[int, Pair]:
     """The first element (MN, K) of the piece at each place, by the number of the place: 16 bytes from the tile on.
 
     Args:
@@ -139,10 +256,10 @@ def reads(view: View) -> tuple[Read, ...]:
         LayoutError: as ``layoutalg.accesses``.
     """
     both = (False,) if view.derivation.swizzle is SwizzleMode.NONE else (False, True)
-    return tuple(_read(replace(view, swizzled=one)) for one in both)
+    return tuple(_read_of_view(replace(view, swizzled=one)) for one in both)
 
 
-def _read(view: View) -> Read:
+def _read_of_view(view: View) -> Read:
     width = view.access_bytes if view.lanes is not None else PIECE
     addresses = _lanes(view) if view.lanes is not None else _pieces(view)
     found = access(addresses, width, view.banks, view.bank_bytes)
@@ -195,140 +312,3 @@ def _lanes(view: View) -> list[int | None]:
     tile = d.smem_tile if view.swizzled else plain(d.smem_tile)
     made = accesses(tile, view.lanes, d.element.storage_bits // 8, view.access_bytes)
     return list(made[0].addresses)
-
-
-#: Width of a panel, height of a line, of the bars, and what lies between two panels.
-WIDE, HIGH, BARS, GAP = 640, 22, 44, 58
-#: The most lines of a panel.
-MOST_LINES = 24
-
-
-def banks(view: View) -> Drawn:
-    """The lines that an access touches, in both forms, with the words that each bank must serve."""
-    found, figure = reads(view), Figure()
-    grids, marks, texts, y = [], list[Mark](), list[str](), 0.0
-    most = max(max(one.words, default=1) for one in found)
-    for one in found:
-        looked = replace(view, swizzled=one.swizzled)
-        lines = _lines(view, one)
-        there = cells(looked, lines, held(looked, lines))
-        frame = Frame(0, y + 42, WIDE, HIGH * len(lines), len(lines), view.line_bytes // PIECE)
-        _panel(figure, looked, one, frame, there, lines, most)
-        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
-        marks += _marks(looked, grids[-1], there)
-        texts += [_name(one), *_table(looked, there, lines), f"   words per bank: {' '.join(map(str, one.words))}"]
-        y = frame.y + frame.height + BARS + GAP
-    return drawn(figure, "Lines of shared memory over banks", _said(view, found), grids, marks, "\n".join(texts))
-
-
-def _name(one: Read) -> str:
-    return "With the swizzle" if one.swizzled else "Without the swizzle"
-
-
-def _lines(view: View, one: Read) -> range:
-    first, last = min(one.addresses) // view.line_bytes, (max(one.addresses) + one.access_bytes - 1) // view.line_bytes
-    return range(first, min(last, first + MOST_LINES - 1) + 1)
-
-
-def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, lines: range, most: int) -> None:
-    role = "good" if max(one.words, default=0) <= 1 else "bad"
-    figure.text(0, frame.y - 26, _name(one), "ink", 14, bold=True)
-    figure.text(WIDE, frame.y - 26, counted(one.wavefronts, "wavefront"), role, 14, "end", bold=True)
-    wide, high = frame.step
-    step = every(view.banks, WIDE / view.banks, 24)
-    across = [((n + 0.5) * WIDE / view.banks, frame.y - 7, str(n)) for n in range(0, view.banks, step)]
-    figure.texts(across, "muted", 10, "middle", mono=True)
-    figure.text(-8, frame.y - 7, "bank", "muted", 10, "end", mono=True)
-    columns = [[None if at is None else column(view, at) for at in row] for row in there]
-    figure.cells(0, frame.y, wide, high, [[None if c is None else Figure.kind(c) for c in row] for row in columns])
-    hairs(figure, frame)
-    figure.texts(
-        (
-            ((j + 0.5) * wide, frame.y + (i + 0.5) * high + 4, str(c))
-            for i, row in enumerate(columns)
-            for j, c in enumerate(row)
-            if c is not None
-        ),
-        "ink", 11, "middle", mono=True,
-    )  # fmt: skip
-    labels = [(-8, frame.y + (i + 0.5) * high + 4, f"0x{view.line_bytes * line:03x}") for i, line in enumerate(lines)]
-    figure.texts(labels, "muted", 10, "end", mono=True)
-    for at in sorted(set(one.addresses)):
-        line, within = divmod(at, view.line_bytes)
-        if line in lines:
-            width = min(one.access_bytes, view.line_bytes - within) / view.line_bytes * WIDE
-            figure.border(
-                within / view.line_bytes * WIDE, frame.y + (line - lines[0]) * high, width, high, "tile", line=2
-            )
-    figure.border(*frame.box, "tile", line=1.4)
-    top = frame.y + frame.height + 14
-    figure.bars(0, top, WIDE, BARS, one.words, most, role)
-    figure.text(-8, top + BARS / 2 + 4, "words", "muted", 10, "end")
-    figure.text(WIDE + 6, top + 8, str(most), "muted", 10, mono=True)
-
-
-def _marks(view: View, grid: Grid, there: Cells) -> list[Mark]:
-    u, v = view.anatomy.unit
-    chosen = view.cell[0] // u * u, view.cell[1] // v * v
-    return [Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == chosen]
-
-
-def _table(view: View, there: Cells, lines: range) -> list[str]:
-    shown = [["." if at is None else str(column(view, at)) for at in row] for row in there]
-    return table(shown, left=[f"0x{view.line_bytes * line:03x}" for line in lines])
-
-
-def _said(view: View, found: tuple[Read, ...]) -> str:
-    line = f"A line is {view.banks} banks of {view.bank_bytes} bytes; a number and its colour: the logical column"
-    said = f"{line} of 16 bytes that lies there; framed: what is read. "
-    if view.slot is not None:
-        return said + " ".join(f"{_name(one)} slot {view.slot} holds {_columns(view, one)}." for one in found)
-    return said + " ".join(f"{_name(one)}: {one.said}" for one in found)
-
-
-def _columns(view: View, one: Read) -> str:
-    """Which logical columns a slot meets down the lines."""
-    looked = replace(view, swizzled=one.swizzled)
-    lines = _lines(view, one)
-    there = held(looked, lines)
-    met = [there.get(at // PIECE) for at in one.addresses]
-    columns = [str(column(view, at)) for at in met if at is not None]
-    rows = [str(row(view, at)) for at in met if at is not None]
-    return f"the columns {', '.join(columns)} of the rows {', '.join(rows)}" if columns else "nothing of the tile"
-
-
-#: Lines that are drawn, width and height of a line.
-LINES, MEMORY_WIDE, MEMORY_HIGH = 32, 640, 20
-
-
-def memory(view: View) -> Drawn:
-    """The lines around the chosen element."""
-    lines = window(view, LINES)
-    there = cells(view, lines, held(view, lines))
-    figure, frame = Figure(), Frame(0, 0, MEMORY_WIDE, MEMORY_HIGH * len(lines), len(lines), view.line_bytes // PIECE)
-    wide, high = frame.step
-    roles = [[None if at is None else Figure.kind(column(view, at)) for at in line] for line in there]
-    figure.cells(0, 0, wide, high, roles)
-    hairs(figure, frame)
-    labels = [["" if at is None else f"{row(view, at)}:{column(view, at)}" for at in line] for line in there]
-    if size := fitted(labels, wide, high):
-        figure.table(0, 0, wide, high, [[None] * frame.columns] * frame.rows, labels, size=size, hair=False)
-    figure.border(*frame.box, "tile", line=1.4)
-    at = [view.line_bytes * line for line in lines]
-    figure.texts(
-        [(-8, (i + 0.5) * high + 4, f"0x{one:04x}") for i, one in enumerate(at)], "muted", 10, "end", mono=True
-    )
-    u, v = view.anatomy.unit
-    chosen = view.cell[0] // u * u, view.cell[1] // v * v
-    grid = Grid(*frame.box, frame.rows, frame.columns, cells=there)
-    marks = [
-        Mark("cell", *grid.box(i, j)) for i, line in enumerate(there) for j, one in enumerate(line) if one == chosen
-    ]
-    words = ("row", "K") if v > u else ("k", "MN")
-    when = "after" if view.swizzled else "before"
-    said = (
-        f"Lines of {view.line_bytes} bytes from byte {at[0]:#x} of the tile on, {when} the swizzle; in each 16 bytes "
-        f"r:c, the {words[0]} r and the number c of the 16 bytes along {words[1]} that lie there."
-    )
-    text = "\n".join(table([[one or "." for one in line] for line in labels], left=[f"0x{one:04x}" for one in at]))
-    return drawn(figure, "Who lives where", said, [grid], marks, text)

@@ -1,36 +1,33 @@
-"""One swizzle atom, element by element: the one in which the chosen element lies.
+"""The tile and one atom of it: every 16 bytes in the colour asked for, and the chosen atom element by element.
 
-Law: the number in a cell is the offset of that element in the tile, in elements, after the swizzle.
+The tile has the borders of its levels and what is chosen; the swizzle atom is the one in which the chosen element lies.
+Laws: a place of the picture stands for the element whose cell it lies in; the number in a cell of the atom is the
+offset of that element in the tile, in elements, after the swizzle.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> made = atom(View(d, cell=(11, 21)))
->>> made.grids[0].origin, f">{d.smem_tile(11, 21)}<" in made.record()["svg"]
-((8, 0), True)
-
-The tile: every 16 bytes of it in the colour asked for, the borders of its levels, and what is chosen.
-
-Law: a place of the picture stands for the element whose cell it lies in.
-
->>> from descriptors import derive
->>> made = tile(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21)))
->>> grid, mark = made.grids[0], made.marks[-1]
+>>> whole = tile(View(d, cell=(70, 21)))
+>>> grid, mark = whole.grids[0], whole.marks[-1]
 >>> mark.role, int((mark.y - grid.y) / grid.height * 128), int((mark.x - grid.x) / grid.width * 128 + 0.5)
 ('cell', 70, 21)
+>>> part = atom(View(d, cell=(11, 21)))
+>>> part.grids[0].origin, f">{d.smem_tile(11, 21)}<" in part.record()["svg"]
+((8, 0), True)
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 from descriptors.show.pictures.anatomy import Anatomy
-from descriptors.show.pictures.panels import Frame, atom_name, border, every, fitted, table, ticks, times
-from descriptors.show.stages.view import PIECE, Drawn, Grid, Mark, Numbers, View, drawn, kinds, places, roles
+from descriptors.show.pictures.panels import Frame, atom_name, border, every, table, ticks, times, type_size
+from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.stages.view import PIECE, Numbers, View, kinds, places, roles
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.text import counted
 from layoutalg import Figure
+from layoutalg.frozen import replace
 
 #: Pixels that a tile fills, and the most of its height.
 ACROSS, DOWN = 760, 680
@@ -57,7 +54,7 @@ _SAID = {
 }
 
 
-def tile(view: View) -> Drawn:
+def tile(view: View) -> Stage:
     """The tile of a view. What does not depend on the chosen element is drawn once."""
     i, j = view.subtile if view.colour == "wrong" else (0, 0)
     plain = _tile(replace(view, cell=(i * view.derivation.mma[0], j * view.derivation.mma[1])))
@@ -65,7 +62,7 @@ def tile(view: View) -> Drawn:
 
 
 @lru_cache(maxsize=16)
-def _tile(view: View) -> Drawn:
+def _tile(view: View) -> Stage:
     a, figure, numbers = view.anatomy, Figure(), kinds(view)
     frame = _frame(a, len(numbers), len(numbers[0]))
     figure.cells(frame.x, frame.y, *frame.step, roles(view, numbers))
@@ -86,7 +83,7 @@ def _tile(view: View) -> Drawn:
     grid = Grid(*frame.box, mn, k)
     title = f"{times(a.extents)} {view.derivation.element}, {_TITLES[view.colour]}"
     text = "\n".join(table(numbers, left=left, top=top))
-    return drawn(figure, title, _sentence(view), [grid], [], text)
+    return stage(figure, title, _sentence(view), [grid], [], text)
 
 
 def marks(view: View, grid: Grid) -> list[Mark]:
@@ -119,7 +116,7 @@ def _labels(figure: Figure, view: View, frame: Frame, numbers: Numbers) -> None:
     shown = numbers if view.colour in ("bank", "column") else places(view)
     labels = [[str(one) for one in row] for row in shown]
     wide, high = frame.step
-    if size := fitted(labels, wide, high):
+    if size := type_size(labels, wide, high):
         figure.texts(
             (
                 (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high + 0.36 * size, label)
@@ -147,7 +144,7 @@ def _sentence(view: View) -> str:
 DIGIT, HIGH, PART, GAP = 6.2, 17, 16, 34
 
 
-def atom(view: View) -> Drawn:
+def atom(view: View) -> Stage:
     """The atom of a view's element; of a tile without whole atoms its subtile's chunk."""
     a, d = view.anatomy, view.derivation
     block = a.atom_extents if a.atom_grid[0] else a.chunk_extents
@@ -172,7 +169,7 @@ def atom(view: View) -> Drawn:
         f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes{_coloured(view)}."
     )
     text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
-    return drawn(figure, f"One {name}", said, grids, _marks(view, grids), text)
+    return stage(figure, f"One {name}", said, grids, _marks(view, grids), text)
 
 
 def _coloured(view: View) -> str:

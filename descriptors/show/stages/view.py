@@ -1,53 +1,33 @@
 """What is looked at: a tile, one of its elements, and how the picture is to be coloured.
 
-Law: the subtile of an element is the one whose block of the tile it lies in.
+The tile is seen in pieces of 16 bytes, each with the number that colours it.
+Laws: the subtile of an element is the one whose block of the tile it lies in; whatever the colour, each piece has a
+number, by column the piece's own place along the contiguous dimension.
 
 >>> from descriptors import derive
->>> view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(70, 21))
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> view = View(d, cell=(70, 21))
 >>> view.subtile, view.inside
 ((1, 1), (6, 5))
-
-A picture with its map: which element each place of it stands for, and which places are marked.
-
-Coordinates are those of the picture's own canvas. Law: every mark lies within the picture.
-
->>> from layoutalg import Figure
->>> figure = Figure()
->>> figure.cells(0, 0, 10, 10, [["c0", "c1"]])
->>> made = drawn(figure, "Two cells", "", [Grid(0, 0, 20, 10, 1, 2)], [Mark("cell", 10, 0, 10, 10)], "")
->>> made.marks[0].x + made.marks[0].width <= made.width
-True
-
-The pieces of 16 bytes of a tile, each with the number that colours it.
-
-Law: whatever the colour, each piece has a number; by column it is the piece's own place along the contiguous dimension.
-
->>> from descriptors import derive
->>> view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)), colour="column")
->>> [row[:3] for row in kinds(view)[:2]]
+>>> [row[:3] for row in kinds(View(d, colour="column"))[:2]]
 [[0, 1, 2], [0, 1, 2]]
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from functools import lru_cache
 from itertools import product
-from math import ceil
-from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
-from descriptors.frozen import frozen
 from descriptors.show.pictures.anatomy import Anatomy, Pair
-from descriptors.show.pictures.tiles import TilePicture
+from descriptors.show.pictures.tile_picture import TilePicture
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.text import extents_text, tuple_text
-from layoutalg import Figure, Layout, Scene
-from layoutalg import Picture as Faces
+from layoutalg import Figure, Layout
+from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.
 COLOURS = ("order", "bank", "column", "atom", "subtile", "chunk", "wrong")
@@ -151,125 +131,20 @@ class View:
         return i % mn, k % depth
 
 
-#: Paper around a picture, in pixels.
-MARGIN = 10
+def element_address(view: View) -> tuple[int, int]:
+    """Where the chosen element lies before the swizzle and after it, in the unit of ``address_bits``, from the tile on.
 
-#: The first element (MN, K) of each cell; None where there is none.
-Cells = tuple[tuple[tuple[int, int] | None, ...], ...]
-
-
-@frozen
-class Grid:
-    """A table of cells that can be chosen.
-
-    Args:
-        x, y, width, height: where it is.
-        rows, columns: how many cells.
-        origin: the element of its first cell.
-        step: elements from a cell to the next, down and across.
-        cells: instead of both the element of every cell.
+    >>> from descriptors import derive
+    >>> element_address(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(11, 21)))
+    (1450, 1434)
     """
-
-    x: float
-    y: float
-    width: float
-    height: float
-    rows: int
-    columns: int
-    origin: tuple[int, int] = (0, 0)
-    step: tuple[int, int] = (1, 1)
-    cells: Cells | None = None
-
-    def box(self, row: float, column: float, rows: float = 1, columns: float = 1) -> tuple[float, float, float, float]:
-        """Corner and size of a block of cells."""
-        wide, high = self.width / self.columns, self.height / self.rows
-        return self.x + column * wide, self.y + row * high, columns * wide, rows * high
-
-
-@frozen
-class Mark:
-    """A frame around what is chosen: the cell, its chunk, its atom, its subtile."""
-
-    role: str
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-@frozen
-class Drawn:
-    """A picture with its map.
-
-    Args:
-        scene: what is drawn.
-        text: the same as a table.
-        said: what it shows, in a sentence or two.
-        grids: which cells can be chosen.
-        marks: what is chosen.
-    """
-
-    scene: Scene
-    text: str
-    said: str
-    grids: tuple[Grid, ...]
-    marks: tuple[Mark, ...]
-
-    @property
-    def width(self) -> float:
-        """Pixels across."""
-        return self.scene.width
-
-    def record(self) -> dict[str, Any]:
-        """What a page needs of it, as plain data."""
-        return {
-            "title": self.scene.title,
-            "said": self.said,
-            "svg": _svg(self.scene),
-            "width": self.scene.width,
-            "height": self.scene.height,
-            "text": self.text,
-            "grids": [asdict(grid) for grid in self.grids],
-            "marks": [asdict(mark) for mark in self.marks],
-        }
-
-
-@lru_cache(maxsize=16)
-def _svg(scene: Scene) -> str:
-    return _Shown(scene).svg()
-
-
-class _Shown(Faces):
-    """A scene as one of the house's pictures."""
-
-    __slots__ = ("_scene",)
-
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-
-    def scene(self) -> Scene:
-        return self._scene
-
-
-def drawn(figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: Sequence[Mark], text: str) -> Drawn:
-    """What was drawn, with its map moved as the figure is when it becomes a scene.
-
-    Args:
-        figure: what was drawn.
-        title: in a few words.
-        said: in sentences.
-        grids, marks: in the coordinates in which it was drawn.
-        text: the same as a table.
-    """
-    left, top, _, _ = figure.bounds()
-    dx, dy = ceil(MARGIN - left), ceil(MARGIN - top)
-    return Drawn(
-        figure.scene(title, said, MARGIN),
-        text,
-        said,
-        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in grids),
-        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in marks),
-    )
+    d = view.derivation
+    rows, swizzle, offset = parts(d.smem_tile)
+    at = rows((*view.cell, *view.anatomy.stage_coordinate))
+    assert isinstance(at, int)
+    unit = d.element.storage_bits // address_bits(d.element)
+    before = offset + at
+    return before * unit, (swizzle(before) if swizzle else before) * unit
 
 
 Numbers = list[list[int]]
@@ -319,22 +194,6 @@ def misread(view: View) -> list[tuple[int, int]]:
         block = [[one[stage] for one in row] for row in block]
     read = fetched_rows([view.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
     return [(i * high + a, j * deep + b) for a, b in product(range(high), range(deep)) if block[a][b] != read[a][b]]
-
-
-def element_address(view: View) -> tuple[int, int]:
-    """Where the chosen element lies before the swizzle and after it, in the unit of ``address_bits``, from the tile on.
-
-    >>> from descriptors import derive
-    >>> element_address(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(11, 21)))
-    (1450, 1434)
-    """
-    d = view.derivation
-    rows, swizzle, offset = parts(d.smem_tile)
-    at = rows((*view.cell, *view.anatomy.stage_coordinate))
-    assert isinstance(at, int)
-    unit = d.element.storage_bits // address_bits(d.element)
-    before = offset + at
-    return before * unit, (swizzle(before) if swizzle else before) * unit
 
 
 def roles(view: View, numbers: Sequence[Sequence[int]]) -> list[list[str | None]]:

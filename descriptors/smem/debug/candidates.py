@@ -11,8 +11,6 @@ against the layout with that mode's swizzle, element by element.
 >>> all(diff(one.fit.descriptor.encode(), one.fit.layout, "sm90", dtype="bf16", major=one.major).ok for one in fits)
 True
 
-One form tried on one operand: the descriptor that it gives, proved, or the reason why there is none.
-
 Law: the word of a fit reads the layout of the fit, swizzle and all.
 
 >>> from descriptors.smem.debug.read import read
@@ -26,14 +24,13 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
-from descriptors.frozen import frozen
 from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import kind_of
-from descriptors.smem.operands.canonical import Match, match_form
+from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.smem.operands.forms import form
-from descriptors.smem.operands.match import in_16_bytes, partition
+from descriptors.smem.operands.match import matched_steps, partition
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode, as_element_type
 from descriptors.smem.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
@@ -41,6 +38,7 @@ from descriptors.smem.proof.mismatch import first_mismatches
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor, architecture
 from descriptors.text import tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
+from layoutalg.frozen import frozen
 
 
 @frozen
@@ -91,7 +89,7 @@ def fitted(
     rows, _, offset = parts(operand)
     wanted = form(major, mode)
     shape = (size(rows, mode=[0]), size(rows, mode=[1]))
-    found = match_form(plain(in_16_bytes(partition(rows, shape), element, wanted))[0], wanted, element)
+    found = matched_steps(rows, shape, element, wanted).match
     placed: Layout | ComposedLayout = rows
     if offset or mode is not SwizzleMode.NONE:
         placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)

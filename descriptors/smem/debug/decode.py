@@ -1,4 +1,4 @@
-"""From a word back to what it says: every field in bytes, what of it counts, and what looks wrong.
+"""From a word back to what it says, field by field in bytes: what counts, what looks wrong, and what was meant.
 
 Law: the fields and the unknown bits hold every bit of the word, so that nothing of it is lost:
 ``SMEM_DESCRIPTOR.encode(fields) | unknown_bits == word``.
@@ -10,9 +10,9 @@ Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``warn
 >>> all(WORDS[arch].encode({row.name: row.value for row in d.fields}) | d.unknown_bits == d.word for arch, d in found)
 True
 
-What a word was meant to say, beside what it says: field by field, for whoever knows only some of them.
+Law: of what a word was meant to say, by whoever knows only some of its fields, just that is met which it says.
 
->>> from descriptors import decode, derive
+>>> from descriptors import derive
 >>> word = derive((64, 64), "bf16", "K", "128B", (64, 16)).words()[0][0]
 >>> [one.met for one in expectations(decode(word, "sm100"), ["stride_byte_offset=1024", "swizzle=64B"])]
 [True, False]
@@ -24,7 +24,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.debug.warnings import Reading, Remark, as_extents, elsewhere, notes, warnings
 from descriptors.smem.operands.canonical import is_read, step_meaning, walked
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, form
@@ -40,6 +39,7 @@ from descriptors.smem.operands.operand import (
 from descriptors.smem.words.bitfield import Field, UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import Told, word_text
+from layoutalg.frozen import frozen
 
 
 @frozen

@@ -14,13 +14,13 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.debug.decode import Decoded, decode
 from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.smem.proof import read_model
 from descriptors.smem.proof.addresses import fetched_rows
 from descriptors.smem.words.descriptor import Arch
+from layoutalg.frozen import frozen
 
 #: The most elements whose addresses are listed.
 _MOST_ELEMENTS = 1 << 20

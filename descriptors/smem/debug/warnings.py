@@ -1,8 +1,8 @@
-"""What can be wrong with a descriptor word: rules that each look at one field, as remarks on it.
+"""What can be wrong with a descriptor word: rules that each look at one field, beside all that is known of its operand.
 
 A warning is something that is probably a mistake; a note is something that surprises people and is right. None of them
 is needed to decode a word: a word is what it is. Each rule is a function of what is known about the word, so that the
-list below is the whole of it.
+list below is the whole of it. Swizzles are numbered in three ways: by either architecture, and by tensor maps.
 Source: PTX ISA 9.1, matrix descriptors of wgmma and tcgen05; what sm90 ignores was measured on a Hopper GPU.
 
 Law: a word that ``derive`` makes draws no warning, and with any one bit turned that is in no field it does.
@@ -11,8 +11,6 @@ Law: a word that ``derive`` makes draws no warning, and with any one bit turned 
 >>> word = derive((128, 64), "bf16", "K", "128B", (64, 16), arch="sm90").descriptor.encode()
 >>> len(decode(word, "sm90").warnings), [bool(decode(word ^ 1 << bit, "sm90").warnings) for bit in (14, 30, 46, 52)]
 (0, [True, True, True, True])
-
-A word with all that is known of the operand that it describes, and the three ways to number swizzles.
 
 Law: a group of rows is what the swizzle's pattern takes before it repeats, and a numbering is what its word says.
 
@@ -28,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import kind_of
 from descriptors.smem.operands.canonical import is_read, walked
@@ -38,6 +35,7 @@ from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.words.bitfield import SMEM_BYTES, UnknownCode
 from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_DESCRIPTOR, SM100_SWIZZLE_CODES, Arch
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
+from layoutalg.frozen import frozen
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
 NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {

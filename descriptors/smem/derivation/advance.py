@@ -1,8 +1,9 @@
-"""How far the start address moves: whether every subtile of a tile can be named, and lies in shared memory.
+"""How far the start address moves over the subtiles of a tile: as tables, and whether each can be named at all.
 
 The start address is a field of 14 bits that counts 16 bytes: an 18-bit window. Adding an offset to the *word* moves the
 field, and past its end would carry into what lies above it; a descriptor of such a subtile does not exist. A thread
-block on sm90 and sm100 has 227 KB of shared memory, which ends before the window does.
+block on sm90 and sm100 has 227 KB of shared memory, which ends before the window does. Tables are nested as the tile's
+modes are.
 
 Law: no start address lies outside the two that are reported, and both are reached.
 
@@ -11,8 +12,6 @@ Law: no start address lies outside the two that are reported, and both are reach
 >>> starts = [4096 + 16 * steps(i) for i in range(16)]
 >>> (told.lowest_start, told.highest_start) == (min(starts), max(starts))
 True
-
-Tables over the subtiles of a tile, nested as its modes are: numbers for each subtile, and the sums they come from.
 
 Law: a table of sums has at every place the sum of one step of each mode.
 
@@ -24,16 +23,15 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import chain, islice
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, flatten, size
+from layoutalg.frozen import frozen
 
 #: A number for each subtile: ``grid[mn][k]``.
 Grid: TypeAlias = tuple[tuple[int, ...], ...]
@@ -93,7 +91,6 @@ class Offsets(NamedTuple):
     highest: int
 
 
-@lru_cache(maxsize=1 << 10)
 def offsets_of(shape: Any, stride: Any) -> Offsets:
     """Every offset of a mode of a layout, by its extents and strides.
 

@@ -1,22 +1,11 @@
 """A derivation, and a family of them, held against the theorem: what the tile stores and what its words read, as maps.
 
 The fetched side begins with the words that ``Derivation.words`` hands out, every one of them: with their bits, as
-``walk_model`` reads them, which shares no position with the module that wrote them. The stored side is the tile's
+``digit_model`` reads them, which shares no position with the module that wrote them. The stored side is the tile's
 layout, mode by mode, cut at the operands. From the walk of the first word and the tile it follows what all words must
 be (``cut_tile``); only where they are others are they looked at one by one (``one_by_one``). A tile that lies beyond
 the window, or has too many operands for a table, has no such words: there the fetched side is the walk of the first
 word, then the steps of the advance, by which the start address alone moves.
-
-Law: the verdict is that of the enumerating proof, on right words and on wrong ones.
-
->>> from dataclasses import replace
->>> from descriptors import derive, verify
->>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
->>> words = [replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo)) for sbo in range(0, 2048, 256)]
->>> [verdict(one).outcome == "equal" for one in words] == [verify(one).ok for one in words]
-True
-
-A tile cut at its operands: the map within one, and what each word must have added to the first, mode by mode.
 
 *Theorem.* Let a tile be ``X(start + f1(c1) + f2(c2) + ...)`` and each map over digits be cut at the extent n of an
 operand, f(x + n*i) = head(x) + tail(i). If the first word begins at ``start`` and reads the heads under the same X,
@@ -28,30 +17,32 @@ Operands that cross atoms begin at piece 3*j of a row, and name the line that th
 Both places are the tile's: in a line piece follows piece, and all steps but those along K are whole lines, so that what
 an operand reads to the end of its line, and from the beginning of the one that it names, is where the tile goes on.
 
-Law: what is added to the first word is what the words of a right derivation differ by.
+One by one, what a word reads and what its part of the tile stores are compared as maps (``agreement``). Where the tile
+cannot be cut at its operands, or a word names the line in which K goes on, both are listed mode by mode: sums of one
+value of each mode are the same everywhere iff the values are, in each mode alone. This says what is wrong with words
+that are not those that they must be, and that words which differ in bits that nobody reads are right.
 
->>> from descriptors import derive
->>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> rows, columns = cut_tile(d).modes
->>> d.words() == tuple(tuple(d.words()[0][0] + a + b for b in columns.added) for a in rows.added)
+Law: the verdict is that of the enumerating proof, on right words and on wrong ones.
+
+>>> from layoutalg.frozen import replace
+>>> from descriptors import derive, verify
+>>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
+>>> wrong = [replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo)) for sbo in range(0, 2048, 256)]
+>>> [verdict(one).outcome == "equal" for one in wrong] == [verify(one).ok for one in wrong]
 True
 
-The words of a tile one by one: which of them reads an element from elsewhere than where it is stored, and which one.
+Law: what is added to the first word is what the words of a right derivation differ by.
 
-What a word reads and what its part of the tile stores are compared as maps (``agreement``). Where the tile cannot be
-cut at its operands, or a word names the line in which K goes on, both are listed mode by mode: sums of one value of
-each mode are the same everywhere iff the values are, in each mode alone. This says what is wrong with words that are
-not those that they must be (``cut_tile``), and that words which differ in bits that nobody reads are right.
+>>> tile, words = cut_tile(d), d.words()
+>>> rows, columns = tile.modes
+>>> words == tuple(tuple(words[0][0] + a + b for b in columns.added) for a in rows.added)
+True
 
 Law: a refutation is an element that the word of its subtile reads from elsewhere.
 
->>> from dataclasses import replace
->>> from descriptors import derive
->>>
->>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
->>> tile, words = cut_tile(d), [word for row in d.words() for word in row]
+>>> right = [word for row in words for word in row]
 >>> for changed in (0, 1 << 16, 1 << 32, 1):
-...     print(one_by_one(d, tile, [*words[:5], words[5] + changed, *words[6:]], 0))
+...     print(one_by_one(d, tile, [*right[:5], right[5] + changed, *right[6:]], 0))
 Verdict(outcome='equal', at=())
 Verdict(outcome='equal', at=())
 Verdict(outcome='different', at=(72, 16))
@@ -61,7 +52,6 @@ Verdict(outcome='different', at=(64, 16))
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import chain, product
 from math import prod
 from typing import Any, NamedTuple
@@ -88,7 +78,6 @@ from descriptors.smem.proof.theorem import (
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.smem.words.descriptor import SmemDescriptor
 from descriptors.text import tuple_text
-from layoutalg import ComposedLayout, Layout, Swizzle
 
 
 class CutMode(NamedTuple):
@@ -143,13 +132,8 @@ def cut_tile(d: Derivation) -> CutTile:
     Raises:
         DescriptorError: if it is neither a plain layout nor a swizzle after one.
     """
-    tile = d.smem_tile
-    if type(tile) is ComposedLayout and type(tile.outer) is Swizzle and tile.outer.bits and type(tile.inner) is Layout:
-        rows, start, swizzle = tile.inner, tile.offset, tile.outer  # the common case, without a closer look
-        xor = swizzle.bits, swizzle.base, swizzle.shift
-    else:
-        rows, _, start = parts(tile)
-        xor = 0, 0, 0
+    rows, swizzle, start = parts(d.smem_tile)
+    xor = (swizzle.bits, swizzle.base, swizzle.shift) if swizzle else (0, 0, 0)
     whole, crossing = d.element.per_16_bytes, d.crossing is not None
     shape: Any = rows.shape
     stride: Any = rows.stride
@@ -166,7 +150,6 @@ def cut_tile(d: Derivation) -> CutTile:
     return CutTile(start, xor, tuple(modes), operands, low, high)
 
 
-@lru_cache(maxsize=1 << 12)
 def _cut_mode(shape: Any, stride: Any, extent: int, whole: int, crossing: bool) -> CutMode:
     """One mode; where operands cross atoms the line that a word names moves with its start, by whole lines."""
     digits = leaves(shape, stride)
@@ -188,7 +171,6 @@ def _units(tail: list[Digit], whole: int, multiple: int) -> tuple[int, ...]:
     return tuple([one // whole for one in listed(tail)])
 
 
-@lru_cache(maxsize=1 << 10)
 def _cut_line(shape: Any, stride: Any, extent: int, whole: int) -> CutMode:
     """The mode along K where operands cross atoms, which must be of whole lines of pieces that follow one another."""
     digits = leaves(shape, stride)
@@ -294,9 +276,6 @@ def _along_lines(told: Fields, extent: int, whole: int) -> list[Any]:
     return found
 
 
-_OPEN, _EQUAL = Verdict("open"), Verdict("equal")
-
-
 def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdict:
     """Whether every element of the tile is read from where it is stored.
 
@@ -323,7 +302,6 @@ def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdic
     start = _expected(d, tile, first, base) if type(first) is int else None
     if start is not None and _are_sums(words, start, tile.modes):
         return _EQUAL
-
     return one_by_one(d, tile, numbers(words), base)
 
 
@@ -337,28 +315,27 @@ class _Read(NamedTuple):
     absolute: bool
 
 
-@lru_cache(maxsize=1 << 10)
-def _read(word: int, arch: str, dtype: str, is_k: bool, mma: tuple[int, int]) -> _Read | None:
+def _read(d: Derivation, word: int) -> _Read | None:
     """What a word reads whose start, and absolute leading byte address, are 0; None if that is over no whole digits.
 
     Raises:
         DescriptorError: if the word has no meaning.
     """
-    told = fields(word, arch)
-    walked = walk(told, dtype, "K" if is_k else "MN", mma)
+    told = fields(word, d.arch)
+    walked = walk(told, d.element.name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None:
         return None
     mn, k = walked
     mask = (1 << told.pattern.bits) - 1
     heads = tuple(normal(mn)), tuple(normal(k))
-    return _Read(heads, xor(told.pattern, dtype), told.base_offset & mask, mask, told.absolute)
+    return _Read(heads, xor(told.pattern, d.element.name), told.base_offset & mask, mask, told.absolute)
 
 
 def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> int | None:
     """What the first word of a tile must be, if what it reads is the tile's; None if not, or that is not so plain."""
-    name, crossing = d.element.name, d.crossing is not None
-    whole, rest = per_16_bytes(name), unplaced(first, crossing)
-    read = _read(rest, d.arch, name, d.major is Major.K, d.mma)
+    crossing = d.crossing is not None
+    whole, rest = per_16_bytes(d.element.name), unplaced(first, crossing)
+    read = _read(d, rest)
     if (
         read is None
         or read.xor != tile.xor
@@ -413,7 +390,7 @@ def verdict_for_all(family: SymbolicDerivation) -> bool:
 
     False also where that is not decided.
 
-    >>> from dataclasses import replace
+    >>> from layoutalg.frozen import replace
     >>> from descriptors import derive_symbolic
     >>> one = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
     >>> verdict_for_all(one), verdict_for_all(replace(one, match=replace(one.match, stride_byte_offset=1024)))

@@ -9,6 +9,14 @@ Source: PTX ISA 9.1, tcgen05 "Absolute address mode for K dimension being 48B" a
 ``sm103_blockscaled_mma_warpspecialized.hpp`` (eight instructions over three buffers of 128 bytes of K) and
 ``mma_traits_sm100.hpp``, namespace SM103, ``mma_unpack`` (LBO is the start address of the next buffer's descriptor).
 
+For every size of the tile at once: operand j begins at piece 3*j and names line (3*j + 2) // 8, whatever the number of
+lines. Both places are the tile's, by the theorem of ``cut_tile``, if K is cut into lines of 8 pieces that follow one
+another, of which there are a multiple of three, and all other steps are whole lines. Nothing here is a power of two:
+all of it is decided over the integers, with symbols for positive numbers (``hold_for_all``).
+
+One such operand is no layout of its own: it stays a part of its tile (``CrossingOperand``), its addresses are cut out
+of those of the tile, and its word comes from the columns.
+
 Law: the pieces of all operands, one after the other, are the pieces of the tile.
 
 >>> lines, pieces = Layout(3, 1024), Layout((8, 3), (1, 1024))
@@ -18,22 +26,41 @@ Law: the pieces of all operands, one after the other, are the pieces of the tile
 ...     read += [lines(3 * j // 8) + begin + c if begin + c < 8 else one.goes_on(j) + begin + c - 8 for c in range(3)]
 >>> read == [pieces(p) for p in range(24)]
 True
+
+Law: the word of an operand reads it, wherever the tile lies.
+
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> from layoutalg import Swizzle
+>>> tile, e2m1 = ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2048)))), as_element_type("e2m1")
+>>> for k, base in ((k, base) for k in range(8) for base in (0, 4096)):
+...     one = crossing_operand(tile, SwizzleMode.B128, e2m1, (8, 96), (0, k))
+...     _, told = one.described("sm100", base, 0, absolute=True)
+...     read = fetched_rows([told.encode()], arch="sm100", element=e2m1, major=Major.K, shape=(8, 96))[0]
+...     assert read == one.stored(base, 0), k
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
-from descriptors.smem.derivation.request import TileSpec
-from descriptors.smem.operands.canonical import Match, match_form
+from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
+from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import form
-from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.match import Tile, matched_steps
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
-from descriptors.smem.operands.swizzled import plain, start_of
+from descriptors.smem.operands.swizzled import start_of
+from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.smem.proof.digit_model import fields, walk, xor
+from descriptors.smem.proof.digits import normal
+from descriptors.smem.proof.mismatch import first_mismatches
+from descriptors.smem.proof.read_model import Rows
+from descriptors.smem.proof.theorem import Affine, modes, stored
+from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
+from layoutalg.frozen import frozen, replace
 
 #: What one instruction with K = 96 reads of a row, in pieces of 16 bytes, and the pieces of a line.
 PIECES, LINE = 3, LINE_BYTES // 16
@@ -62,6 +89,10 @@ class Crossing:
         offset = self.lines((self.begins(k) + PIECES - 1) // LINE)
         assert isinstance(offset, int)
         return offset
+
+    def line_bytes(self, k: int) -> int:
+        """Where operand k along K goes on, relative to the first, in bytes."""
+        return 16 * (self.goes_on(k) - self.goes_on(0))
 
     def crosses(self, k: int) -> bool:
         """Whether operand k goes on in another line than it begins in.
@@ -102,40 +133,41 @@ def is_48_bytes_of_k(element: ElementType, major: Major, mode: SwizzleMode, read
     return major is Major.K and mode is not SwizzleMode.NONE and bits == 128 * PIECES
 
 
-def columns(tile: Tile, element: ElementType, spec: TileSpec) -> Columns | None:
+def columns(
+    tile: Tile, element: ElementType, major: Major, mode: SwizzleMode, reads: tuple[int, int]
+) -> Columns | None:
     """The steps of a tile whose operands cross atoms; None where that is not what is in the way of the ordinary ones.
 
     Args:
         tile: modes (MN, K, stages...), in elements.
         element: the element type.
-        spec: what was asked for.
+        major: the contiguous dimension.
+        mode: the swizzle mode.
+        reads: extents (MN, K) of an operand, in elements.
 
     Raises:
         DescriptorError: if the operands cross atoms, but not as PTX and NVIDIA's kernels have it.
 
-    >>> from descriptors.smem.derivation.request import reader, request
-    >>> by = reader("sm100", "e2m1", (128, 96), kind="mxf4", cta_group=2)
-    >>> spec = request(by, (128, 768), major="K", swizzle="128B").spec
-    >>> found = columns(Layout((128, (256, 3)), (256, (1, 32768))), by.element, spec)
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> tile, e2m1 = Layout((128, (256, 3)), (256, (1, 32768))), as_element_type("e2m1")
+    >>> found = columns(tile, e2m1, Major.K, SwizzleMode.B128, (128, 96))
     >>> print(found.advance, [found.advance(0, k) for k in range(8)])
     (1,(8,3)):(0,(1,1024)) o 0 o (1,8):(1,3) [0, 3, 6, 1025, 1028, 1031, 2050, 2053]
     """
-    if not is_48_bytes_of_k(element, spec.major, spec.swizzle, spec.reads):
+    if not is_48_bytes_of_k(element, major, mode, reads):
         return None
-    wanted = form(spec.major, spec.swizzle)
     try:
-        partitioned = partition(tile, (spec.reads[0], element.per_16_bytes))
-        recast = in_16_bytes(partitioned, element, wanted)
-        column, pieces = plain(recast)
-        match = match_form(column, wanted, element)
-    except (DescriptorError, LayoutError):
+        steps = matched_steps(tile, (reads[0], element.per_16_bytes), element, form(major, mode))
+    except (DescriptorError, LayoutError):  # then other things are in the way too, and the ordinary steps name them
         return None
+    pieces = steps.advance
     if size(pieces[1]) % PIECES:
         return None
-    if spec.swizzle is not SwizzleMode.B128:
-        raise _refusal(tile, spec, f"swizzle 128B (PTX ISA 9.1, absolute address mode), found {spec.swizzle}")
-    lines = _lines(tile, spec, start_of(recast), match.stride_byte_offset // 16, pieces)
-    return Columns(partitioned, recast, match, ComposedLayout(pieces, 0, _operands(pieces)), Crossing(lines))
+    if mode is not SwizzleMode.B128:
+        raise _refusal(tile, reads, f"swizzle 128B (PTX ISA 9.1, absolute address mode), found {mode}")
+    lines = _lines(tile, reads, start_of(steps.recast), steps.match.stride_byte_offset // 16, pieces)
+    advance = ComposedLayout(pieces, 0, _operands(pieces))
+    return Columns(steps.partitioned, steps.recast, steps.match, advance, Crossing(lines))
 
 
 def _operands(pieces: Layout) -> Layout:
@@ -148,7 +180,7 @@ def _operands(pieces: Layout) -> Layout:
     return make_layout(*modes)
 
 
-def _lines(tile: Tile, spec: TileSpec, start: int, group: int, pieces: Layout) -> Layout:
+def _lines(tile: Tile, reads: tuple[int, int], start: int, group: int, pieces: Layout) -> Layout:
     """From line of 128 bytes to its offset; every line whole, and where a line begins in memory."""
     whole = "lines of 128 bytes of K that begin at multiples of 128 bytes"
     try:
@@ -156,14 +188,14 @@ def _lines(tile: Tile, spec: TileSpec, start: int, group: int, pieces: Layout) -
     except LayoutError:
         divided = None
     if divided is None or divided[0] != Layout(LINE):
-        raise _refusal(tile, spec, f"{whole}, found pieces of 16 bytes at {pieces[1]}")
+        raise _refusal(tile, reads, f"{whole}, found pieces of 16 bytes at {pieces[1]}")
     begins = [
         start,
         group,
         *(_step(leaf) for mode in (pieces[0], divided[1], *list(pieces)[2:]) for leaf in flatten(mode)),
     ]
     if any(begin % LINE for begin in begins):
-        raise _refusal(tile, spec, f"{whole}, found steps of {tuple_text(16 * begin for begin in begins)} bytes")
+        raise _refusal(tile, reads, f"{whole}, found steps of {tuple_text(16 * begin for begin in begins)} bytes")
     lines = divided[1]
     assert isinstance(lines, Layout)
     return lines
@@ -173,8 +205,173 @@ def _step(leaf: Layout) -> Any:
     return 0 if size(leaf) == 1 else leaf.stride  # of an extent with symbols it is taken, even where they make it 1
 
 
-def _refusal(tile: Tile, spec: TileSpec, must: str) -> DescriptorError:
+def _refusal(tile: Tile, reads: tuple[int, int], must: str) -> DescriptorError:
     return DescriptorError(
         f"derive: an operand whose 48 bytes of K cross from one swizzle atom to the next must have {must}; "
-        f"tile = {tile}, mma = {tuple_text(spec.reads)}"
+        f"tile = {tile}, mma = {tuple_text(reads)}"
     )
+
+
+def columns_for_all(
+    extents: tuple[Any, ...], element: ElementType, reads: tuple[int, int], order: tuple[int, ...]
+) -> tuple[Tile, Columns | None]:
+    """A tile with symbols in its extents, and its columns; None if its operands do not cross atoms.
+
+    Raises:
+        DescriptorError, UndecidedError: if the tile is none for all values of the symbols, or its columns are not.
+    """
+    tile = smem_tile(atom_in_elements(Major.K, SwizzleMode.B128, element), extents, order)
+    return tile, columns(tile, element, Major.K, SwizzleMode.B128, reads)
+
+
+def hold_for_all(tile: Tile, cut: Columns, element: ElementType, reads: tuple[int, int]) -> bool:
+    """Whether the words that follow from the columns of a tile read it, for every value of its symbols.
+
+    Raises:
+        UndecidedError: if that depends on the values.
+
+    >>> from layoutalg.frozen import replace
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> from layoutalg import symbol
+    >>> e2m1, reads = as_element_type("e2m1"), (128, 96)
+    >>> tile, cut = columns_for_all((128 * symbol("m"), 768 * symbol("k")), e2m1, reads, (0, 1))
+    >>> late = replace(cut.crossing, lines=Layout(cut.crossing.lines.shape, 8 + cut.crossing.lines.stride))
+    >>> hold_for_all(tile, cut, e2m1, reads), hold_for_all(tile, replace(cut, crossing=late), e2m1, reads)
+    (True, False)
+    """
+    name, whole, map_of_tile = element.name, element.per_16_bytes, stored(tile)
+    told = fields(SmemDescriptor("sm100", 0, 0, SwizzleMode.B128, leading_is_absolute=True).encode(), "sm100")
+    walked = walk(told._replace(stride=cut.match.stride_byte_offset // 16), name, "K", reads)
+    pieces, choice = cut.advance.outer, cut.advance.inner
+    if walked is None or not isinstance(pieces, Layout) or not isinstance(choice, Layout):
+        return False
+    steps, lines = modes(pieces, whole), modes(cut.crossing.lines, whole)[0]
+    read = [normal([*walked[0], *steps[0]]), normal([(LINE * whole, 1), *lines]), *map(normal, steps[2:])]
+    conditions = (
+        map_of_tile.xor == xor(told.pattern, name) and map_of_tile.start == 0 and cut.advance.offset == 0,
+        read == list(map(normal, map_of_tile.modes)),
+        normal([(whole, 1), *steps[1]]) == read[1] and prod(n for n, _ in lines) % PIECES == 0,
+        modes(choice) == _every_third(map_of_tile, reads, whole),
+        all(n == 1 or d % (LINE * whole) == 0 for mode in (steps[0], lines, *steps[2:]) for n, d in mode),
+    )
+    return all(conditions)
+
+
+def _every_third(tile: Affine, reads: tuple[int, int], whole: int) -> list[list[tuple[Any, Any]]]:
+    """What chooses the pieces at which operands begin: every one of a mode, but every third along K."""
+    found, below = list[list[tuple[Any, Any]]](), 1
+    for i, mode in enumerate(tile.modes):
+        many = prod((n for n, _ in mode), start=1)
+        many = many // (reads[0], whole)[i] if i < 2 else many
+        every = PIECES if i == 1 else 1
+        found.append([(many // every, every * below)])
+        below = below * many
+    return found
+
+
+@frozen
+class CrossingOperand:
+    """An operand of a tile whose operands cross atoms.
+
+    Args:
+        tile: modes (MN, K, stages...), in elements.
+        element: the element type.
+        shape: extents (MN, K) of the operand, in elements.
+        at: which operand of the tile.
+        columns: the tile cut into columns of 16 bytes.
+    """
+
+    tile: Tile
+    element: ElementType
+    shape: tuple[int, int]
+    at: tuple[int, ...]
+    columns: Columns
+
+    @property
+    def first(self) -> int:
+        """Where the operand begins, before the swizzle, from the layout's offset 0, in bytes."""
+        begins = self.columns.advance(*self.at)
+        assert isinstance(begins, int)
+        return 16 * (start_of(self.columns.recast) + begins)
+
+    @property
+    def line(self) -> int:
+        """The line in which K goes on, likewise."""
+        mn, k, *stages = self.at
+        begins = self.columns.advance(mn, 0, *stages)
+        assert isinstance(begins, int)
+        return 16 * (start_of(self.columns.recast) + begins + self.columns.crossing.goes_on(k))
+
+    def stored(self, base: int, pattern_start: int) -> Rows:
+        """The address of every element, ``stored[mn][k]``, in the unit of ``address_bits``.
+
+        Args:
+            base: address of the layout's offset 0, in bytes.
+            pattern_start: an address where the swizzle pattern starts, in bytes.
+
+        Raises:
+            DescriptorError: if the tile does not lie in the address window.
+        """
+        whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start)
+        (mn, k), (i, j, *stages) = self.shape, self.at
+        cut = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
+        for stage in stages:
+            cut = [[one[stage] for one in row] for row in cut]
+        return cut
+
+    def described(self, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> tuple[Match, SmemDescriptor]:
+        """The form of the operand and its descriptor, proved.
+
+        Args:
+            arch: ``"sm100"``.
+            base: address of the layout's offset 0, in bytes.
+            pattern_start: an address where the swizzle pattern starts, in bytes.
+            absolute: whether LBO shall be an address also where K does not go on in another line.
+
+        Raises:
+            DescriptorError: if no word reads the operand there.
+        """
+        crosses, match = self.columns.crossing.crosses(self.at[1]), self.columns.match
+        if crosses:
+            match = replace(match, form=replace(match.form, unread=()), idle=())
+        descriptor = SmemDescriptor(
+            arch,
+            base + self.line if crosses or absolute else match.leading_byte_offset,
+            match.stride_byte_offset,
+            match.form.mode,
+            start_address=base + self.first,
+            base_offset=pattern_start // LINE_BYTES % 8,
+            leading_is_absolute=crosses or absolute,
+        )
+        stored = self.stored(base, pattern_start)
+        read = fetched_rows([descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
+        if stored != read:
+            wrong = first_mismatches(stored, read, unit=address_unit(self.element), most=1)[0]
+            raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {self.tile}")
+        return match, descriptor
+
+
+def crossing_operand(
+    tile: Tile, mode: SwizzleMode, element: ElementType, shape: tuple[int, int], at: tuple[int, ...]
+) -> CrossingOperand | None:
+    """An operand of a tile whose operands cross atoms; None of a tile where that is not in the way.
+
+    Args:
+        tile: modes (MN, K, stages...), in elements.
+        mode: its swizzle mode.
+        element: the element type.
+        shape: extents (MN, K) of the operand, in elements.
+        at: which operand of the tile.
+
+    Raises:
+        DescriptorError: if there is no such operand, or the operands cross where no word can.
+    """
+    cut = columns(tile, element, Major.K, mode, shape)
+    if cut is None:
+        return None
+    many = tuple(size(one) for one in cut.advance)
+    if len(at) != len(many) or not all(0 <= one < extent for one, extent in zip(at, many, strict=True)):
+        raise DescriptorError(
+            f"operand: a subtile must lie in {tuple_text(many)}, found {tuple_text(at)}; tile = {tile}"
+        )
+    return CrossingOperand(tile, element, shape, at, cut)

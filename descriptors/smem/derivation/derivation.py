@@ -1,4 +1,4 @@
-"""What a derivation yields: the shared-memory descriptor with its fields in bytes, and the record of every step.
+"""What a derivation yields: the record of every step, the descriptor in bytes, and where each subtile lies.
 
 Law: the words of a tile are its first descriptor, moved by each offset and nothing else; where operands cross atoms,
 the line in which K goes on moves too.
@@ -9,11 +9,8 @@ the line in which K goes on moves too.
 >>> d.words(0x1080) == tuple(map(tuple, moved))
 True
 
-Where the subtiles of a tile lie, and where K goes on in those that cross atoms, relative to the first, in bytes.
-
 Law: a table and its cells say the same, and a chosen stage is its part of the table.
 
->>> from descriptors import derive
 >>> d = derive((128, 64, 3), "bf16", "K", "128B", (64, 16))
 >>> whole, last = d.offsets_bytes(), d.offsets_bytes(stage=2)
 >>> all(whole[1][k][2] == last[1][k] == d.offset_of(1, k, 2) for k in range(4))
@@ -23,11 +20,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, cast
 
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.frozen import frozen, replace
 from descriptors.smem.derivation.advance import (
     MOST_SUBTILES,
     AdvanceReport,
@@ -47,6 +43,7 @@ from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import Told, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, size
+from layoutalg.frozen import frozen, replace
 
 
 class PlacedSubtiles(Told):
@@ -104,7 +101,7 @@ class PlacedSubtiles(Told):
             raise DescriptorError(f"derive: only operands that cross atoms go on in other lines, found {self.headline}")
         steps, start = self._steps(stage)
         rows, lines, *stages = [[16 * step for step in mode.listed] for mode in steps]
-        return cast(Grid, sums([rows, [self._line(k) for k in range(len(lines))], *stages], 16 * start))
+        return cast(Grid, sums([rows, list(map(self.crossing.line_bytes, range(len(lines)))), *stages], 16 * start))
 
     def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
         """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
@@ -141,15 +138,11 @@ class PlacedSubtiles(Told):
         32768
         """
         start = self.offset_of(mn, k, stage)
-        return 0 if self.crossing is None else start - self.offset_of(0, k) + self._line(k)
+        return 0 if self.crossing is None else start - self.offset_of(0, k) + self.crossing.line_bytes(k)
 
     @property
     def _modes(self) -> tuple[Layout | ComposedLayout, ...]:
         return tuple(self.advance)
-
-    def _line(self, k: int) -> int:
-        """Where operand k along K goes on, relative to the first."""
-        return 0 if self.crossing is None else 16 * (self.crossing.goes_on(k) - self.crossing.goes_on(0))
 
     def _steps(self, stage: int | Sequence[int] | None) -> tuple[list[Offsets], int]:
         """The offsets of the subtiles along each mode, and what the stage adds that was chosen, in 16-byte units.
@@ -364,23 +357,12 @@ class Derivation(PlacedSubtiles):
 def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
     """The word of a descriptor, its start and the last one there is, in units of the field.
 
-    Many tiles have the same first word.
-
     Raises:
         FieldError, ChoiceError: as ``SmemDescriptor.encode``.
 
     >>> first_word(SmemDescriptor("sm90", 16, 1024, SwizzleMode.B128, 64))
     (4611686293305360388, 4, 16383)
     """
-    return _encoded(
-        one.arch, one.leading_byte_offset, one.stride_byte_offset, one.swizzle, one.start_address, one.base_offset,
-        one.leading_is_absolute,
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=1 << 10, typed=True)
-def _encoded(*values: Any) -> tuple[int, int, int]:
-    one = SmemDescriptor(*values)
     field = one.word["start_address"]
     return one.encode(), one.start_address // field.unit, field.limit // field.unit
 

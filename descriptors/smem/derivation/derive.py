@@ -1,21 +1,11 @@
-"""From a tile to the descriptor of every operand in it: five steps of layout algebra.
+"""From a tile to the descriptor of every operand in it: checked, taken through the five ``steps``, and proved.
 
-1. ``smem_tile``    the canonical atom repeated over the tile (``tile_to_shape``), in elements; or any layout;
-2. ``partitioned``  the tile cut into what one instruction reads (``zipped_divide``): ((MN, K), rest);
-3. ``recast``       the same in 16-byte units (``recast_layout`` to 128 bits), the unit of the descriptor's fields;
-4. ``canonical``    one operand in canonical form (``match``), whose two free steps are LBO and SBO;
-5. ``advance``      the rest of step 3: from subtile to its offset from the first, in 16-byte units.
-
-An operand with 48 bytes of K (K = 96 of sm_103a) that crosses from one swizzle atom to the next is no part of the tile
-that repeats: there steps 2 to 5 are of columns of 16 bytes, and the words differ in two fields (``crossing``).
-
-No stride is written by hand: every number comes out of the algebra and the tables of ``atoms`` and ``canonical``.
-Before the steps the operand is checked against the tables of instructions; after them the result is proved.
-Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLASS ``make_umma_desc`` and
-``DescriptorIterator`` in ``include/cute/atom/mma_traits_sm100.hpp``.
+Before the steps the operand is checked against the tables of instructions (``request``); after them the result is
+proved.
 
 Law: in every step an operand begins at the same place, counted in the unit of that step.
 
+>>> from descriptors.smem.operands.swizzled import plain
 >>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
 >>> places = [(plain(d.partitioned)((0, 0), (i, k)), d.advance(i, k)) for i in range(2) for k in range(8)]
 >>> all(2 * elements == 16 * units for elements, units in places)
@@ -27,24 +17,18 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from descriptors.errors import DescriptorError, as_flag
-from descriptors.smem.derivation.crossing import Crossing, columns
+from descriptors.errors import as_flag
 from descriptors.smem.derivation.derivation import Derivation, first_word
 from descriptors.smem.derivation.proved import proved
-from descriptors.smem.derivation.request import Reader, Request, TileSpec, reader, request
+from descriptors.smem.derivation.request import Request, reader, request
+from descriptors.smem.derivation.steps import steps
 from descriptors.smem.instructions.rules import Legality
-from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
-from descriptors.smem.operands.canonical import Match, match_form
 from descriptors.smem.operands.explicit import Given, Unit
-from descriptors.smem.operands.forms import Form, form
-from descriptors.smem.operands.match import Tile, in_16_bytes, partition
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
-from descriptors.smem.operands.swizzled import plain, start_of
+from descriptors.smem.operands.swizzled import start_of
 from descriptors.smem.words.bitfield import SMEM_BYTES
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
-from layoutalg import ComposedLayout, Layout
 
 __all__ = ["SMEM_BYTES", "derive", "derived"]
 
@@ -138,18 +122,6 @@ def derive(
     return made
 
 
-#: One operand has few forms, whatever the tile that it is cut from.
-_matched = lru_cache(maxsize=1 << 10)(match_form)
-
-
-def _stored(asked: Request, atom: Tile) -> Tile:
-    """The tile in shared memory: the atom repeated, or the layout that was given."""
-    spec = asked.spec
-    if spec.layout is not None:
-        return spec.layout
-    return smem_tile(atom, spec.extents, spec.order, asked.reader.element, spec.reads)
-
-
 def derived(asked: Request) -> Derivation:
     """The five steps, for what is checked and typed already; nothing is proved yet.
 
@@ -162,15 +134,12 @@ def derived(asked: Request) -> Derivation:
     '0x4000404000010000'
     """
     spec, by = asked.spec, asked.reader
-    wanted = form(spec.major, spec.swizzle)
-    atom = atom_in_elements(spec.major, spec.swizzle, by.element, spec.atom)
-    tile = _stored(asked, atom)
-    partitioned, recast, found, advance, crossing = _steps(tile, spec, by, wanted)
-    start = 16 * start_of(recast)
+    found = steps(by, spec)
+    start, match, crossing = 16 * start_of(found.recast), found.match, found.crossing
     descriptor = SmemDescriptor(
         by.arch,
-        found.leading_byte_offset if crossing is None else start + 16 * crossing.goes_on(0),
-        found.stride_byte_offset,
+        match.leading_byte_offset if crossing is None else start + 16 * crossing.goes_on(0),
+        match.stride_byte_offset,
         spec.swizzle,
         start_address=start,
         leading_is_absolute=crossing is not None,
@@ -183,31 +152,9 @@ def derived(asked: Request) -> Derivation:
         element=by.element,
         major=spec.major,
         swizzle=spec.swizzle,
-        atom=atom,
-        smem_tile=tile,
-        partitioned=partitioned,
-        recast=recast,
-        match=found,
-        advance=advance,
+        **found._asdict(),
         descriptor=descriptor,
         operand=by.matrix,
         instruction=by.name,
         capacity=asked.capacity,
-        crossing=crossing,
     )
-
-
-def _steps(
-    tile: Tile, spec: TileSpec, by: Reader, wanted: Form
-) -> tuple[Tile, Tile, Match, Layout | ComposedLayout, Crossing | None]:
-    """Steps 2 to 5; in columns of 16 bytes where operands of 48 bytes of K are not the same part of the tile."""
-    try:
-        partitioned = partition(tile, spec.reads)
-        recast = in_16_bytes(partitioned, by.element, wanted)
-        first, rest = plain(recast)
-        return partitioned, recast, _matched(first, wanted, by.element), rest, None
-    except DescriptorError:
-        cut = columns(tile, by.element, spec) if by.cp is None and by.arch == "sm100" else None
-        if cut is None:
-            raise
-    return cut.partitioned, cut.recast, cut.match, cut.advance, cut.crossing

@@ -5,10 +5,15 @@ holds at every base that is a multiple of the alignment, and, of a tile of atoms
 condition of the theorem does not hold it compares every element instead (``verify``), and says so; what it refutes it
 compares too, so that the error tells every element that is wrong.
 
+The *family* of a tile is every tile of the same atoms, instruction and order, of any size, proved at once. Its extents
+are ``a*m`` and ``b*k``, with a and b the least numbers of whole atoms and whole operands, and the stages ``s``. What is
+proved are the closed forms of ``symbolic``, or, of operands that cross atoms, those of ``crossing``; a tile is of the
+family if its extents are such multiples and the closed forms, with its numbers, are the offsets of its descriptor.
+
 Law: a tile is proved iff the enumerating proof proves it.
 
->>> from dataclasses import replace
->>> from descriptors import derive, verify
+>>> from layoutalg.frozen import replace
+>>> from descriptors import derive, proved, verify
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
 >>> for sbo in (512, 1024, 2048):
 ...     one = replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo))
@@ -20,31 +25,16 @@ False False
 True True
 False False
 
-Operands that cross atoms, for every size of the tile at once: its columns of 16 bytes, with symbols in the extents.
-
-Operand j along K begins at piece 3*j and names line (3*j + 2) // 8, whatever the number of lines: both are the tile's,
-by the theorem of ``cut_tile``, if K is cut into lines of 8 pieces that follow one another, of which there are a
-multiple of three, and all other steps are whole lines. Nothing here is a power of two: all of it is decided over the
-integers, with symbols for positive numbers.
-
 Law: numbers for the symbols give tiles that are proved with numbers.
 
->>> from descriptors import derive, proved
 >>> for tile in ((128, 768), (256, 1536), (128, 768, 2)):
 ...     print(proved(derive(tile, "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2, capacity=None)).claim)
 for every tile 128*m x 768*k, any base that is a multiple of 1024
 for every tile 128*m x 768*k, any base that is a multiple of 1024
 for every tile 128*m x 768*k x s, any base that is a multiple of 1024
 
-The family of a tile: every tile of the same atoms, instruction and order, of any size, proved at once.
-
-The extents are ``a*m`` and ``b*k``, with a and b the least numbers of whole atoms and whole operands, and the stages
-``s``. What is proved are the closed forms of ``symbolic``; a tile is of the family if its extents are such multiples
-and the closed forms, with its numbers, are the offsets of its descriptor.
-
 Law: a family's offsets, for the numbers of a tile, are those that ``derive`` gives it.
 
->>> from descriptors import derive
 >>> for tile in ((64, 64), (128, 192), (64, 64, 3)):
 ...     d = derive(tile, "bf16", "K", "128B", (64, 16), verify=False)
 ...     print(" x ".join(family_of(d)))
@@ -57,89 +47,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import lcm, prod
+from math import lcm
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, ProofError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.basis import cut_tile, verdict, verdict_for_all
-from descriptors.smem.derivation.crossing import LINE, PIECES, Columns, columns, is_48_bytes_of_k
+from descriptors.smem.derivation.crossing import columns_for_all, hold_for_all, is_48_bytes_of_k
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.derivation.request import TileSpec
-from descriptors.smem.derivation.symbolic import derive_symbolic
+from descriptors.smem.derivation.request import Reader, TileSpec
+from descriptors.smem.derivation.symbolic import formulas
 from descriptors.smem.derivation.verify import Report
-from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
+from descriptors.smem.operands.atoms import atom_in_elements
 from descriptors.smem.operands.forms import LEADING, STRIDE
-from descriptors.smem.operands.operand import ELEMENT_TYPES, LINE_BYTES, ElementType, Major, SwizzleMode
+from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof import read_model
-from descriptors.smem.proof.digit_model import fields, walk, xor
-from descriptors.smem.proof.digits import normal
-from descriptors.smem.proof.theorem import Affine, modes, stored
-from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.smem.words.descriptor import Arch
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
-
-
-def columns_for_all(
-    extents: tuple[Any, ...], element: ElementType, reads: tuple[int, int], order: tuple[int, ...]
-) -> tuple[Layout | ComposedLayout, Columns | None]:
-    """A tile with symbols in its extents, and its columns; None if its operands do not cross atoms.
-
-    Raises:
-        DescriptorError, UndecidedError: if the tile is none for all values of the symbols, or its columns are not.
-    """
-    tile = smem_tile(atom_in_elements(Major.K, SwizzleMode.B128, element), extents, order)
-    return tile, columns(tile, element, TileSpec(Major.K, SwizzleMode.B128, reads, extents, order, None))
-
-
-def hold_for_all(tile: Layout | ComposedLayout, cut: Columns, element: ElementType, reads: tuple[int, int]) -> bool:
-    """Whether the words that follow from the columns of a tile read it, for every value of its symbols.
-
-    Raises:
-        UndecidedError: if that depends on the values.
-
-    >>> from dataclasses import replace
-    >>> from descriptors.smem.operands.operand import as_element_type
-    >>> from layoutalg import symbol
-    >>> e2m1, reads = as_element_type("e2m1"), (128, 96)
-    >>> tile, cut = columns_for_all((128 * symbol("m"), 768 * symbol("k")), e2m1, reads, (0, 1))
-    >>> late = replace(cut.crossing, lines=Layout(cut.crossing.lines.shape, 8 + cut.crossing.lines.stride))
-    >>> hold_for_all(tile, cut, e2m1, reads), hold_for_all(tile, replace(cut, crossing=late), e2m1, reads)
-    (True, False)
-    """
-    name, whole, form = element.name, element.per_16_bytes, stored(tile)
-    told = fields(SmemDescriptor("sm100", 0, 0, SwizzleMode.B128, leading_is_absolute=True).encode(), "sm100")
-    walked = walk(told._replace(stride=cut.match.stride_byte_offset // 16), name, "K", reads)
-    pieces, choice = cut.advance.outer, cut.advance.inner
-    if walked is None or not isinstance(pieces, Layout) or not isinstance(choice, Layout):
-        return False
-    steps, lines = modes(pieces, whole), modes(cut.crossing.lines, whole)[0]
-    read = [normal([*walked[0], *steps[0]]), normal([(LINE * whole, 1), *lines]), *map(normal, steps[2:])]
-    conditions = (
-        form.xor == xor(told.pattern, name) and form.start == 0 and cut.advance.offset == 0,
-        read == list(map(normal, form.modes)),
-        normal([(whole, 1), *steps[1]]) == read[1] and prod(n for n, _ in lines) % PIECES == 0,
-        modes(choice) == _every_third(form, reads, whole),
-        all(n == 1 or d % (LINE * whole) == 0 for mode in (steps[0], lines, *steps[2:]) for n, d in mode),
-    )
-    return all(conditions)
-
-
-def _every_third(form: Affine, reads: tuple[int, int], whole: int) -> list[list[tuple[Any, Any]]]:
-    """What chooses the pieces at which operands begin: every one of a mode, but every third along K."""
-    found, below = list[list[tuple[Any, Any]]](), 1
-    for i, mode in enumerate(form.modes):
-        many = prod((n for n, _ in mode), start=1)
-        many = many // (reads[0], whole)[i] if i < 2 else many
-        every = PIECES if i == 1 else 1
-        found.append([(many // every, every * below)])
-        below = below * many
-    return found
-
-
-#: The symbols of a family, as its extents have them.
-_NAMES = "mks"
+from layoutalg.frozen import frozen
 
 
 class Family(NamedTuple):
@@ -169,7 +95,7 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     """
     if not d.order:
         return ()
-    found = _family(d.element.name, d.major is Major.K, d.swizzle.value, d.mma, d.order, d.arch)
+    found = _family(Reader(d.arch, d.element, d.mma), d.major, d.swizzle, d.order)
     if found is None or (found.atom is not d.atom and found.atom != d.atom):
         return ()
     (a, b), (mn, k, *stages) = found.unit, d.tile
@@ -208,50 +134,47 @@ def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
 
 
 @lru_cache(maxsize=1 << 7)
-def _family(
-    dtype: str, is_k: bool, mode: str, mma: tuple[int, int], order: tuple[int, ...], arch: Arch
-) -> Family | None:
-    """The family, proved; None where there is none, or it is not decided."""
-    major, swizzle, element = (Major.K if is_k else Major.MN), SwizzleMode(mode), ELEMENT_TYPES[dtype]
+def _family(by: Reader, major: Major, mode: SwizzleMode, order: tuple[int, ...]) -> Family | None:
+    """The family, proved; None where there is none, or it is not decided for every value of its symbols."""
+    reads = by.extents
+    assert reads is not None  # a derivation knows what it was read by
+    atom = atom_in_elements(major, mode, by.element)
+    a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), reads, strict=True))
+    symbols = symbol("m"), symbol("k"), symbol("s")
+    tile = (a * symbols[0], b * symbols[1], symbols[2])[: len(order)]
+    spec = TileSpec(major, mode, reads, tile, order, None)
     try:
-        atom = atom_in_elements(major, swizzle, element)
-        a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), mma, strict=True))
-        tile = (a * symbol("m"), b * symbol("k"), symbol("s"))[: len(order)]
-        if is_48_bytes_of_k(element, major, swizzle, mma):
-            offsets = _of_columns(tile, element, mma, order)
-        else:
-            made = derive_symbolic(tile, dtype, major, swizzle, mma, order, arch, legality="off")
-            offsets = (made.leading_byte_offset, made.stride_byte_offset) if verdict_for_all(made) else None
-    except (DescriptorError, LayoutError):
+        offsets = _offsets_for_all(by, spec)
+    except (DescriptorError, LayoutError):  # the algebra does not decide a step, or has none, for some of the sizes
         return None
     if offsets is None:
         return None
-    leading, stride = map(_formula, offsets)
+    leading, stride = (_formula(offset, symbols) for offset in offsets)
     return Family(tuple(map(str, tile)), (a, b), atom, lambda numbers: (leading(numbers), stride(numbers)))
 
 
-def _of_columns(
-    tile: tuple[Any, ...], element: ElementType, mma: tuple[int, int], order: tuple[int, ...]
-) -> tuple[Any, Any] | None:
-    """LBO, the line that the first operand lies in, and SBO of operands that cross atoms, if they are proved."""
+def _offsets_for_all(by: Reader, spec: TileSpec) -> tuple[Any, Any] | None:
+    """LBO and SBO with symbols, if they are proved; of operands that cross atoms the line that the first lies in."""
+    if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
+        tile, cut = columns_for_all(spec.extents, by.element, spec.reads, spec.order)
+        return (0, cut.match.stride_byte_offset) if cut and hold_for_all(tile, cut, by.element, spec.reads) else None
+    found = formulas(by, spec)
+    return (found.leading_byte_offset, found.stride_byte_offset) if verdict_for_all(found) else None
 
-    stored, cut = columns_for_all(tile, element, mma, order)
-    return (0, cut.match.stride_byte_offset) if cut and hold_for_all(stored, cut, element, mma) else None
 
-
-def _formula(value: Any) -> Callable[[tuple[int, ...]], int]:
-    """An offset as a function of m, k and s; it is asked for few numbers, and often for the same."""
+def _formula(value: Any, symbols: tuple[Any, ...]) -> Callable[[tuple[int, ...]], int]:
+    """An offset as a function of the numbers for the symbols; it is asked for few, and often for the same."""
     if type(value) is int:
         return lambda numbers: value
-    names = symbols_of(value)
-    places = [_NAMES.index(name) for name in names]
+    names = list(map(str, symbols))
+    used = [names.index(name) for name in symbols_of(value)]
 
     @lru_cache(maxsize=1 << 8)
-    def known(*given: int) -> int:
-        found: int = substitute(value, dict(zip(names, given, strict=True)))
+    def known(*numbers: int) -> int:
+        found: int = substitute(value, {names[i]: number for i, number in zip(used, numbers, strict=True)})
         return found
 
-    return lambda numbers: known(*[numbers[i] for i in places])
+    return lambda numbers: known(*[numbers[i] for i in used])
 
 
 @frozen
@@ -343,7 +266,7 @@ not say how it grows
 def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
     """The proof by the theorem, of so many subtiles and of the family."""
     family = family_of(d)
-    evidence = _evidence(d.arch, d.element.name, d.major is Major.K, d.descriptor.leading_is_absolute)
+    evidence = _evidence(d.arch, d.element, d.major, d.descriptor.leading_is_absolute)
     elements = d.mma[0] * d.mma[1] * subtiles
     return Proof(elements, subtiles, step, family, evidence, beyond, alone="" if family else why_alone(d))
 
@@ -362,5 +285,5 @@ def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:
 
 
 @lru_cache(maxsize=1 << 7)
-def _evidence(arch: str, dtype: str, is_k: bool, absolute: bool) -> str:
-    return read_model.evidence(arch=arch, dtype=dtype, major="K" if is_k else "MN", absolute=absolute)
+def _evidence(arch: Arch, element: ElementType, major: Major, absolute: bool) -> str:
+    return read_model.evidence(arch=arch, dtype=element, major=major, absolute=absolute)

@@ -1,24 +1,25 @@
 """What a derivation is asked for: made once from what a caller typed, and typed from there on.
 
-A ``Reader`` is the instruction that reads the tile, a ``Request`` that with the tile. Law: every value in them is
-already what the steps work on, so that nothing behind this door reads a name, or checks a number, again.
+A ``Reader`` is the instruction that reads the tile, a ``Request`` that with the tile. Two doors read what was typed,
+``reader`` and ``request``; who has typed values makes a ``Reader`` and a ``TileSpec`` of them, and ``request_of`` both.
 
->>> by = reader("SM90", "BF16", [64, 16], operand="a"), reader("sm90", as_element_type("bf16"), (64, 16), operand="A")
->>> typed = request(by[1], (128, 64), major=Major.K, swizzle=SwizzleMode.B128)
->>> request(by[0], [128, 64], major="k", swizzle="128b", order=[0, 1]) == typed
+Law: the doors come to what typed values are, so that nothing behind them reads a name, or checks a number, again.
+
+>>> bf16 = as_element_type("bf16")
+>>> by = reader("SM90", "BF16", [64, 16], operand="a")
+>>> by == Reader("sm90", bf16, (64, 16), "A")
 True
-
-The arguments of a derivation, checked and made one thing: a tile, and what one instruction reads of it.
+>>> spec = TileSpec(Major.K, SwizzleMode.B128, (64, 16), (128, 64), stacking(Major.K, 2))
+>>> request(by, [128, 64], major="k", swizzle="128b", order=[0, 1]) == request_of(by, spec)
+True
 
 Law: a tile of atoms, and the layout that it comes to, ask for the same: all but the order, which a layout has not.
 
 >>> from descriptors.smem.operands.atoms import canonical_atom, smem_tile
->>> from descriptors.smem.operands.operand import as_element_type
->>> bf16 = as_element_type("bf16")
 >>> for major, mode in ((Major.K, SwizzleMode.B128), (Major.MN, SwizzleMode.B64)):
-...     made = smem_tile(canonical_atom(major, mode).in_elements(bf16), (128, 64), (0, 1))
-...     told = explicit(made, bf16, None, None, (64, 16), None, "elements", None)
-...     assert told[:4] == specified((128, 64), bf16, major, mode, (64, 16), None, None)[:4]
+...     tile = smem_tile(canonical_atom(major, mode).in_elements(bf16), (128, 64), (0, 1))
+...     of_layout = tile_of_layout(tile, bf16, None, None, (64, 16), None, "elements", None)
+...     assert of_layout[:4] == tile_of_atoms((128, 64), bf16, major, mode, (64, 16), None, None)[:4]
 """
 
 from __future__ import annotations
@@ -26,18 +27,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import MODES, Legality
 from descriptors.smem.operands.atoms import canonical_atom
-from descriptors.smem.operands.canonical import match_form
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.smem.operands.forms import form
-from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.match import Tile, matched_steps
 from descriptors.smem.operands.operand import (
     MATRICES,
     ElementType,
@@ -56,6 +55,7 @@ from descriptors.smem.operands.swizzled import plain, start_of
 from descriptors.smem.words.descriptor import Arch, architecture
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
+from layoutalg.frozen import frozen
 
 #: What an operation says that was not told what one instruction reads.
 MMA_MISSING = "{}: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with the operand"
@@ -68,7 +68,7 @@ class TileSpec(NamedTuple):
         major: the contiguous dimension.
         swizzle: the swizzle mode.
         reads: extents (MN, K) that one instruction reads, in elements.
-        extents: extents of the tile, in elements.
+        extents: extents of the tile, in elements; polynomials where they hold symbols.
         order: position of each mode in the stacking order of the atoms; () for an explicit layout.
         layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
         atom: name of the atom; None for the canonical one.
@@ -77,13 +77,13 @@ class TileSpec(NamedTuple):
     major: Major
     swizzle: SwizzleMode
     reads: tuple[int, int]
-    extents: tuple[int, ...]
+    extents: tuple[Any, ...]
     order: tuple[int, ...]
-    layout: Tile | None
+    layout: Tile | None = None
     atom: str | None = None
 
 
-def specified(
+def tile_of_atoms(
     tile: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
     capacity: int | None,
 ) -> TileSpec:  # fmt: skip
@@ -93,19 +93,19 @@ def specified(
         DescriptorError: if an argument is malformed, or the tile larger than the capacity.
 
     >>> from descriptors.smem.operands.operand import as_element_type
-    >>> specified((128, 64), as_element_type("bf16"), "MN", "64B", (64, 16), None, None).order
+    >>> tile_of_atoms((128, 64), as_element_type("bf16"), "MN", "64B", (64, 16), None, None).order
     (1, 0)
     """
     contiguous, mode = as_major(major), as_swizzle_mode(swizzle)
     extents = _extents("tile", tile, (2, 3))
     if reads is None:
         raise DescriptorError(MMA_MISSING.format("derive"))
-    stacking = _order(order, contiguous, len(extents))
+    positions = _order(order, contiguous, len(extents))
     _check_capacity(size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
-    return TileSpec(contiguous, mode, reads, extents, stacking, None)
+    return TileSpec(contiguous, mode, reads, extents, positions)
 
 
-def explicit(
+def tile_of_layout(
     given: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
     unit: Unit, capacity: int | None,
 ) -> TileSpec:  # fmt: skip
@@ -116,7 +116,7 @@ def explicit(
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> text = "S<3,3,3> o 0 o ((64,16),1,4):((64,1),0,16)"
-    >>> explicit(text, as_element_type("bf16"), None, None, None, None, "elements", None).reads
+    >>> tile_of_layout(text, as_element_type("bf16"), None, None, None, None, "elements", None).reads
     (64, 16)
     """
     if order is not None:
@@ -180,11 +180,21 @@ def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...
     return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
 
 
+def stacking(major: Major, modes: int) -> tuple[int, ...]:
+    """The order in which atoms are stacked where nobody says one: along the other dimension first.
+
+    The contiguous one, which no TMA box of a swizzled tile can cross, is left for last: the boxes are then as large as
+    they can be (article, sections 3.1 and 4.1).
+
+    >>> stacking(Major.K, 2), stacking(Major.MN, 3)
+    ((0, 1), (1, 0, 2))
+    """
+    return (0, 1, 2)[:modes] if major is Major.K else (1, 0, 2)[:modes]
+
+
 def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
     if value is None:
-        # Atoms stacked along the other dimension first leave the contiguous one, which no TMA box of a swizzled tile
-        # can cross, for last: the boxes are then as large as they can be (article, sections 3.1 and 4.1).
-        return (0, 1, 2)[:modes] if major is Major.K else (1, 0, 2)[:modes]
+        return stacking(major, modes)
     if not isinstance(value, (tuple, list)) or len(value) != modes:
         raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
     order = tuple(as_integer(position, "derive: a position in order") for position in value)
@@ -346,8 +356,8 @@ def request(
         DescriptorError: if an argument is unknown or malformed, or the tile exceeds the capacity.
         IllegalError: if no instruction reads such an operand.
 
-    >>> made = request(reader("sm100", "bf16", (64, 16)), (128, 64), major="mn", swizzle="64b", capacity=1 << 17)
-    >>> made.spec.major, made.spec.swizzle, made.spec.order, made.capacity
+    >>> one = request(reader("sm100", "bf16", (64, 16)), (128, 64), major="mn", swizzle="64b", capacity=1 << 17)
+    >>> one.spec.major, one.spec.swizzle, one.spec.order, one.capacity
     (Major.MN, SwizzleMode.B64, (1, 0), 131072)
     """
     counted = as_unit(unit)
@@ -357,21 +367,36 @@ def request(
     contiguous = major_of(swizzle, major, by.matrix)
     limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
     spec = (
-        specified(tile, by.element, contiguous, swizzle, by.extents, order, limit)
+        tile_of_atoms(tile, by.element, contiguous, swizzle, by.extents, order, limit)
         if layout is None
-        else explicit(layout, by.element, contiguous, swizzle, by.extents, order, counted, limit)
+        else tile_of_layout(layout, by.element, contiguous, swizzle, by.extents, order, counted, limit)
     )
     if spec.layout is not None and swizzle is None and spec.swizzle is SwizzleMode.NONE:
-        spec = _told(spec, spec.layout, by)
+        spec = _read_mode(spec, spec.layout, by)
     if atom is not None:
         if layout is not None:
             raise DescriptorError(f"derive: an explicit layout must come without an atom, found {brief(atom)}")
         spec = spec._replace(atom=canonical_atom(spec.major, spec.swizzle, atom).name)
+    return request_of(by, spec, limit)
+
+
+def request_of(by: Reader, spec: TileSpec, capacity: int | None = None) -> Request:
+    """The request of typed values, refused if no instruction reads such an operand.
+
+    Args:
+        by: what reads it.
+        spec: the tile.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not.
+
+    Raises:
+        IllegalError: if no instruction reads it.
+        DescriptorError: if a copy does not.
+    """
     by.check(spec)
-    return Request(by, spec, limit)
+    return Request(by, spec, capacity)
 
 
-def _told(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
+def _read_mode(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
     """A plain tile with the swizzle mode whose canonical form it has, none first: a slice hides its mode in strides.
 
     The mode that an instruction reads goes before one that no instruction does.
@@ -395,8 +420,7 @@ def _fits(spec: TileSpec, by: Reader, *, checked: bool) -> bool:
     try:
         if checked:
             by.check(spec)
-        wanted = form(spec.major, spec.swizzle)
-        match_form(plain(in_16_bytes(partition(spec.layout, spec.reads), by.element, wanted))[0], wanted)
+        matched_steps(spec.layout, spec.reads, by.element, form(spec.major, spec.swizzle))
     except (DescriptorError, LayoutError):
         return False
     return True

@@ -1,9 +1,10 @@
 """Closed forms: the steps of a derivation for a tile whose extents hold symbols, such as ``(64*m, 64*k)``.
 
-The steps are those of ``derive``, on the same functions, whose layouts take symbols for positive integers. What comes
-out are formulas: LBO, SBO and every step of the start address in bytes, for all tiles of the family at once. Where the
-algebra cannot decide a question for all values of the symbols, it names the fact that is missing.
+The steps are those of ``derive`` (``steps``), whose layouts take symbols for positive integers. What comes out are
+formulas: LBO, SBO and every step of the start address in bytes, for all tiles of the family at once. Where the algebra
+cannot decide a question for all values of the symbols, it names the fact that is missing.
 Only sizes that a number decides are left out: whether a tile fits shared memory, and whether an offset fits its field.
+A tile is read from values, or from one line of text.
 
 Law: with numbers for the symbols, every formula is the number that ``derive`` gives for them.
 
@@ -14,8 +15,6 @@ Law: with numbers for the symbols, every formula is the number that ``derive`` g
 ...     number = derive((64 * m, 64 * k), "bf16", "K", "128B", (64, 16), order=(1, 0))
 ...     assert formula.stride_byte_offset == number.descriptor.stride_byte_offset
 ...     assert all(formula.advance(i) == number.advance(i) for i in range(4 * m * k))
-
-A tile whose extents hold symbols, such as ``(64*m, 64*k)``: read from values, or from one line of text.
 
 Law: a tile in one line is the tile of its parts, whether they are text or numbers.
 
@@ -32,19 +31,19 @@ from itertools import product as cartesian
 from typing import Any, TypeAlias
 
 from descriptors.errors import DescriptorError, NotCanonicalError, brief
-from descriptors.frozen import frozen, replace
 from descriptors.smem.derivation.crossing import is_48_bytes_of_k
-from descriptors.smem.derivation.request import TileSpec, reader, request
+from descriptors.smem.derivation.request import Reader, TileSpec, reader, request
+from descriptors.smem.derivation.steps import Steps, steps, stored_tile
 from descriptors.smem.instructions.rules import Legality
-from descriptors.smem.operands.atoms import atom_in_elements, smem_tile
-from descriptors.smem.operands.canonical import Match, match_form
-from descriptors.smem.operands.forms import LEADING, STRIDE, Form, form
-from descriptors.smem.operands.match import Tile, in_16_bytes, partition
+from descriptors.smem.operands.canonical import Match
+from descriptors.smem.operands.forms import LEADING, STRIDE, form
+from descriptors.smem.operands.match import matched_steps, partition
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, SwizzleMode, SwizzleName
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.words.descriptor import Arch, SmemDescriptor
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, UndecidedError, flatten, size, substitute, symbols_of
+from layoutalg.frozen import frozen, replace
 
 #: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
 Expression: TypeAlias = Any
@@ -275,56 +274,50 @@ def derive_symbolic(
     by, extents = reader(arch, dtype, mma, legality=legality), symbolic_extents(tile)
     # Everything but the extents is checked as for numbers, on a tile of single elements.
     spec = request(by, (1,) * len(extents), major=major, swizzle=swizzle, order=order).spec
+    return formulas(by, spec._replace(extents=extents))
+
+
+def formulas(by: Reader, spec: TileSpec) -> SymbolicDerivation:
+    """``derive_symbolic`` of what is checked and typed already.
+
+    Raises:
+        UndecidedError, DescriptorError: as ``derive_symbolic``.
+    """
     SmemDescriptor(by.arch, 0, 0, spec.swizzle).encode()  # raises here if the architecture lacks the swizzle
-    wanted = form(spec.major, spec.swizzle)
     if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
         raise DescriptorError(
             "derive: closed forms must be of operands that begin a step apart, found 48 bytes of K, which cross from "
-            f"one swizzle atom to the next; give numbers for the symbols of tile = {tuple_text(extents)}"
+            f"one swizzle atom to the next; give numbers for the symbols of tile = {tuple_text(spec.extents)}"
         )
-    stored, partitioned, recast = _in_16_bytes(by.element, spec, extents, wanted)
-    first, rest = plain(recast)
+    found = _steps(by, spec)
+    assert isinstance(found.advance, Layout)  # only operands that cross atoms have another
     return SymbolicDerivation(
-        tile=extents,
+        tile=spec.extents,
         mma=spec.reads,
         order=spec.order,
         element=by.element,
         major=spec.major,
         swizzle=spec.swizzle,
         arch=by.arch,
-        smem_tile=stored,
-        partitioned=partitioned,
-        recast=recast,
-        match=_match(first, wanted, by.element),
-        advance=rest,
+        smem_tile=found.smem_tile,
+        partitioned=found.partitioned,
+        recast=found.recast,
+        match=found.match,
+        advance=found.advance,
     )
 
 
-def _in_16_bytes(
-    element: ElementType, spec: TileSpec, extents: tuple[Expression, ...], wanted: Form
-) -> tuple[Tile, Tile, Tile]:
-    """Steps 1 to 3, for all values of the symbols."""
-    atom = atom_in_elements(spec.major, spec.swizzle, element)
+def _steps(by: Reader, spec: TileSpec) -> Steps:
+    """The steps for all values of the symbols; where only some have the canonical form, they are named."""
     try:
-        stored = smem_tile(atom, extents, spec.order)
-        partitioned = partition(stored, spec.reads)
-        return stored, partitioned, in_16_bytes(partitioned, element, wanted)
-    except DescriptorError as error:
-        if isinstance(error.__cause__, UndecidedError):
-            raise error.__cause__ from None  # the algebra did not decide; that is no refusal
-        raise
-
-
-def _match(operand: Layout, wanted: Form, element: ElementType) -> Match:
-    """The canonical form for all values; where only some have it, they are named."""
-    try:
-        return match_form(operand, wanted, element)
+        return steps(by, spec)
     except NotCanonicalError as error:
-        names = symbols_of(operand)
+        operand, _ = plain(partition(stored_tile(by.element, spec)[1], spec.reads))
+        names, wanted = symbols_of(operand), form(spec.major, spec.swizzle)
         for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():
             values = dict(zip(names, numbers, strict=True))
             try:
-                match_form(substitute(operand, values), wanted)
+                matched_steps(substitute(operand, values), spec.reads, by.element, wanted)
             except DescriptorError:
                 continue
             case = ", ".join(f"{name} = {number}" for name, number in values.items())

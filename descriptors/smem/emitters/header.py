@@ -16,10 +16,9 @@ True
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from descriptors.smem.emitters.recipe import Recipe, Term
 from descriptors.text import word_text
+from layoutalg.frozen import replace
 
 #: What stands at the top of a header: how a function and a check are written in each of the languages.
 HEAD = """\

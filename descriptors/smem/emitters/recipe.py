@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from itertools import product
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.crossing import LINE, PIECES
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.instructions.transpose import transpose_bit, transpose_note
@@ -30,6 +29,7 @@ from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
+from layoutalg.frozen import frozen
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _MNEMONICS = {"sm90": "wgmma", "sm100": "tcgen05"}
@@ -119,7 +119,7 @@ class Recipe:
 
         So no two operands share one, not even ``a`` and ``A``.
 
-        >>> from dataclasses import replace
+        >>> from layoutalg.frozen import replace
         >>> from descriptors import derive
         >>> of_a = recipe(derive(tile=(64, 64), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)), "a")
         >>> of_a.constant("word"), replace(of_a, name="A").constant("word")

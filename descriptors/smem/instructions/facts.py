@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import Major, SwizzleMode
+from layoutalg.frozen import frozen
 
 
 @frozen

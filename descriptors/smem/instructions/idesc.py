@@ -1,6 +1,13 @@
 """Instruction descriptors of ``tcgen05.mma`` (sm100), written and read: types, majors and extents in 32 bits.
 
 The word does not say its kind, nor K (but for one bit: K = 96), ``cta_group`` or ``.ws``; ``wgmma`` has no such word.
+There are three layouts of it, one for the plain kinds, one for mxf8f6f4, one for mxf4 and mxf4nvf4; each kind reads the
+type codes in its own way (code 1 is bf16, e5m2, s8, or e2m1). ``Instruction`` is one with nothing left open, which is
+checked; ``idesc`` fills in what a caller leaves out, and ``decode_idesc`` reads words back.
+Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44); CuTe DSL 4.8.1
+``experimental/primitives/descriptors.py`` (Tcgen05InstrDesc, Tcgen05MxInstrDesc, Tcgen05MxOmmaInstrDesc), which give
+some bits that PTX reserves on sm100 to later architectures.
+
 Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
 
     encode(decode(w)) | unknown bits of w == w
@@ -10,33 +17,19 @@ Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
 >>> read = [decode_idesc(idesc("bf16", m=64, n=n, b_major=major), "f16") for n, major in asked]
 >>> any(one.unknown_bits or one.warnings for one in read), len({one.word for one in read})
 (False, 64)
->>>
 >>> all(word_of("f16").encode(dict(one.values)) == one.word for one in read)
 True
 
-Data: the layouts of the instruction descriptors of ``tcgen05.mma`` (sm100), 32 bits each.
-
-Three layouts, one for the plain kinds, one for mxf8f6f4, one for mxf4 and mxf4nvf4; each kind reads the type codes in
-its own way (code 1 is bf16, e5m2, s8, or e2m1). Law: fields do not overlap, and bits of no field are reserved.
-
-Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44); CuTe DSL 4.8.1
-``experimental/primitives/descriptors.py`` (Tcgen05InstrDesc, Tcgen05MxInstrDesc, Tcgen05MxOmmaInstrDesc), which give
-some bits that PTX reserves on sm100 to later architectures.
-
-The types that a kind has codes for are those that the table of instructions lets it multiply.
+Law: fields do not overlap, bits of no field are reserved, and the types that a kind has codes for are those that the
+table of instructions lets it multiply.
 
 >>> from descriptors.smem.instructions.tables import TYPES
 >>> allowed = {kind: {name for row in TYPES if row.kind == kind for name in row.a} for kind in INSTRUCTION_DESCRIPTORS}
 >>> all({name for name, _ in word_of(kind)["a_dtype"].codes} == names for kind, names in allowed.items())
 True
 
-One ``tcgen05.mma`` of sm100 with nothing left open: the word that describes it, and every check of its legality.
-
-``idesc`` fills in what a caller leaves out, and reads words back.
-
 Law: the word tells the instruction again, all but its kind, its K, ``cta_group`` and ``.ws``.
 
->>>
 >>> types = {"kind": "f16", "a_dtype": "bf16", "b_dtype": "bf16", "d_dtype": "f32"}
 >>> made = [Instruction(**types, m=m, n=n, k=16) for m in (64, 128) for n in range(16, 257, 16)]
 >>> read = [decode_idesc(one.encode(), "f16") for one in made]
@@ -47,11 +40,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions.legality import (
     check_major,
     check_scale,
@@ -63,6 +54,7 @@ from descriptors.smem.instructions.rules import IllegalError, Legality, as_mode,
 from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
+from layoutalg.frozen import contents, frozen
 
 _FLAG = ((False, 0), (True, 1))
 _MAJORS = ((Major.K, 0), (Major.MN, 1))
@@ -147,7 +139,7 @@ def word_of(kind: str) -> Word:
 _OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Instruction:
     """What an instruction descriptor is made from: the parameters of ``idesc``, none of them left open."""
 
@@ -183,7 +175,7 @@ class Instruction:
         """
         word = word_of(self.kind)
         known = {field.name: field.default for field in word.fields}
-        values = {name: getattr(self, name) for name in self.__slots__ if name in known}
+        values = {name: value for name, value in contents(self).items() if name in known}
         for name, plain in _OPTIONS.items():
             if name not in known and getattr(self, name) != plain:
                 values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it

@@ -1,6 +1,8 @@
-"""Checks of what lies in shared memory against the rows of ``tables``: operands, and ``tcgen05.cp``.
+"""Checks against the rows of ``tables``: of an instruction, of its operands in shared memory, and of ``tcgen05.cp``.
 
-The three ways of reading the rows, and the errors, are those of ``descriptors.smem.instructions.legality``.
+Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
+ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
+and ``"off"`` checks nothing.
 
 Law: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
 
@@ -13,14 +15,8 @@ Law: an operand that is legal strictly has a canonical form, in which the hardwa
 ...             row_of_it = check_operand(row.arch, row.kind, name, major, mode)
 ...             assert mode in row_of_it.swizzles and form(major, mode).mode is mode
 
-Checks of an instruction against the rows of ``tables``; ``operands`` has those of its operands.
+Law: whatever passes strictly passes leniently, and whatever passes leniently passes with checks off.
 
-Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
-ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
-and ``"off"`` checks nothing. Law: whatever passes strictly passes leniently, and whatever passes leniently passes with
-checks off.
-
->>> from contextlib import suppress
 >>> passed = {mode: set() for mode in ("strict", "lenient", "off")}
 >>> for mode, n in ((mode, n) for mode in passed for n in range(8, 265, 8)):
 ...     with suppress(IllegalError):
@@ -70,7 +66,7 @@ def check_types(
     """
     kind_row(arch, kind)
     names = (type_name(a), type_name(b), type_name(d))
-    rows = [row for row in tables.TYPES if (row.arch, row.kind) == (arch, kind)]
+    rows, legality = [row for row in tables.TYPES if (row.arch, row.kind) == (arch, kind)], as_mode(legality)
 
     def allows(row: TypeRow) -> bool:
         return names[0] in row.a and names[1] in row.b and names[2] in row.d
@@ -124,16 +120,17 @@ def check_shape(
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
     rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind)]
     rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
-    if not rows and as_mode(legality) != "off":
+    legality = as_mode(legality)
+    if not rows and legality != "off":
         raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
     held = [row for row in rows if place in row.a_source]
-    if not held and as_mode(legality) != "off":
+    if not held and legality != "off":
         raise IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])
     about += f", A in {place}" if place != "smem" else ""
     found = {"cta_group": cta_group, "M": m, "K": k, "N": n}
     for what, value in found.items():
         as_integer(value, f"legality: {what}")
-    return _narrow(held, found, about, as_mode(legality))
+    return _narrow(held, found, about, legality)
 
 
 def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: Legality) -> ShapeRow | None:
@@ -186,7 +183,8 @@ def check_transposed_b(
     """
     kind_row(arch, kind)
     bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
-    if as_mode(legality) == "off" or as_major(b_major) is Major.K or not bits8:
+    legality = as_mode(legality)
+    if legality == "off" or as_major(b_major) is Major.K or not bits8:
         return
     n, cta_group = as_integer(n, "legality: N"), as_integer(cta_group, "legality: cta_group")
     rows = [row for row in tables.TRANSPOSED_B if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
@@ -226,8 +224,9 @@ def check_scale(
     k, vector = as_integer(k, "legality: K"), as_integer(vector, "legality: the scale vector")
     about, name = f"sm100 {kind}, K {k}", type_name(dtype)
     rows = [row for row in tables.SCALES if row.kind == of_kind.kind and k in row.k]
+    legality = as_mode(legality)
     if not rows:
-        if as_mode(legality) == "off":
+        if legality == "off":
             return None
         raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, of_kind)
     pairs = [f"{row.dtype} by {row.vector}" for row in rows_read(rows, legality)]
@@ -281,8 +280,8 @@ def check_operand(
     """
     known = kind_row(arch, kind)
     major, swizzle, name = as_major(major), as_swizzle_mode(swizzle), str(dtype).casefold()
-    about = f"{arch} {kind}"
-    if as_mode(legality) != "off" and name not in known.dtypes:
+    about, legality = f"{arch} {kind}", as_mode(legality)
+    if legality != "off" and name not in known.dtypes:
         raise IllegalError(f"dtype must be {', '.join(known.dtypes)}", name, about, known)
     rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
@@ -324,6 +323,7 @@ def check_major(
     rows = [row for row in rows if type_name(dtype) in map(type_name, row.dtypes)]
     if not rows:  # no operand of this type at all is for check_types to say
         return None
+    legality = as_mode(legality)
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     rule, about = f"major must be {', '.join(majors)}", f"{arch} {kind} {dtype}"
     about += ", A in tmem" if a_source == "tmem" else ""
@@ -366,7 +366,8 @@ def check_operand_tile(
     >>> print(check_operand_tile("sm100", "bf16", "K", "128B", (64, 16)))
     sm100 f16 dense, cta_group 1: M 64, N 8..256 step 8, K 16
     """
-    if as_mode(legality) == "off":
+    legality = as_mode(legality)
+    if legality == "off":
         return None
     kind = kind or kind_of(arch, dtype)
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
@@ -424,4 +425,5 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     legal = row.multicast or (None,)
     names = " or ".join(str(one or "absent") for one in legal)
     rule = f"multicast must be {names}"
-    return decide([row], lambda _: multicast in legal, rule, multicast or "none", f"tcgen05.cp.{row.shape}", legality)
+    mode, about = as_mode(legality), f"tcgen05.cp.{row.shape}"
+    return decide([row], lambda _: multicast in legal, rule, multicast or "none", about, mode)

@@ -1,4 +1,4 @@
-"""How the rows of ``tables`` are read: strictly, leniently, or not at all; the rows of a kind; which row is cited.
+"""How the rows of ``tables`` are read: strictly, leniently, or not at all; those of a kind; and which row is cited.
 
 Law: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same order.
 
@@ -8,13 +8,10 @@ True
 >>> [row for row in rows_read(tables.SHAPES, "lenient") if not row.disputed] == rows_read(tables.SHAPES, "strict")
 True
 
-The rows of the tables that speak of one architecture, or of one kind of its instructions.
-
 Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
 ``kind``; the order is the table's.
 Source: the rows, each with its own.
 
->>>
 >>> chosen = [row for arch in ARCHES for row in select_rows(arch).kinds]
 >>> chosen == list(tables.KINDS)
 True
@@ -28,7 +25,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -41,6 +37,7 @@ from descriptors.smem.instructions.facts import (
     TypeRow,
 )
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
+from layoutalg.frozen import frozen
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
 ARCHES = ("sm90", "sm100")
@@ -90,8 +87,7 @@ def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
     >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
     True
     """
-    wide = as_mode(legality) != "strict"
-    return [row for row in rows if wide or not row.disputed]
+    return [row for row in rows if legality != "strict" or not row.disputed]
 
 
 def decide(
@@ -110,7 +106,7 @@ def decide(
     Raises:
         IllegalError: if none allows it; the nearest row is cited, and whether a wider reading would do.
     """
-    if as_mode(legality) == "off":
+    if legality == "off":
         return None
     read = rows_read(rows, legality)
     for row in read:

@@ -20,11 +20,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import extents_text, tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
+from layoutalg.frozen import frozen
 
 _GMMA = (
     "CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp, Layout_{}_Atom_Bits; CuTe DSL tcgen05.make_smem_layout_atom"
@@ -204,7 +204,9 @@ def _turned(rows: Layout, tile: tuple[int, ...], reads: tuple[int, int] | None) 
     """The way out where a tile was written K x MN, as the B of a product is."""
     k, mn, *stages = tile
     units = zip((mn, k), map(size, rows), reads or (0, 0), strict=True)
-    if reads is None or any(extent % unit or extent % read for extent, unit, read in units):
+    if reads is None or not all(type(extent) is int for extent in tile):  # a hint needs numbers
+        return ""
+    if any(extent % unit or extent % read for extent, unit, read in units):
         return ""
     return turned_text((mn, k, *stages))
 

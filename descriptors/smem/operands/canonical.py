@@ -1,5 +1,11 @@
 """The match of an operand's layout with a canonical form: LBO and SBO read off it, or the reason in rows and bytes.
 
+The canonical forms count 16-byte units; a reason counts rows and columns, for those who wrote them. A row is one index
+along MN, a column one along K, whichever of them is contiguous, and distances are bytes. What the two offsets mean, and
+whether they are read, is asked of the ``Form``: where its two free steps stand, how large the piece is that the
+hardware knows by itself, and which field it passes over. So a word, a derivation and a table say the same of the same
+operand.
+
 Law: the two free steps of a form are the two offsets, each in its place, whatever they are.
 
 >>> grid = [(lbo, sbo) for lbo in range(32, 40) for sbo in range(64, 72)]
@@ -7,11 +13,6 @@ Law: the two free steps of a form are the two offsets, each in its place, whatev
 >>> found += [match_form(Layout(((4, 2), (8, 2)), ((1, lbo), (4, sbo))), form("MN", "64B")) for lbo, sbo in grid]
 >>> [(one.leading_byte_offset // 16, one.stride_byte_offset // 16) for one in found] == 2 * grid
 True
-
-Where rows and columns of an operand must begin, in words: for those who wrote them.
-
-A row is one index along MN, a column one along K, whichever of them is contiguous. The canonical forms count 16-byte
-units; here they are elements again, and the distances bytes.
 
 Law: a mode whose steps are all one step has no break, and any other has one at the first index that lies elsewhere.
 
@@ -22,16 +23,8 @@ Law: a mode whose steps are all one step has no break, and any other has one at 
 ...     apart = [i for i in range(size(mode)) if mode(i) != i * mode(1)]
 ...     assert apart[:1] == ([at] if found != at * step else []) and (not apart or mode(at) == found), text
 
-What the two offsets of a canonical form mean, in words: which step each of them is, and whether it is read.
-
-Everything is asked of the ``Form``: where its two free steps stand, how large the piece is that the hardware knows by
-itself, and which field it passes over. So a word, a derivation and a table say the same of the same operand.
-
 Law: the step at the path of a field, in an operand's canonical layout, is that field's value; unread or not.
 
->>>
->>> from descriptors.smem.operands.forms import LEADING, STRIDE, form
->>> from layoutalg import Layout
 >>> one = match_form(Layout(((8, 4), (1, 2)), ((1, 64), (0, 32))), form("K", "none"))
 >>> [16 * one.layout.stride[i][j] for i, j in (path_of(one.form, LEADING), path_of(one.form, STRIDE))]
 [512, 1024]
@@ -46,12 +39,12 @@ from contextlib import suppress
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, NotCanonicalError, brief
-from descriptors.frozen import frozen
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, Form, Path, form
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
-from descriptors.text import bits_text, counted, tell
+from descriptors.text import bits_text, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
+from layoutalg.frozen import frozen
 
 #: Bytes of the unit that the canonical forms count in.
 UNIT_BYTES = 16
@@ -174,6 +167,8 @@ class Match:
         return f"{self.form}: LBO {self.leading_byte_offset}, SBO {self.stride_byte_offset}"
 
     def __str__(self) -> str:
+        from descriptors.answers import tell  # only what is printed needs a writer
+
         return tell(self)
 
     @property

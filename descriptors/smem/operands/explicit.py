@@ -1,4 +1,4 @@
-"""Explicit layouts as tiles: any layout of the algebra, its unit, its swizzle mode, its contiguous dimension.
+"""Explicit layouts as tiles: any layout, as a value or as a person pastes it, its unit, its swizzle mode, its major.
 
 A tile need not be a canonical atom repeated: a hand-made layout, a slice of a larger tile, one stage of a pipelined
 buffer, or what ``partition_A`` made of one can be described just as well if it has a canonical form. Offsets and
@@ -9,7 +9,16 @@ swizzle may be counted in one of three units, which differ for every type that i
 - ``"cute"``: the layout in elements, the swizzle on byte addresses, as CuTe's C++ and DSL print shared-memory layouts;
   128B is ``S<3,4,3>``.
 
-Source: CUTLASS ``include/cute/swizzle_layout.hpp``, ``include/cute/pointer_swizzle.hpp``.
+A tile is a value, an expression of the algebra, or what CuTe prints of a tensor in shared memory. A print says more
+than a layout, and what it says is held against what was asked for: width and type of an element, memory, unit.
+
+A plain layout may be a slice whose swizzle folded into its strides. Where the bits that a swizzle reads do not move
+within a slice, or move by themselves, the slice of a swizzled tile is an ordinary layout: eight columns of the 128B
+atom are ``(8,8):(1,72)``. A tensor core still reads them, with the word of the tile's mode. A swizzle is its own
+inverse, so the layout before it is the swizzle of the layout after it; that this is a layout again is found mode by
+mode, and compared offset by offset.
+Source: CUTLASS ``include/cute/swizzle_layout.hpp`` (slices decay; the way back is derived here),
+``include/cute/pointer_swizzle.hpp``.
 
 Law: one tile, written in each of the three units, is one tile.
 
@@ -19,24 +28,13 @@ Law: one tile, written in each of the three units, is one tile.
 >>> len({explicit_tile(text, as_element_type("bf16"), unit=unit) for unit, text in rows.items()})
 1
 
-Plain layouts that a swizzle left behind: the slices of swizzled tiles whose swizzle folded into their strides.
+Law: the readings of a slice have its offsets.
 
-Where the bits that a swizzle reads do not move within a slice, or move by themselves, the slice of a swizzled tile is
-an ordinary layout: eight columns of the 128B atom are ``(8,8):(1,72)``. A tensor core still reads them, with the word
-of the tile's mode. A swizzle is its own inverse, so the layout before it is the swizzle of the layout after it; that
-this is a layout again is found mode by mode, and compared offset by offset.
-
-Source: CUTLASS ``include/cute/swizzle_layout.hpp`` (slices decay); the way back is derived here.
-
->>> from descriptors.smem.operands.operand import as_element_type
 >>> slice_ = Layout((8, 8), (1, 72))
 >>> all(reading(i) == slice_(i) for reading, _ in swizzled_readings(slice_, as_element_type("bf16")) for i in range(64))
 True
 
-A layout as a person pastes it: an expression of the algebra, or what CuTe prints of a tensor in shared memory.
-
-A print says more than a layout, and what it says is held against what was asked for: the width and the type of an
-element, the memory, the unit of the swizzle. Law: an expression is the layout that ``layoutalg.evaluate`` makes of it.
+Law: an expression is the layout that ``layoutalg.evaluate`` makes of it.
 
 >>> from layoutalg import evaluate
 >>> text = "coalesce((8,4):(1,8))"

@@ -26,8 +26,8 @@ Law: the text of a form has its two free steps where the form says that they sta
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
+from layoutalg.frozen import frozen
 
 #: Where a step of the form stands: (mode, submode) of the divided layout.
 Path = tuple[int, int]

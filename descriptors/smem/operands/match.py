@@ -1,19 +1,16 @@
-"""The matcher's public door: does a layout, as it stands, have the canonical form that a descriptor can tell?
+"""A tile cut into operands, counted in 16-byte units, and matched with a canonical form: steps 2 to 5 of a derivation.
 
-``canonical.match_form`` works on an operand in 16-byte units; this takes the layout in its own unit, swizzled or not.
+The tensor core fetches 16 bytes at a time, so that an operand has canonical form only if its elements lie in whole such
+units: contiguous along the major dimension, and every other step a multiple of 16 bytes. ``in_16_bytes`` checks that,
+naming the mode that fails, before it recasts; a recast alone also accepts units that are only partly used. Whoever asks
+for the form of a layout asks ``matched_steps``, for numbers and for symbols; ``match`` is its public door.
+Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS ``make_umma_desc``.
 
 Law: a swizzle that the layout brings along and the same one named beside a plain layout make one match.
 
 >>> swizzled = {"32B": "S<1,3,3> o 0 o (64,16):(16,1)", "128B": "S<3,3,3> o 0 o (64,16):(64,1)"}
 >>> all(match(text, "bf16") == match(text.split(" o ")[2], "bf16", swizzle=mode) for mode, text in swizzled.items())
 True
-
-Steps 2 and 3 of a derivation: a tile cut into operands, and counted in 16-byte units.
-
-The tensor core fetches 16 bytes at a time, so that an operand has canonical form only if its elements lie in whole such
-units: contiguous along the major dimension, and every other step a multiple of 16 bytes. ``in_16_bytes`` checks that,
-naming the mode that fails, before it recasts; a recast alone also accepts units that are only partly used.
-Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS ``make_umma_desc``.
 
 Law: coordinates move and offsets stay: an element, or 16 bytes, of an operand lies where it lies in the tile.
 
@@ -29,7 +26,8 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.smem.operands.atoms import turned_text
@@ -52,6 +50,7 @@ from layoutalg import (
     ComposedLayout,
     Layout,
     LayoutError,
+    UndecidedError,
     coalesce,
     flatten,
     make_layout,
@@ -61,6 +60,52 @@ from layoutalg import (
 )
 
 Tile = Layout | ComposedLayout
+
+
+class MatchedSteps(NamedTuple):
+    """A tile from its operands to their canonical form.
+
+    Args:
+        partitioned: step 2, in elements: ``((MN, K), (MN subtiles, K subtiles, stages...))``.
+        recast: step 3, in 16-byte units.
+        match: step 4: the first operand in canonical form.
+        advance: step 5: from subtile to its offset from the first, in 16-byte units.
+    """
+
+    partitioned: Tile
+    recast: Tile
+    match: Match
+    advance: Layout
+
+
+#: One operand has few forms, whatever the tile that it is cut from.
+_matched = lru_cache(maxsize=1 << 10)(match_form)
+
+
+def matched_steps(tile: Tile, operand: tuple[int, int], element: ElementType, wanted: Form) -> MatchedSteps:
+    """Steps 2 to 5 of a tile, of numbers or with symbols in its extents.
+
+    Args:
+        tile: modes (MN, K, ...), in elements.
+        operand: extents (MN, K) of what one instruction reads, in elements.
+        element: the element type.
+        wanted: the canonical form that the operand shall have.
+
+    Raises:
+        NotCanonicalError: if it does not.
+        DescriptorError: as ``partition`` and ``in_16_bytes``.
+        UndecidedError: if that depends on the values of symbols.
+
+    >>> from descriptors.smem.operands.forms import form
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> steps = matched_steps(Layout((128, 64), (64, 1)), (64, 16), as_element_type("bf16"), form("K", "128B"))
+    >>> print(steps.match.layout, steps.advance)
+    ((8,8),(1,2)):((8,64),(0,1)) (2,4):(512,2)
+    """
+    partitioned = partition(tile, operand)
+    recast = in_16_bytes(partitioned, element, wanted)
+    first, advance = plain(recast)
+    return MatchedSteps(partitioned, recast, _matched(first, wanted, element), advance)
 
 
 def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
@@ -85,6 +130,8 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
             )
     try:
         cut: Tile = zipped_divide(tile, operand)
+    except UndecidedError:
+        raise
     except LayoutError as error:
         raise DescriptorError(
             f"derive: every operand must be the same part of the tile, found that one ends inside an atom or mode; "
@@ -119,49 +166,12 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
     >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
     ((64,2),(2,4)):((8,1),(512,2))
     """
-    whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
-    if not _is_whole(partitioned, whole, contiguous):
-        _refuse_parts(partitioned, element, form)
-    return _recast(partitioned, element, contiguous)
-
-
-def _is_whole(partitioned: Tile, whole: int, contiguous: int) -> bool:
-    """Whether each step by itself says, in numbers, that all elements lie in whole units.
-
-    That is where the contiguous mode begins with steps of 1 over whole units, and every other step is whole units. What
-    is refused here may still be one of whole units, when its modes are joined.
-    """
-    rows = plain(partitioned)
-    shape: Any = rows.shape
-    stride: Any = rows.stride
-    first: Any = shape[0][contiguous]
-    step: Any = stride[0][contiguous]
-    while type(first) is tuple:
-        first, step = first[0], step[0]
-    if type(first) is not int or step != 1 or first % whole or start_of(partitioned) % whole:
-        return False
-    ones = 0
-    for n, d in zip(_leaves(shape), _leaves(stride), strict=True):
-        if type(n) is not int or type(d) is not int:
-            return False
-        if n != 1 and d % whole:
-            ones += 1
-    return ones == (whole != 1 and first != 1)
-
-
-def _leaves(nested: Any) -> list[Any]:
-    """The numbers of a nested tuple."""
-    found = []
-    for one in nested:
-        if type(one) is tuple:
-            found += _leaves(one)
-        else:
-            found.append(one)
-    return found
+    _refuse_parts(partitioned, element, form)
+    return _recast(partitioned, element, form.major.contiguous_mode)
 
 
 def _refuse_parts(partitioned: Tile, element: ElementType, form: Form) -> None:
-    """Refuse what does not lie in whole units of 16 bytes, with the reason; what does after all is let through."""
+    """Refuse what does not lie in whole units of 16 bytes, with the reason."""
     whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
     operand, rest = plain(partitioned)
     extent = size(operand, mode=[contiguous])
@@ -283,6 +293,5 @@ def match(
         raise DescriptorError(f"canonical: an operand must be a layout of two modes (MN,K), found {tile}")
     said = major_of(swizzle, major)
     contiguous = contiguous_major(rows, element) if said is None else as_major(said)
-    whole = partition(rows, (size(rows, mode=[0]), size(rows, mode=[1])))
-    wanted = form(contiguous, mode)
-    return match_form(plain(in_16_bytes(whole, element, wanted))[0], wanted, element)
+    operand = size(rows, mode=[0]), size(rows, mode=[1])
+    return matched_steps(rows, operand, element, form(contiguous, mode)).match

@@ -1,14 +1,13 @@
 """What an operand is, before any architecture: its element type, its major, its swizzle mode.
 
-No encodings here: ``sm90`` and ``sm100`` number the same swizzle modes differently, and TMA differently again.
+No encodings here: ``sm90`` and ``sm100`` number the same swizzle modes differently, and TMA differently again. Each
+choice is also known by the names that people write: those of C++, of PyTorch, of PTX targets, of CUTLASS's atoms.
 
 Law: a swizzle changes places within one row: the bits that it changes are the highest of the offset in a span.
 
 >>> swizzles = {mode: mode.swizzle for mode in SwizzleMode if mode.swizzle is not None}
 >>> all(mode.span_bytes == 1 << one.base + one.bits for mode, one in swizzles.items())
 True
-
-Other names that people write for a choice: those of C++, of PyTorch, of PTX targets, of CUTLASS's atoms.
 
 Law: a synonym is never the name of another choice, and has several meanings only where nobody could tell which one is
 meant; it is refused there, with all of them.
@@ -25,8 +24,8 @@ from itertools import product
 from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError
-from descriptors.frozen import frozen
 from layoutalg import SWIZZLE_MODES, Swizzle
+from layoutalg.frozen import frozen
 
 
 def _rows() -> Iterable[tuple[tuple[str, ...], str]]:

@@ -1,7 +1,7 @@
 """The two sides of every proof: where a layout stores the elements, and where the tensor core fetches them.
 
-``stored_addresses`` is the side of the algebra: a layout evaluated by ``layoutalg``. ``fetched_addresses`` is the side
-of the hardware: the read model, which shares no code with the algebra. Both give shared-memory addresses in the unit of
+``stored_rows`` is the side of the algebra: a layout evaluated by ``layoutalg``. ``fetched_rows`` is the side of the
+hardware: the read model, which shares no code with the algebra. Both give shared-memory addresses in the unit of
 ``address_bits``: bytes, or bits for elements smaller than a byte.
 
 Law: for the word that a layout's canonical form gives, both sides are the same.
@@ -9,39 +9,27 @@ Law: for the word that a layout's canonical form gives, both sides are the same.
 >>> from descriptors import derive
 >>> for mode in ("none", "32B", "64B", "128B"):
 ...     d = derive((64, 64), "bf16", "K", mode, (64, 16), verify=False)
-...     told = fetched_addresses([d.descriptor.encode()], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-...     assert (stored_addresses(d.smem_tile, d.element)[:, :16] == told[0]).all(), mode
->>> stored_rows(d.smem_tile, d.element) == plain_stored(d.smem_tile, d.element)
-True
+...     read = fetched_rows([d.descriptor.encode()], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
+...     assert [row[:16] for row in stored_rows(d.smem_tile, d.element)] == read, mode
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.proof.read_model import read_addresses, read_bit_addresses
-from descriptors.smem.proof.walk_model import Rows, read_rows
+from descriptors.smem.proof.read_model import Rows, read_rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
-from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offset_table, offsets, size
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offset_table, size
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.
 _PATTERN_BYTES = max(mode.period_bytes for mode in SwizzleMode)
 
 #: A thread block has at most half as many elements of 4 bits; only strides of 0 could make more.
 _MOST_ELEMENTS = 1 << 20
-
-#: Elements from which on it is quicker to import numpy than to do without.
-MANY = 1 << 16
 
 
 def address_bits(element: ElementType) -> int:
@@ -64,9 +52,7 @@ def address_unit(element: ElementType) -> str:
     return "bit" if address_bits(element) == 1 else "byte"
 
 
-def stored_addresses(
-    layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0
-) -> NDArray[Any]:
+def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0) -> Any:
     """The shared-memory address of every element of a layout.
 
     Law: with P = ``pattern_start`` and S the layout's swizzle in bytes, an element at plain byte offset o is stored at
@@ -80,7 +66,7 @@ def stored_addresses(
         pattern_start: an address where the swizzle pattern starts, in bytes; a multiple of 16.
 
     Returns:
-        Signed integers, one axis for each top-level mode, in the unit of ``address_bits``.
+        ``rows[mn][k]``, one level of lists for each top-level mode, in the unit of ``address_bits``.
 
     Raises:
         DescriptorError: if the layout is composed otherwise, or lies outside the address window.
@@ -88,31 +74,8 @@ def stored_addresses(
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
-    >>> stored_addresses(tile, as_element_type("bf16"), base=0x400)[1, :3].tolist() == [0x490, 0x492, 0x494]
+    >>> stored_rows(tile, as_element_type("bf16"), base=0x400)[1][:3] == [0x490, 0x492, 0x494]
     True
-    """
-    shifted, scale, added = placed(layout, element, base, pattern_start)
-    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it. The product of
-    # what lies in the window fits the narrowest type that offsets() returns.
-    result: NDArray[Any] = offsets(shifted)
-    result *= scale
-    if added:
-        result += added
-    return result
-
-
-def placed(
-    layout: Layout | ComposedLayout, element: ElementType, base: int, pattern_start: int
-) -> tuple[ComposedLayout, int, int]:
-    """What the addresses of a layout are made of: its offsets from where its pattern starts, a factor, a summand.
-
-    Raises:
-        DescriptorError: as ``stored_addresses``.
-
-    >>> from descriptors.smem.operands.operand import as_element_type
-    >>> moved, scale, added = placed(Layout((8, 64), (64, 1)), as_element_type("bf16"), 0x400, 0)
-    >>> print(moved, scale, added)
-    S<0,0,0> o 512 o (8,64):(64,1) 2 0
     """
     rows, swizzle, offset = parts(layout)
     _check_reach(rows, offset, element, base)
@@ -122,13 +85,15 @@ def placed(
     if swizzle is None:
         swizzle, pattern_start = Swizzle(0, 0, 0), 0
     shifted = offset + (base - pattern_start) * 8 // element.storage_bits
-    return ComposedLayout(swizzle, shifted, rows), element.storage_bits // unit, pattern_start * 8 // unit
+    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it.
+    table = offset_table(ComposedLayout(swizzle, shifted, rows))
+    return _scaled(table, element.storage_bits // unit, pattern_start * 8 // unit)
 
 
-def fetched_addresses(
+def fetched_rows(
     words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
-) -> NDArray[np.uint32]:
-    """The shared-memory addresses from which the tensor core reads every element (i, k), by the read model alone.
+) -> list[Rows]:
+    """The shared-memory addresses from which each word reads every element (i, k), by the read model alone.
 
     Args:
         words: the descriptors, one an operand.
@@ -138,85 +103,18 @@ def fetched_addresses(
         shape: extents (MN, K) of what one instruction reads, in elements.
 
     Returns:
-        Axes (word, MN, K), in the unit of ``address_bits``.
+        ``found[word][mn][k]``, in the unit of ``address_bits``.
 
     Raises:
-        DescriptorError: as ``read_model.read_addresses``.
+        DescriptorError: as ``read_model.read_rows``.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> bf16 = as_element_type("bf16")
-    >>> fetched_addresses([1 << 62, 1 << 62 | 2], arch="sm90", element=bf16, major=Major.K, shape=(8, 16))[:, 1, 0]
-    array([144, 176], dtype=uint32)
-    """
-    read = read_bit_addresses if address_bits(element) == 1 else read_addresses
-    try:
-        return read(words, arch=arch, dtype=element, major=major, shape=shape)
-    except DescriptorError:
-        if len(words) == 1:
-            raise
-    # Words that differ in more than addresses are read one by one; one that has no meaning is named by its error.
-    import numpy as np
-
-    return np.concatenate([read([word], arch=arch, dtype=element, major=major, shape=shape) for word in words])
-
-
-def arrays_pay(elements: int) -> bool:
-    """Whether so many elements are better compared with numpy: it is here, and loaded already or worth it.
-
-    >>> arrays_pay(64) == ("numpy" in sys.modules)
-    True
-    """
-    if "numpy" in sys.modules:
-        return sys.modules["numpy"] is not None
-    return elements > MANY and find_spec("numpy") is not None
-
-
-def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0) -> Any:
-    """The address of every element of a layout: ``stored_addresses`` as nested lists, its arguments and its errors.
-
-    >>> from descriptors.smem.operands.operand import as_element_type
-    >>> stored_rows(Layout((2, 4), (64, 1)), as_element_type("bf16"), base=0x400)
-    [[1024, 1026, 1028, 1030], [1152, 1154, 1156, 1158]]
-    """
-    if arrays_pay(size(layout)):
-        return stored_addresses(layout, element, base=base, pattern_start=pattern_start).tolist()
-    return plain_stored(layout, element, base=base, pattern_start=pattern_start)
-
-
-def fetched_rows(
-    words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
-) -> list[Rows]:
-    """The addresses from which each word reads: ``fetched_addresses`` as nested lists, its arguments and its errors.
-
-    >>> from descriptors.smem.operands.operand import as_element_type
-    >>> told = {"arch": "sm90", "element": as_element_type("bf16"), "major": Major.K}
-    >>> fetched_rows([1 << 62, 1 << 62 | 2], **told, shape=(8, 16))[1][1][:2]
+    >>> fetched_rows([1 << 62, 1 << 62 | 2], arch="sm90", element=bf16, major=Major.K, shape=(8, 16))[1][1][:2]
     [176, 178]
     """
-    if arrays_pay(len(words) * shape[0] * shape[1]):
-        return list(fetched_addresses(words, arch=arch, element=element, major=major, shape=shape).tolist())
-    return plain_fetched(words, arch=arch, element=element, major=major, shape=shape)
-
-
-def plain_stored(
-    layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0
-) -> Any:
-    """``stored_rows`` in plain Python, whatever the size."""
-    shifted, scale, added = placed(layout, element, base, pattern_start)
-    return _scaled(offset_table(shifted), scale, added)
-
-
-def plain_fetched(
-    words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
-) -> list[Rows]:
-    """``fetched_rows`` in plain Python, whatever the size."""
     in_bits = address_bits(element) == 1
-    try:
-        return read_rows(words, arch, dtype=element, major=major, shape=shape, in_bits=in_bits)
-    except DescriptorError:
-        if len(words) == 1:
-            raise
-    return [read_rows([one], arch, dtype=element, major=major, shape=shape, in_bits=in_bits)[0] for one in words]
+    return [read_rows(word, arch, dtype=element, major=major, shape=shape, in_bits=in_bits) for word in words]
 
 
 def _scaled(table: Any, scale: int, added: int) -> Any:
@@ -226,13 +124,13 @@ def _scaled(table: Any, scale: int, added: int) -> Any:
 
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:
-    """Refuse what lies outside the address window, before any array is made of it: no sum can overflow then."""
+    """Refuse what lies outside the address window, before its elements are walked."""
     if size(rows) > _MOST_ELEMENTS:
         found = f"{brief(size(rows))}; layout = {rows}"
         raise DescriptorError(f"operand: a layout must have at most {_MOST_ELEMENTS} elements, found {found}")
     low = high = offset
     for leaf in flatten(rows):
-        last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # offsets() refuses the others
+        last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # a table refuses the others
         low, high = low + min(last, 0), high + max(last, 0)
     first, end = base + low * element.storage_bits // 8, base + -(-(high + 1) * element.storage_bits // 8)
     if first < 0 or end > WINDOW_BYTES:

@@ -28,7 +28,6 @@ True
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
@@ -137,7 +136,6 @@ def xor(pattern: Pattern, dtype: str) -> tuple[int, int, int]:
     return (pattern.bits, pattern.position + below, 3 - pattern.position) if pattern.bits else (0, 0, 0)
 
 
-@lru_cache(maxsize=1 << 10)
 def walk(
     told: Fields, dtype: str, major: str, shape: tuple[int, int]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:

@@ -1,4 +1,4 @@
-"""Elements that are read from elsewhere than where they are stored.
+"""Elements that are read from elsewhere than where they are stored, and a picture of them for the terminal.
 
 Law: the mismatches of a report are the elements that differ, each once, in the order of their coordinates.
 
@@ -7,8 +7,6 @@ Law: the mismatches of a report are the elements that differ, each once, in the 
 >>> found = first_mismatches(stored, fetched, unit="byte", most=32)
 >>> [one.coordinate for one in found] == [(i, k) for i in range(4) for k in range(8) if stored[i][k] & 64]
 True
-
-A picture of an operand for the terminal: which of its elements are right and which are wrong.
 
 Law: a cell is a dot if and only if none of its elements is wrong, and a large X if all are.
 
@@ -22,29 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
-from descriptors.frozen import frozen
 from descriptors.text import tuple_text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-def mismatched(stored: NDArray[Any], fetched: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Whether each element is fetched from elsewhere than where it is stored.
-
-    >>> import numpy as np
-    >>> mismatched(np.array([16, 32], dtype=np.int32), np.array([16, 48], dtype=np.uint32)).tolist()
-    [False, True]
-    """
-    # Two types of one width would be widened to 64 bits first. As signed numbers far addresses are negative, which
-    # nothing stored in the window is.
-    found = fetched.view(stored.dtype) if stored.itemsize == fetched.itemsize else fetched
-    wrong: NDArray[np.bool_] = found != stored
-    return wrong
-
+from layoutalg.frozen import frozen
 
 #: Mismatches that a report keeps.
 SHOWN = 8

@@ -1,8 +1,10 @@
 """The read model: from a shared-memory descriptor word to the byte address of every element the tensor core reads.
 
-The judge of every derivation, so it shares no code with them: the walk and the swizzle are written out here again, in
-plain integers, and the field positions in :mod:`descriptors.smem.proof.walk_model`. For element (i, k) of an operand, i
-along M or N, with s bytes an element and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
+The judge of every derivation, so it shares no code with them: positions of bits, codes of swizzles, walk and
+exclusive-or are written out here again, in plain integers. In bits of the word: start address [0,14), LBO [16,30),
+SBO [32,46), base offset [49,52), the swizzle from 62 on of sm90; of sm100 the version [46,49), LBO mode 52, the swizzle
+from 61 on. The first three count 16 bytes. For element (i, k) of an operand, i along M or N, with s bytes an element
+and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
 
     K-major    b = k*s   offset = (i//8)*SBO + (i%8)*W + b%16 + (b//16)*(16 if swizzled else LBO)
     MN-major   b = i*s   offset = (b//16)*SBO + b%16 + (k%8)*16 + (k//8)*LBO               without swizzle
@@ -20,38 +22,125 @@ and the exclusive-or as ever. This is for the instructions with K = 96 of sm_103
 one swizzle atom to the next. PTX has it for 128B, K-major and base offset 0 alone and says that LBO points to the
 second chunk; that its line stands for the pieces beyond is what NVIDIA's kernels rely on.
 
+Start, LBO and SBO count 16 bytes, and the exclusive-or leaves the low four bits alone: 16 bytes move as one piece, in
+which an element keeps its place. So the walk is done piece by piece.
+
 The exclusive-or takes the *absolute* address, which is why a start inside a swizzle atom works. The sum is not taken
 modulo the 18-bit window of the start address: there is nothing to read beyond shared memory, and the hardware faults
 (:data:`WINDOW`). sm100 adds 128B with 32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
 Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on sm100 documented, not measured.
-Source: PTX ISA 9.1, "Asynchronous warpgroup level matrix shared memory layout" (wgmma) and "Shared memory layout and
-canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's. LBO mode 1: PTX ISA 9.1, tcgen05 "Absolute
-address mode for K dimension being 48B" and its restrictions; CUTLASS ``sm103_blockscaled_mma_warpspecialized.hpp``.
+Source: PTX ISA 9.1, "Matrix descriptor format" of both, "Asynchronous warpgroup level matrix shared memory layout"
+(wgmma) and "Shared memory layout and canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's. LBO
+mode 1: PTX ISA 9.1, tcgen05 "Absolute address mode for K dimension being 48B" and its restrictions; CUTLASS
+``sm103_blockscaled_mma_warpspecialized.hpp``.
 
 Law: whatever the swizzle, a group of 8 rows is read byte by byte, each once.
 
 >>> for code, width in ((0, 16), (1, 128), (2, 64), (3, 32)):
 ...     word = code << 62 | 8 * width >> 4 << 32
-...     read = read_addresses(word, "sm90", dtype="u8", major="K", shape=(8, width))
-...     assert sorted(read.ravel().tolist()) == list(range(8 * width)), code
+...     read = read_rows(word, "sm90", dtype="u8", major="K", shape=(8, width))
+...     assert sorted(one for row in read for one in row) == list(range(8 * width)), code
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from descriptors.smem.proof.walk_model import Walk, names, walk
+from descriptors.errors import ChoiceError, DescriptorError, as_integer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+#: The address of every element: ``rows[mn][k]``.
+Rows = list[list[int]]
 
 #: One past the last address that a start address can hold: 14 bits that count 16 bytes. A walk that reaches it, or the
 #: end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the end of the block's
 #: memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken modulo 2**18 it was
 #: inside. Single pieces just past the end were read too, with undefined values (``wgmma_window.json``).
 WINDOW = 1 << 18
+
+
+class Pattern(NamedTuple):
+    """A swizzle: its row in bytes, how many bits of the row number go where, the rows of k in an MN-major group."""
+
+    span: int
+    bits: int
+    position: int
+    rows: int
+
+
+_NONE, _32B, _64B, _128B = Pattern(16, 0, 4, 8), Pattern(32, 1, 4, 8), Pattern(64, 2, 4, 8), Pattern(128, 3, 4, 8)
+_128B_BASE32B = Pattern(128, 2, 5, 4)
+_PATTERNS = {
+    "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
+    "sm100": {0: _NONE, 1: _128B_BASE32B, 2: _128B, 4: _64B, 6: _32B},
+}
+# Bits that an element takes up in its 16 bytes, and bits between the starts of two elements there. They differ where
+# 16 narrow elements sit at the front of a 16-byte container.
+_ELEMENTS = {
+    "f16": (16, 16),
+    "bf16": (16, 16),
+    "tf32": (32, 32),
+    "e4m3": (8, 8),
+    "e5m2": (8, 8),
+    "s8": (8, 8),
+    "u8": (8, 8),
+    "e2m3": (8, 6),
+    "e3m2": (8, 6),
+    "e2m1_unpacksmem": (8, 4),
+    "e2m1": (4, 4),
+}
+
+#: Bytes that are fetched, and permuted, as one.
+_PIECE = 16
+#: Bytes of a line, within which K lies unless LBO is absolute, and the most of K that an operand has then.
+_LINE, _LONGEST = 128, 48
+_MOST_ROWS, _MOST_ELEMENTS = 1 << 16, 1 << 28
+_FARTHEST = 1 << 28  # so that bit addresses fit 32 bits
+
+
+def read_rows(
+    word: int, arch: str = "sm100", *, dtype: object, major: object, shape: object, in_bits: bool = False
+) -> Rows:
+    """The address in shared memory that the tensor core reads each element of an operand from: ``rows[mn][k]``.
+
+    Law: the walk of this module's docstring. Nothing is taken modulo the window, so that a walk out of shared memory is
+    seen: an address from the end of the block's shared memory on, :data:`WINDOW` at the latest, means that the
+    instruction faults or reads undefined values.
+
+    Types under 8 bits: two packed ``e2m1`` share a byte and so an address, the one with the even index along the
+    contiguous dimension in the low half. Of types in 16-byte containers (``e2m3``, ``e3m2``, ``e2m1_unpacksmem``) the
+    result is the element's *place*, container + number in it, as if each had a byte: the layouts of these types are
+    those of an 8-bit type. Addresses ``in_bits`` tell where their bits really are.
+    Source: PTX ISA 9.1, tcgen05 "Packing formats of elements in tensor and shared memory".
+
+    Args:
+        word: the 64-bit descriptor, reserved bits and all.
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: name of the element type, or anything whose ``str`` is one.
+        major: ``"K"`` or ``"MN"``, likewise.
+        shape: (MN, K) extents in elements.
+        in_bits: addresses of the lowest *bits*, not of the bytes: 8 times those of whole-byte types; the odd one of two
+            packed ``e2m1`` is 4 bits on, and in a 16-byte container element j starts at bit 4j or 6j.
+
+    Raises:
+        DescriptorError: on an unknown name, a shape that is not two positive integers up to 65536 or so big that the
+            walk leaves all measure, or a word without meaning on sm100: a version other than 1, an invalid swizzle
+            code, an absolute leading byte address where none can be.
+
+    >>> word = 1 << 62 | 64 << 32 | 1 << 16 | 0x400 >> 4      # 128B, SBO 1024, start 0x400
+    >>> rows = read_rows(word, "sm90", dtype="bf16", major="K", shape=(64, 16))
+    >>> [hex(row[0]) for row in rows[:3]]
+    ['0x400', '0x490', '0x520']
+    >>> read_rows(1 << 46 | 8 << 32 | 1 << 16, dtype="e2m3", major="K", shape=(1, 4), in_bits=True)
+    [[0, 6, 12, 18]]
+    """
+    walked = _walk(word, arch, dtype, major, shape)
+    lines = list(_lines(walked, in_bits=in_bits))
+    return lines if walked.k_major else [list(column) for column in zip(*lines, strict=True)]
 
 
 def read_addresses(
@@ -62,20 +151,13 @@ def read_addresses(
     major: object,
     shape: tuple[int, int],
 ) -> NDArray[np.uint32]:
-    """The byte address in shared memory that the tensor core reads each element of an operand from.
+    """The byte address that the tensor core reads each element of an operand from, as an array.
 
-    Law: the walk of this module's docstring. Nothing is taken modulo the window, so that a walk out of shared memory is
-    seen: an address from the end of the block's shared memory on, :data:`WINDOW` at the latest, means that the
-    instruction faults or reads undefined values.
-
-    Types under 8 bits: two packed ``e2m1`` share a byte and so an address, the one with the even index along the
-    contiguous dimension in the low half. Of types in 16-byte containers (``e2m3``, ``e3m2``, ``e2m1_unpacksmem``) the
-    result is the element's *place*, container + number in it, as if each had a byte: the layouts of these types are
-    those of an 8-bit type. :func:`read_bit_addresses` tells where their bits really are.
+    Law: the numbers are those of :func:`read_rows`.
 
     Args:
-        word: the 64-bit descriptor, reserved bits and all; or several that differ in the start address alone, and in
-            LBO where that is an address.
+        word: the 64-bit descriptor; or several that differ in the start address alone, and in LBO where that is an
+            address.
         arch: ``"sm90"`` or ``"sm100"``.
         dtype: name of the element type, or anything whose ``str`` is one.
         major: ``"K"`` or ``"MN"``, likewise.
@@ -85,45 +167,29 @@ def read_addresses(
         array of shape (MN, K), dtype uint32; of shape (words, MN, K) for several words.
 
     Raises:
-        DescriptorError: on an unknown name, a shape that is not two positive integers up to 65536 or so big that the
-            walk leaves all measure, or a word without meaning on sm100: a version other than 1, an invalid swizzle
-            code, an absolute leading byte address where none can be; or if several words differ in more than addresses.
+        DescriptorError: as :func:`read_rows`; or if several words differ in more than addresses.
 
     >>> word = 1 << 62 | 64 << 32 | 1 << 16 | 0x400 >> 4      # 128B, SBO 1024, start 0x400
     >>> addresses = read_addresses(word, arch="sm90", dtype="bf16", major="K", shape=(64, 16))
     >>> [hex(address) for address in addresses[:3, 0]]
     ['0x400', '0x490', '0x520']
     """
-    return _read(walk(word, arch, dtype, major, shape))[0]
-
-
-def read_bit_addresses(
-    word: int | Sequence[int],
-    arch: str = "sm100",
-    *,
-    dtype: object,
-    major: object,
-    shape: tuple[int, int],
-) -> NDArray[np.uint32]:
-    """The address of each element's lowest *bit*: 8 times its byte address for whole-byte types.
-
-    For packed ``e2m1`` the odd one of two elements is 4 bits on; in a 16-byte container, element j starts at bit 4j or
-    6j. The arguments, the result's shape and the errors are those of :func:`read_addresses`.
-    Source: PTX ISA 9.1, tcgen05 "Packing formats of elements in tensor and shared memory".
-
-    >>> word = 1 << 46 | 8 << 32 | 1 << 16
-    >>> read_bit_addresses(word, arch="sm100", dtype="e2m1", major="K", shape=(1, 4)).tolist()
-    [[0, 4, 8, 12]]
-    >>> read_bit_addresses(word, arch="sm100", dtype="e2m3", major="K", shape=(1, 4)).tolist()
-    [[0, 6, 12, 18]]
-    """
     import numpy as np
 
-    walked = walk(word, arch, dtype, major, shape)
-    addresses, index = _read(walked)
-    in_container = (index % (128 // walked.storage)) * walked.step
-    result: NDArray[np.uint32] = (addresses & np.uint32(0xFFFFFFF0)) * np.uint32(8) + in_container.astype(np.uint32)
-    return result
+    words: Sequence[int] = word if isinstance(word, (tuple, list)) else (word,)
+    found = [_walk(one, arch, dtype, major, shape) for one in words]
+    kinds = {(one.word.line is None, *one.word[2:]) for one in found}
+    if len(kinds) != 1:
+        raise DescriptorError(
+            f"read_addresses: several words must differ in the start address alone, found {len(kinds)} kinds"
+        )
+    first = found[0]
+    result = np.empty((len(found), first.height, first.length), dtype=np.uint32)
+    for table, one in zip(result, found, strict=True):
+        for row, line in zip(table, _lines(one), strict=True):
+            row[:] = line
+    result = result if first.k_major else result.swapaxes(1, 2)
+    return result if words is word else result[0]
 
 
 def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False) -> str:
@@ -137,7 +203,7 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     >>> evidence(arch="sm100", dtype="bf16", major="K")
     'documented, not measured on a Blackwell GPU'
     """
-    arch, name, major_name = names(arch, dtype, major)
+    arch, name, major_name = _names(arch, dtype, major)
     if absolute:
         return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
     if arch == "sm100":
@@ -147,40 +213,142 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     return "no wgmma instruction reads such an operand"
 
 
-def _read(walked: Walk) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """The addresses, and the index along the contiguous dimension (to broadcast)."""
-    import numpy as np
+class _Word(NamedTuple):
+    """What a word says, in bytes: start, LBO as an address or else as a step, SBO, base offset, swizzle."""
 
-    w, pattern = walked, walked.pattern
-    index, row = np.arange(w.length, dtype=np.uint32), np.arange(w.height, dtype=np.uint32)
-    b = index * np.uint32(w.storage) >> np.uint32(3)
-    # b % piece + b // piece * step, and likewise the rows, with one division; sums are modulo 2**32.
-    along = b + b // np.uint32(w.piece) * np.uint32((w.piece_step - w.piece) % 2**32)
-    across = row * np.uint32(pattern.span) + row // np.uint32(w.rows) * np.uint32(
-        (w.group_step - w.rows * pattern.span) % 2**32
-    )
-    if w.k_major:
-        index, along, across = index[None, :], along[None, :], across[:, None]
+    start: int
+    line: int | None
+    leading: int
+    stride: int
+    base: int
+    pattern: Pattern
+
+
+class _Walk(NamedTuple):
+    """A walk over an operand, checked, before any address of it is computed.
+
+    Law: the piece of 16 bytes that begins at byte ``b`` along the contiguous dimension, in row ``r`` across it, has the
+    offset ``b%span + b//span*span_step + r%rows*pattern.span + r//rows*group_step``.
+
+    Args:
+        word: the fields.
+        k_major: whether K is the contiguous dimension.
+        length, height: extents along the contiguous dimension and across it.
+        storage, step: bits of an element, and between two elements within 16 bytes.
+        span, span_step: bytes that follow one another, and from one such to the next.
+        rows, group_step: rows of a group, and bytes from one to the next.
+    """
+
+    word: _Word
+    k_major: bool
+    length: int
+    height: int
+    storage: int
+    step: int
+    span: int
+    span_step: int
+    rows: int
+    group_step: int
+
+    def begins(self, b: int) -> int:
+        """Where offsets are counted from at byte b of a row: the start, or the line that LBO names.
+
+        The byte that begins the other line is as many bytes of K on as the first line has left.
+        """
+        start, line = self.word.start, self.word.line
+        if line is None or start % _LINE + b < _LINE:
+            return start
+        return line + start % _LINE - _LINE
+
+
+def _walk(word: int, arch: object, dtype: object, major: object, shape: object) -> _Walk:
+    """The walk that a word describes, whose errors are those of :func:`read_rows`."""
+    name, type_name, major_name = _names(arch, dtype, major)
+    mn, k = _extents(shape)
+    told = _fields(as_integer(word, "read_addresses: word", maximum=2**64 - 1), name)
+    pattern, (storage, step) = told.pattern, _ELEMENTS[type_name]
+    if told.line is not None:
+        _check_absolute(word, told, told.line, major_name, k * storage)
+    # Along the contiguous dimension bytes are counted in spans; across it, rows come in groups.
+    if major_name == "K":
+        length, height, span, rows = k, mn, _PIECE, 8
+        span_step, group_step = (_PIECE if pattern.bits else told.leading), told.stride
     else:
-        index, along, across = index[:, None], along[:, None], across[None, :]
-    addresses = _placed(along + across, w, b)
-    if pattern.bits:
-        number = (addresses >> np.uint32(7)) + np.uint32(8 - w.base)  # 8 is 0 modulo the mask, the sum positive
-        number &= np.uint32((1 << pattern.bits) - 1)
-        addresses ^= number << np.uint32(pattern.position)
-    return addresses, index
+        length, height, span, rows = mn, k, pattern.span, pattern.rows
+        span_step, group_step = (told.leading, told.stride) if pattern.bits else (told.stride, told.leading)
+    reach = max(told.start, told.line or 0) + (length * storage - 1) // 8 // span * span_step
+    reach += (height - 1) // rows * group_step
+    if reach > _FARTHEST:
+        raise DescriptorError(f"read_addresses: a walk must end below {_FARTHEST:#x}, reaches {reach:#x}; {word:#018x}")
+    return _Walk(told, major_name == "K", length, height, storage, step, span, span_step, rows, group_step)
 
 
-def _placed(offsets: NDArray[np.uint32], w: Walk, b: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The offsets from each start address, or from where LBO says; for one word without an axis of words."""
-    import numpy as np
+def _lines(w: _Walk, *, in_bits: bool = False) -> Iterator[list[int]]:
+    """The addresses along the contiguous dimension, one list for each row across it."""
+    unit, each = (8, w.step) if in_bits else (1, w.storage / 8)
+    within = [int(j * each) for j in range(8 * _PIECE // w.storage)]
+    begin = range(0, -(-w.length * w.storage // 8), _PIECE)
+    along = [b % w.span + b // w.span * w.span_step + w.begins(b) for b in begin]
+    (span, bits, position, _), base, mask = w.word.pattern, w.word.base, (1 << w.word.pattern.bits) - 1
+    for r in range(w.height):
+        across = r % w.rows * span + r // w.rows * w.group_step
+        pieces = [b + across for b in along]
+        if bits:
+            pieces = [b ^ ((b >> 7) - base & mask) << position for b in pieces]
+        yield [unit * b + at for b in pieces for at in within][: w.length]
 
-    if not w.several and not w.lines:
-        offsets += np.uint32(w.starts[0])
-        return offsets
-    begun = np.array(w.starts, dtype=np.uint32)[:, None, None]
-    if w.lines:
-        places = [[w.begins(word, x) for x in b.tolist()] for word in range(len(w.starts))]
-        begun = np.array(places, dtype=np.int64).astype(np.uint32)[:, None, :]
-    placed: NDArray[np.uint32] = offsets + begun
-    return placed if w.several else placed[0]
+
+def _fields(word: int, arch: str) -> _Word:
+    """The fields of a word, where the documents say that they lie."""
+    code = word >> 62 if arch == "sm90" else word >> 61
+    version = word >> 46 & 7
+    if arch == "sm100" and version != 1:
+        raise DescriptorError(f"read_addresses: the version of an sm100 word must be 1, found {version}; {word:#018x}")
+    pattern = _PATTERNS[arch].get(code)
+    if pattern is None:
+        raise DescriptorError(f"read_addresses: the swizzle code must be 0, 1, 2, 4 or 6, found {code}; {word:#018x}")
+    start, leading, stride = ((word >> low & 0x3FFF) << 4 for low in (0, 16, 32))
+    absolute = arch == "sm100" and bool(word >> 52 & 1)
+    return _Word(start, leading if absolute else None, 0 if absolute else leading, stride, word >> 49 & 7, pattern)
+
+
+def _check_absolute(word: int, told: _Word, line: int, major: str, k_bits: int) -> None:
+    """Refuse an absolute LBO where PTX has none, or nobody shows one."""
+    pattern, base = told.pattern, told.base
+    for must, wrong, found in (
+        ("swizzle 128B", pattern is not _128B, f"another: rows of {pattern.span} bytes, {pattern.bits} bits"),
+        ("a K-major operand", major != "K", "an MN-major one"),
+        ("base offset 0", base != 0, str(base)),
+        (f"an operand of at most {_LONGEST} bytes of K", k_bits > 8 * _LONGEST, f"{k_bits // 8} bytes"),
+        (f"a line: a multiple of {_LINE}", line % _LINE != 0, f"LBO {line % _LINE} off"),
+    ):
+        if wrong:
+            raise DescriptorError(
+                f"read_addresses: an absolute leading byte address (bit 52) must have {must}, found {found}; "
+                f"{word:#018x}"
+            )
+
+
+def _names(arch: object, dtype: object, major: object) -> tuple[str, str, str]:
+    """The architecture, the type and the dimension that these name."""
+    return _named("arch", arch, _PATTERNS), _named("dtype", dtype, _ELEMENTS), _named("major", major, ("K", "MN"))
+
+
+def _named(what: str, value: object, choices: Iterable[str]) -> str:
+    """The choice that a value names by its ``str``, whatever its case."""
+    name, names = str(value), tuple(choices)
+    if name in names:
+        return name
+    exact = {choice.casefold(): choice for choice in names}
+    if name.casefold() not in exact:
+        raise ChoiceError(f"read_addresses: {what}", value, names)
+    return exact[name.casefold()]
+
+
+def _extents(shape: object) -> tuple[int, int]:
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise DescriptorError("read_addresses: shape must be two extents (MN, K)")
+    mn, k = (as_integer(extent, "read_addresses: an extent", minimum=1, maximum=_MOST_ROWS) for extent in shape)
+    if mn * k > _MOST_ELEMENTS:
+        raise DescriptorError(f"read_addresses: the shape must have at most {_MOST_ELEMENTS} elements, found {mn * k}")
+    return mn, k

@@ -1,20 +1,22 @@
 """The proof without enumeration: when a stored tile and what the tensor core reads of it are one map.
 
-Both are affine over mixed-radix digits, with one exclusive-or after the sum (``affine``). In words:
+Both have one form, in elements: ``at(c) = X(start + f1(c1) + f2(c2) + ...)``, each ``f`` a map over mixed-radix digits
+of one mode's index (``digits``), and X the exclusive-or of ``bits`` bits, of which the lowest is bit ``base``, with
+those ``shift`` above them, a number of lines less. A layout with its swizzle has it, and the walk of the hardware.
 
-*Theorem.* Let both sides be ``X(start + f1(c1) + f2(c2) + ...)``, each f a map over digits of the index of one mode,
-over the same indices. If X is the same on both sides, they agree at every coordinate if and only if the starts agree
-and, mode by mode, the maps over digits do - which their values on a basis decide (``digits``).
+*Theorem.* Let both sides be of this form, over the same indices. If X is the same on both sides, they agree at every
+coordinate if and only if the starts agree and, mode by mode, the maps over digits do - which their values on a basis
+decide (``digits``).
 *Proof.* X is a bijection: it leaves alone the bits that it reads, so that it is its own inverse. So the sums agree. At
 coordinate 0 they are the starts; with all indices but one 0 they are the starts and that mode's map.
 
 Conditions, and what happens where one does not hold:
 
 - *Digits.* The walk of the hardware is a map over whole digits where the operand's extents are whole multiples of its
-  pieces, or end before the first does (``walk_model``). Extents need be no powers of two, and sums may carry: these
+  pieces, or end before the first does (``digit_model``). Extents need be no powers of two, and sums may carry: these
   are sums of integers, and X comes after. Otherwise: enumerate.
 - *One exclusive-or.* The word's swizzle must be that of the tile, and the base offset 0 as far as X reads it. Otherwise
-  both sides are compared bit by bit over GF(2), which asks that no sum carries (``bits``); else: enumerate.
+  both sides are compared bit by bit over GF(2), which asks that no sum carries; else: enumerate.
 - *Alignment and base.* A tile at address b that starts its own pattern lies at b + tile(c). A word that starts b later,
   with base offset b/128 mod 8, reads from b + what the first word read, wherever b is a multiple of 128: the low seven
   bits are left alone, and X reads line numbers less b/128. At multiples of the pattern's alignment the base offset is 0
@@ -23,6 +25,27 @@ Conditions, and what happens where one does not hold:
   bases from which every start address fits its 14 bits, and every address the window; whoever asks checks that.
 
 With symbols for positive integers in extents, steps and starts, the same digits prove the maps equal for all values.
+
+Under *different* exclusive-ors the sums may differ and the values agree, as where a swizzle has become part of a
+layout's strides. Then *bits* are the digits. A map is linear over GF(2) in the bits of its indices where
+
+- every digit has a power of two as its extent and no negative step, so that it is a sum over bits, and
+- **no sum carries**: no two of the values of those bits, and of the start, have a bit in common, so that ``+`` is the
+  exclusive-or; and
+- X subtracts no base offset, which borrows.
+
+X is linear too, and so is the whole. *Theorem.* Two such maps, on one set of bits, agree everywhere if and only if they
+agree at 0 and at each bit alone. A digit whose step is on both sides the same multiple of the period of both
+exclusive-ors need be no power of two and may carry: X(v + t*period) = X(v) + t*period, so it moves both sides alike.
+Where a condition does not hold, nothing is concluded from agreement (``None``: enumerate); a disagreement is one.
+
+Law: a layout's form gives the layout's values.
+
+>>> from layoutalg import ComposedLayout, Layout, Swizzle
+>>> tile = ComposedLayout(Swizzle(2, 3, 3), 16, Layout(((8, 3), 6, 2), ((8, 64), 1, 256)))
+>>> form = stored(tile)
+>>> all(at(form, (i, j, k)) == tile(i, j, k) for i in range(24) for j in range(6) for k in range(2))
+True
 
 Law: two maps under one exclusive-or agree iff they agree wherever they are compared; a refutation is concrete.
 
@@ -34,40 +57,8 @@ Verdict(outcome='equal', at=())
 >>> told, at(tile, told.at) == at(Affine(0, [[(3, 4), (2, 16)], [(4, 1)]], xor), told.at)
 (Verdict(outcome='different', at=(3, 0)), False)
 
-A tile, or what the tensor core reads of it, as one form: maps over digits, one for each mode, and an exclusive-or.
+Law: under different ones, too, a verdict is that of the walk over all coordinates.
 
-``at(c) = X(start + f1(c1) + f2(c2) + ...)``, in elements: each ``f`` a map over digits of one mode's index, and X the
-exclusive-or of ``bits`` bits, of which the lowest is bit ``base``, with those ``shift`` above them, a number of lines
-less. Both sides of a proof have this form: a layout with its swizzle, and the walk of the hardware.
-
-Law: a layout's form gives the layout's values.
-
->>> from layoutalg import ComposedLayout, Layout, Swizzle
->>> tile = ComposedLayout(Swizzle(2, 3, 3), 16, Layout(((8, 3), 6, 2), ((8, 64), 1, 256)))
->>> form = stored(tile)
->>> all(at(form, (i, j, k)) == tile(i, j, k) for i in range(24) for j in range(6) for k in range(2))
-True
-
-Two maps over digits under *different* exclusive-ors, and when they are one: the theorem over GF(2).
-
-With one exclusive-or X on both sides nothing is to be done: X is a bijection, so that the sums must agree. With two,
-the sums may differ and the values agree, as where a swizzle has become part of a layout's strides. Then *bits* are the
-digits. A map is linear over GF(2) in the bits of its indices where
-
-- every digit has a power of two as its extent and no negative step, so that it is a sum over bits, and
-- **no sum carries**: no two of the values of those bits, and of the start, have a bit in common, so that ``+`` is the
-  exclusive-or; and
-- X subtracts no base offset, which borrows.
-
-X is linear too, and so is the whole. *Theorem.* Two such maps, on one set of bits, agree everywhere if and only if they
-agree at 0 and at each bit alone. A digit whose step is on both sides the same multiple of the period of both
-exclusive-ors need be no power of two and may carry: X(v + t*period) = X(v) + t*period, so it moves both sides alike.
-
-Where a condition does not hold, nothing is concluded from agreement (``None``: enumerate); a disagreement is one.
-
-Law: a verdict is that of the walk over all coordinates.
-
->>> from itertools import product
 >>> plain, xor = Affine(0, [[(8, 9)]]), Affine(0, [[(8, 8)]], (3, 0, 3))
 >>> differing(plain, xor), [at(plain, (i,)) == at(xor, (i,)) for i in range(8)] == [True] * 8
 ((), True)
@@ -86,7 +77,7 @@ from typing import Any, Literal, NamedTuple
 
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.digits import Digit, common, first_difference, leaves, normal, value
-from layoutalg import ComposedLayout, Layout, Swizzle
+from layoutalg import ComposedLayout, Layout
 
 
 class Affine(NamedTuple):
@@ -114,12 +105,8 @@ def stored(tile: Layout | ComposedLayout) -> Affine:
     >>> stored(Layout((8, (4, 2)), (1, (8, 64))))
     Affine(start=0, modes=[[(8, 1)], [(4, 8), (2, 64)]], xor=(0, 0, 0), late=0)
     """
-    if isinstance(tile, ComposedLayout):  # the common case, without a closer look
-        outer, offset, inner = tile.outer, tile.offset, tile.inner
-        if type(outer) is Swizzle and outer.bits and type(inner) is Layout and type(offset) is int:
-            return Affine(offset, modes(inner), (outer.bits, outer.base, outer.shift))
-    rows, _, offset = parts(tile)
-    return Affine(offset, modes(rows))
+    rows, swizzle, offset = parts(tile)
+    return Affine(offset, modes(rows), (swizzle.bits, swizzle.base, swizzle.shift) if swizzle else (0, 0, 0))
 
 
 def modes(rows: Layout, unit: int = 1) -> list[list[Digit]]:
@@ -223,9 +210,6 @@ def _carries_nothing(values: list[int]) -> bool:
             return False
         union |= one
     return union == sum(values)
-
-
-__all__ = ["Affine", "Verdict", "agreement", "agreement_for_all", "at"]
 
 
 class Verdict(NamedTuple):

@@ -1,4 +1,8 @@
-"""What a plan of tensor copies holds: the tensor map's dimensions, the boxes, and their proof.
+"""What a plan of tensor copies holds: the tensor map's dimensions, the boxes, and their proof; and what copies demand.
+
+What the driver calls things, and what a tensor copy demands, is data with a source on each row: the names and codes are
+those of CUDA 13.0's ``cuda.h``. The swizzles of a tensor map are numbered a third way, unlike the descriptors of either
+architecture.
 
 Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 
@@ -9,12 +13,7 @@ Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 ...     assert len({box.origin for box in plan.boxes}) == len(plan.boxes)
 ...     assert sorted(box.offset_bytes for box in plan.boxes) == list(range(0, 128 * 128 * 2, plan.box_bytes))
 
-What the driver calls things, and what a tensor copy demands: data, a source on each row.
-
-The names and codes are those of CUDA 13.0's ``cuda.h``. The swizzles of a tensor map are numbered a third way, unlike
-the descriptors of either architecture.
-
-The types with a rule of their own are those that are padded in shared memory, and sm100 alone copies them.
+Law: the types with a rule of their own are those that are padded in shared memory, and sm100 alone copies them.
 
 >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
 >>> from descriptors.smem.words.tensor_map import DATA_TYPES, SM100_DATA_TYPES
@@ -30,12 +29,12 @@ from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
-from descriptors.frozen import frozen
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
 from descriptors.text import Told, extents_text
 from layoutalg import ComposedLayout, Layout, offsets, size
+from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

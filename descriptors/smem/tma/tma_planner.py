@@ -15,12 +15,10 @@ Law: whatever the rank, every element is copied to where the layout has it; a hi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from math import prod
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.frozen import frozen
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain, start_of
@@ -44,6 +42,7 @@ from descriptors.smem.tma.tma_plan import (
 )
 from descriptors.smem.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
 from layoutalg import Layout, flatten, size
+from layoutalg.frozen import frozen, replace
 
 #: The most boxes of a plan: far more than a tile in shared memory has bytes for.
 _MOST_BOXES = 1 << 16

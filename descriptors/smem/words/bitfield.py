@@ -14,9 +14,8 @@ True
 >>> all(word.encode(word.decode(w)) | word.unknown_bits(w) == w for w in range(1 << 10))
 True
 
-What a start address can name, and what a thread block has of shared memory.
-
-Law: the window is what the field of either architecture can name, and all shared memory lies in it.
+Law: the window, all that a start address can name, is what the field of either architecture can hold, and all shared
+memory lies in it.
 
 >>> from descriptors.smem.words.descriptor import WORDS
 >>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
@@ -30,7 +29,8 @@ from operator import index as _index
 from typing import Any
 
 from descriptors.errors import ChoiceError, FieldError, brief
-from descriptors.frozen import frozen
+from descriptors.text import counted
+from layoutalg.frozen import frozen
 
 #: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
@@ -223,3 +223,14 @@ def span(field: Field) -> str:
     '[0,14)'
     """
     return f"[{field.low},{field.low + field.bits})"
+
+
+def field_cells(field: Field, stored: int, value: Any) -> tuple[str, str]:
+    """What a field is worth and what the word holds, as two cells of a table.
+
+    >>> field_cells(Field("stride_byte_offset", low=32, bits=14, unit=16), 64, 1024)
+    ('1024 bytes', '64 x 16 bytes')
+    """
+    if field.unit > 1:
+        return counted(value, "byte"), f"{stored} x {field.unit} bytes"
+    return str(value), f"code {stored}" if field.codes else str(stored)

@@ -1,4 +1,11 @@
-"""The shared-memory descriptor of either architecture, its fields in bytes.
+"""The shared-memory descriptor word of sm90 (``wgmma``) and of sm100 (``tcgen05``), its fields in bytes.
+
+Every field position of sm90 is that of the PTX ISA (wgmma, matrix descriptor format), of CUTLASS
+``include/cute/arch/mma_sm90_desc.hpp`` and of the CuTe DSL's ``WgmmaSmemDesc``. Measured on an H200: bits 14-15, 30-31,
+46-48 and 52-61 belong to no field, and setting them changes nothing. Every field position of sm100 is that of PTX ISA
+9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe
+DSL's ``Tcgen05SmemDesc``. CUTLASS draws ``version`` two bits wide where PTX and the DSL draw three; the value 1 reads
+the same in both.
 
 Law: the word of another start differs in that field alone, where it is 16-byte units added to the word.
 
@@ -6,37 +13,17 @@ Law: the word of another start differs in that field alone, where it is 16-byte 
 >>> all(one.at(16 * step).encode() == one.encode() + step for step in range(0, 1 << 14, 99))
 True
 
-Data of architecture sm90 (``wgmma``): the shared-memory descriptor word.
+Law: a code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
 
-Law: every field position is that of the PTX ISA (wgmma, matrix descriptor format), of CUTLASS
-``include/cute/arch/mma_sm90_desc.hpp`` and of the CuTe DSL's ``WgmmaSmemDesc``. Measured on an H200: bits 14-15, 30-31,
-46-48 and 52-61 belong to no field, and setting them changes nothing.
-
-A code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
-
->>> from descriptors.smem.proof.read_model import read_addresses
+>>> from descriptors.smem.proof.read_model import read_rows
 >>> from layoutalg import Swizzle
->>> for mode, _ in SM90_SWIZZLE_CODES:
-...     word = SM90_DESCRIPTOR.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes)
+>>> modes = [("sm90", SM90_DESCRIPTOR, {}, mode) for mode, _ in SM90_SWIZZLE_CODES]
+>>> modes += [("sm100", SM100_DESCRIPTOR, {"version": 1}, mode) for mode, _ in SM100_SWIZZLE_CODES]
+>>> for arch, kind, more, mode in modes:
+...     word = kind.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes, **more)
 ...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
-...     read = read_addresses(word, "sm90", dtype="u8", major="K", shape=(32, 16))
-...     assert read[:, 0].tolist() == [swizzle(row) for row in rows], mode
-
-Data of architecture sm100 (``tcgen05``): the shared-memory descriptor word.
-
-Law: every field position is that of PTX ISA 9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS
-``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe DSL's ``Tcgen05SmemDesc``. CUTLASS draws ``version`` two bits
-wide where PTX and the DSL draw three; the value 1 reads the same in both.
-
-A code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
-
->>> from descriptors.smem.proof.read_model import read_addresses
->>> from layoutalg import Swizzle
->>> for mode, _ in SM100_SWIZZLE_CODES:
-...     word = SM100_DESCRIPTOR.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes, version=1)
-...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
-...     read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(32, 16))
-...     assert read[:, 0].tolist() == [swizzle(row) for row in rows], mode
+...     read = read_rows(word, arch, dtype="u8", major="K", shape=(32, 16))
+...     assert [row[0] for row in read] == [swizzle(row) for row in rows], mode
 """
 
 from __future__ import annotations
@@ -45,9 +32,9 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, as_flag
-from descriptors.frozen import frozen, replace
 from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode, choose
 from descriptors.smem.words.bitfield import Field, Word
+from layoutalg.frozen import frozen, replace
 
 #: Codes of the swizzle field.
 SM90_SWIZZLE_CODES = (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from layoutalg.frozen import frozen
 from layoutalg.oracle.service import Affine, Basis, Composed, Swizzling, read, write
 
 __all__ = ["Work", "build", "operations", "prepare", "show", "traced"]
@@ -37,7 +37,7 @@ class _Traced(Exception):
     """Every case of the trace has been answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Apart:
     """A layout and the offset that stands apart from it."""
 

@@ -14,7 +14,7 @@ def prepare() -> Work:
     """Import the DSL and return the function that answers a batch of trees."""
     from cutlass import cute
 
-    known = operations(cute) | _made(cute) | _signs(cute)
+    known = operations(cute) | _constructors(cute) | _signs(cute)
 
     def value(tree: Any) -> Any:
         if isinstance(tree, list):
@@ -29,7 +29,7 @@ def prepare() -> Work:
     return traced(cute, lambda tree: show(cute, value(tree)))
 
 
-def _made(cute: Any) -> dict[str, Callable[..., Any]]:
+def _constructors(cute: Any) -> dict[str, Callable[..., Any]]:
     """What makes layouts, as expressions spell it."""
 
     def make_layout(*parts: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import layoutalg
 from attacks import judge, plain
 from attacks.laws import Broken, need
-from layoutalg.cli.options import record
+from layoutalg.cli.values import record
 
 NAME = "algebra"
 SYMBOLS = {"m": 3, "k": 2}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.inspect import check_ptx, chosen, ignored
-from descriptors.check.protocol_rules import Level
+from descriptors.check.inspection import check_ptx
+from descriptors.check.kernel_report import chosen, ignored
+from descriptors.check.rules import Level
 from descriptors.errors import DescriptorError
 
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"

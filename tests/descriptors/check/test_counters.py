@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.fold import fold
+from descriptors.check.constant_folding import fold
 from descriptors.check.ptx_module import parse
 
 LOOP = "mov.u32 %z, {start}; mov.u32 %s, %z; L: st.use %s; add.s32 %t, %s, {by}; {test} {select} bra L;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.flow import Block, blocks, fixed_point
+from descriptors.check.control_flow import Block, blocks, fixed_point
 from descriptors.check.ptx_module import Function, parse
 from descriptors.errors import DescriptorError
 

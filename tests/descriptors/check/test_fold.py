@@ -7,8 +7,8 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.fold import fold
-from descriptors.check.known import Known
+from descriptors.check.constant_folding import fold
+from descriptors.check.known_bits import Known
 from descriptors.check.ptx_module import parse
 
 LOW = 0xFFFFFFFF

@@ -13,8 +13,9 @@ import pytest
 from kernels import Mutant, kernels, mutants
 from seeds import seed_of_this_run
 
-from descriptors.check.finding import ALL_RULES, Report
-from descriptors.check.inspect import check_ptx
+from descriptors.check.inspection import check_ptx
+from descriptors.check.kernel_report import Report
+from descriptors.check.rules import ALL_RULES
 from descriptors.errors import DescriptorError
 
 #: Mutants of these are tried by the test; ``scripts/try_mutant_kernels.py`` tries those of all.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from places import VECTORS
 
-from descriptors.check.inspect import check_ptx
+from descriptors.check.inspection import check_ptx
 
 CASES = json.loads((VECTORS / "protocol_ptxas.json").read_text(encoding="utf-8"))["wgmma"]
 

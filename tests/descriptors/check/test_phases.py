@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.inspect import check_ptx
+from descriptors.check.inspection import check_ptx
 
 HEAD = """.version 8.8
 .target sm_100a

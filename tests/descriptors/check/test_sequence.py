@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descriptors.check.events import Alloc, Commit, Event, Fence, Issue, Load, Mma, Touch, Wait
-from descriptors.check.protocol_rules import RULES, Level
+from descriptors.check.rules import RULES, Level
 from descriptors.check.sequence import breaches, first_broken
 
 F, C = Fence(), Commit()

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from places import VECTORS
 
-from descriptors.check.finding import ALL_RULES
-from descriptors.check.inspect import check_ptx
-from descriptors.check.protocol_rules import Level
+from descriptors.check.inspection import check_ptx
+from descriptors.check.rules import ALL_RULES, Level
 
 RECORD = json.loads((VECTORS / "protocol_ptxas.json").read_text(encoding="utf-8"))
 CASES = RECORD["serialized"]

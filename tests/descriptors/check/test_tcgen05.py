@@ -9,13 +9,14 @@ from descriptors.check.events import (
     BarrierWait,
     Dealloc,
     End,
+    Event,
     FenceAfter,
     Issue,
     Load,
+    Place,
     Relinquish,
     Store,
     TensorCommit,
-    TensorEvent,
     Touch,
     WaitLoad,
     WaitStore,
@@ -25,7 +26,7 @@ from descriptors.check.tcgen05 import SIZES, TensorState, meet, run
 MMA, LD, ST, USE = Issue("mma"), Load(("r0", "r1")), Store(("r2",)), Touch(("r0",))
 DONE = [TensorCommit("b"), BarrierWait("b"), FenceAfter()]
 
-CASES: dict[str, tuple[list[TensorEvent], list[str]]] = {
+CASES: dict[str, tuple[list[Event], list[str]]] = {
     "the order of a kernel": (
         [Alloc(64), Relinquish(), Issue("cp"), MMA, MMA, *DONE, LD, WaitLoad(), USE, Dealloc(64), End()],
         [],
@@ -39,8 +40,8 @@ CASES: dict[str, tuple[list[TensorEvent], list[str]]] = {
     "no wait::ld before the cells are overwritten": ([LD, ST], ["tcgen05-wait-ld"]),
     "no wait::st before the mma": ([ST, MMA], ["tcgen05-wait-st"]),
     "wait::st before the mma": ([ST, WaitStore(), MMA], []),
-    "no wait::st before the ld of those cells": ([Store((), "t+0"), Load((), "t+0")], ["tcgen05-wait-st"]),
-    "no wait::st before the ld of other cells": ([Store((), "t+0"), Load((), "t+8")], []),
+    "no wait::st before the ld of those cells": ([Store((), Place("t")), Load((), Place("t"))], ["tcgen05-wait-st"]),
+    "no wait::st before the ld of other cells": ([Store((), Place("t")), Load((), Place("t", 8))], []),
     "alloc after relinquish": ([Alloc(32), Relinquish(), Alloc(32)], ["tcgen05-alloc-relinquished"]),
     "sizes that increase": ([Alloc(32), Alloc(64)], ["tcgen05-alloc-order"]),
     "sizes that do not": ([Alloc(64), Alloc(64), Alloc(32)], []),

@@ -7,8 +7,7 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.flow import Block
-from descriptors.check.serialized import postdominators, under
+from descriptors.check.control_flow import Block, postdominators, under
 
 
 def graph_of(draw: random.Random) -> list[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors.check.ptx_module import parse
-from descriptors.check.serialized import varying
+from descriptors.check.serialization import varying
 
 
 def of(body: str) -> set[str]:

@@ -7,7 +7,7 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.events import Call, Commit, Copy, Fence, Mma, Touch, Wait, WgmmaEvent
+from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Touch, Wait
 from descriptors.check.wgmma import meet, run
 
 F, C, W = Fence(), Commit(), Wait(0)
@@ -19,7 +19,7 @@ MOVE = Touch((), ("f0",), moves=True)
 READ, WRITE = Touch(("f0",)), Touch((), ("f0",))
 READ_TWO, CHANGE_A = Touch(("g0",)), Touch((), ("a0",))
 
-CASES: dict[str, tuple[list[WgmmaEvent], list[str]]] = {
+CASES: dict[str, tuple[list[Event], list[str]]] = {
     "fence, mma, commit, wait, read": ([F, ONE, ONE, C, W, READ], []),
     "no fence": ([ONE, C, W, READ], ["wgmma-fence"]),
     "no commit": ([F, ONE, W, READ], ["wgmma-commit"]),
@@ -66,7 +66,7 @@ def test_wait_group_leaves_the_newest_groups_in_flight_as_a_queue_has_it(case: i
     draw = random.Random(seed_of_this_run() + case)
     open_group: list[str] = []
     queue: list[list[str]] = []
-    events: list[WgmmaEvent] = [F]
+    events: list[Event] = [F]
     for step in range(draw.randrange(1, 20)):
         match draw.choice("mmcw"):
             case "m":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.inspect import check_ptx
-from descriptors.check.wgmma_forms import registers_of_d
+from descriptors.check.inspection import check_ptx
+from descriptors.check.instruction_forms import registers_of_d
 from descriptors.smem.instructions.tables import SHAPES
 
 

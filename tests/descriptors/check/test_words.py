@@ -7,14 +7,14 @@ from typing import Literal
 import pytest
 
 from descriptors import derive
-from descriptors.check.kernel_words import START_FREE, Operand, Step, advance_findings, distance, smem_findings
-from descriptors.check.known import Known
+from descriptors.check.kernel_words import START_FREE, SmemOperand, Step, advance_findings, distance, smem_findings
+from descriptors.check.known_bits import Known
 
 WORD = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
 
 
-def operand(offset: int, word: int = WORD, matrix: Literal["A", "B"] = "A", base: str = "r") -> Operand:
-    return Operand(matrix, "sm100", "bf16", "K", (128, 16), Known(word & START_FREE, START_FREE, base, offset))
+def operand(offset: int, word: int = WORD, matrix: Literal["A", "B"] = "A", base: str = "r") -> SmemOperand:
+    return SmemOperand(matrix, "sm100", "bf16", "K", (128, 16), Known(word & START_FREE, START_FREE, base, offset))
 
 
 @pytest.mark.parametrize("arch", ["sm90", "sm100"])
@@ -25,7 +25,7 @@ def test_a_derived_word_is_taken(
 ) -> None:
     word = derive((64, 64), "bf16", major, swizzle, (64, 16), arch=arch).descriptor.encode()
     known = Known(word & START_FREE, START_FREE)
-    assert list(smem_findings(Operand("A", arch, "bf16", major, (64, 16), known))) == []
+    assert list(smem_findings(SmemOperand("A", arch, "bf16", major, (64, 16), known))) == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_changed_field_is_told(changed: int, rule: str) -> None:
 
 
 def test_what_is_not_known_is_not_judged() -> None:
-    unknown = Operand("A", "sm100", "bf16", "K", (128, 16), Known(0, START_FREE & ~(1 << 40)))
+    unknown = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0, START_FREE & ~(1 << 40)))
     assert not unknown.resolved and list(smem_findings(unknown)) == []
 
 
@@ -83,5 +83,5 @@ def test_distances_are_known_from_a_base_or_from_constants() -> None:
     assert distance(operand(0), operand(6)) == 6
     assert distance(operand(0), operand(6, base="other")) is None
     whole = (1 << 64) - 1
-    one, two = (Operand("A", "sm90", "f16", "K", (64, 16), Known(n, whole)) for n in (64, 66))
+    one, two = (SmemOperand("A", "sm90", "f16", "K", (64, 16), Known(n, whole)) for n in (64, 66))
     assert distance(one, two) == 2

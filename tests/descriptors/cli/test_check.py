@@ -34,7 +34,7 @@ def test_the_compiler_writes_the_derived_word(arch: str, capsys: pytest.CaptureF
 def test_the_line_and_the_status_are_those_of_the_answer(
     answer: WordAnswer, status: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from descriptors.cli import options as check
+    from descriptors.oracle import words as check
 
     monkeypatch.setattr(oracle, "available", lambda: True)
     monkeypatch.setattr(check, "descriptor_words", lambda _: [answer])
@@ -58,7 +58,7 @@ def test_where_the_dsl_is_missing_the_status_is_3(
 def test_where_the_dsl_breaks_the_status_is_3_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from descriptors.cli import options as check
+    from descriptors.oracle import words as check
 
     def breaks(_: object) -> list[WordAnswer]:
         raise oracle.OracleError("the oracle must answer, found nothing")

@@ -11,7 +11,7 @@ import pytest
 import layoutalg.cli.command as algebra
 from descriptors.cli import main as descriptors_main
 from descriptors.course.figures import figure
-from descriptors.course.handed import Handed
+from descriptors.course.progress import Receipt
 from descriptors.course.source import FIGURES, lessons
 from layoutalg.cli import main as layoutalg_main
 
@@ -83,7 +83,7 @@ def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
     status, all_of_them = say(capsys, "--verify", "-")
     assert (status, all_of_them.splitlines()[:2]) == (1, [told, wrong])
     assert "a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found 'none'" in all_of_them
-    strange = str(Handed("Ada", ("99.1",)))
+    strange = str(Receipt("Ada", ("99.1",)))
     assert say(capsys, "--verify", strange) == (
         1,
         f"course: a line must name exercises of the course, found 99.1; {strange}",

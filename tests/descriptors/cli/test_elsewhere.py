@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors.cli.command import main
-from descriptors.cli.options import elsewhere
+from descriptors.cli.values import elsewhere
 
 WORD = "0x4000404000010000"
 LAYOUT = "S<3,3,3> o 0 o (64,16):(64,1)"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from descriptors.cli.command import main
-from descriptors.output.tiles.closed_forms import WRITERS, write_formulas
+from descriptors.smem.derivation.closed_forms import WRITERS, write_formulas
 from descriptors.smem.derivation.symbolic import derive_symbolic
 
 ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}

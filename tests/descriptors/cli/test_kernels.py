@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from kernels import kernels
 
-from descriptors.check.finding import ALL_RULES
+from descriptors.check.rules import ALL_RULES
 from descriptors.cli.command import main
 
 GOOD = "product_f16_128x128x64_nt_sm90"

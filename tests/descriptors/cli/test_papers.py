@@ -9,8 +9,7 @@ import pytest
 from each import each
 
 from descriptors.cli import main
-from descriptors.course.papers.forms import FORMS
-from descriptors.course.papers.paper import paper
+from descriptors.course.papers.paper import FORMS, paper
 
 
 @pytest.fixture(autouse=True)

@@ -7,14 +7,15 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from descriptors.answers import record
 from descriptors.cli.sweep import commands
 from descriptors.errors import DescriptorError
-from descriptors.output.search import command, record
 from descriptors.sweep.finding import COLUMNS, KEYS
 from descriptors.sweep.search import search, survey
+from descriptors.sweep.survey_text import derive_command
 
 ARGUMENTS = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x16"]
-(COMMAND,) = commands
+COMMAND = commands[0]
 
 
 def run(*arguments: str) -> object:
@@ -41,7 +42,7 @@ def test_the_table_has_a_row_for_each_finding_in_their_order(capsys: pytest.Capt
         assert row[:6] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes), str(one.wavefronts)]
         assert row[-1] == f"{one.word:#018x}" and row[-3:-1] == ["yes", "no"]
     asked = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).asked
-    assert command(found[0], asked) in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
+    assert derive_command(found[0], asked) in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
     assert all(meaning in out for meaning in COLUMNS.values())
     assert out.isascii() and "\x1b" not in out
     assert not [line for line in lines if line != line.rstrip() or len(line) > 150]
@@ -71,7 +72,7 @@ def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFi
     assert told_record["request"]["stages"] == 4 and told_record["request"]["tile"] == [128, 64]
     for entry, one in zip(told_record["findings"], found.findings, strict=True):
         assert {name: entry[name] for name in COLUMNS} == {name: getattr(one, name) for name in COLUMNS}
-        assert int(entry["word"], 16) == one.word and entry["command"] == command(one, found.asked)
+        assert int(entry["word"], 16) == one.word and entry["command"] == derive_command(one, found.asked)
         assert entry["proved_elements"] == 128 * 64 and entry["proved_at"] == [0, 16384, 32768, 49152]
     assert {entry["swizzle"] for entry in told_record["refused"]} == {"128B_BASE32B"}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dsl_tmem import accumulators, moves, scale_layouts
 from tmem_maps import in_order
 
 from descriptors import oracle
-from descriptors.oracle.tmem import accumulators, moves, scale_layouts
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.moves import MOST, tmem_move
 from descriptors.tmem.scale_cells import scale_cells

@@ -19,7 +19,6 @@ from places import ROOT
 
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
-from descriptors.smem.derivation import derivation
 from descriptors.sweep import atlas_files as parquet_parts
 from descriptors.sweep.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweep.lattice import Lattice, lattice
@@ -185,8 +184,6 @@ def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: p
 
     honest = SmemDescriptor.encode
     monkeypatch.setattr(SmemDescriptor, "encode", lambda d: honest(d) ^ 2)
-    # A first word is looked up once: neither right words before this nor wrong ones after it.
-    monkeypatch.setattr(derivation, "_encoded", derivation._encoded.__wrapped__)
     row = row_of(POINT, prove=True)
     assert (row["status"], row["error_type"]) == ("disproved", "ProofError")
     assert "are read from elsewhere" in row["error"]

@@ -11,11 +11,11 @@ from each import each
 from descriptors import TmaError, derive, tma_plan
 from descriptors.cli.command import main
 from descriptors.errors import ChoiceError, DescriptorError
-from descriptors.output.search import command as derive_command
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.sweep.finding import Finding
 from descriptors.sweep.search import search, survey
+from descriptors.sweep.survey_text import derive_command, findings_table
 from layoutalg import Layout, wavefronts
 
 CASES = [
@@ -226,3 +226,7 @@ def test_bad_arguments_are_refused_in_one_typed_line(changes: dict[str, object],
 def test_a_tile_beyond_the_address_window_is_refused_and_not_measured() -> None:
     found = survey(tile=(1 << 40, 64), dtype="bf16", mma=(64, 16), major="K")
     assert not found.findings and all(one.reason for one in found.refusals)
+
+
+def test_a_table_of_nothing_is_its_heading() -> None:
+    assert len(findings_table(())) == 1

@@ -257,7 +257,7 @@ def by_the_rules(name: str) -> np.ndarray:
     >>> by_the_rules("ldmatrix.x1")[5].tolist()  # thread 5: row 1, elements 2 and 3
     [[1, 2], [1, 3]]
     """
-    from layoutalg.fragments.names import fragment
+    from layoutalg.fragments.fragment_names import fragment
 
     def elements(called: str) -> np.ndarray:
         one = fragment(called)

@@ -25,7 +25,7 @@ from typing import Any
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm90 import kernel
+from descriptors.gemm.programs.sm90_kernel import kernel
 from probes.cuda import Device, provenance
 from probes.runner import main_of, write_json
 

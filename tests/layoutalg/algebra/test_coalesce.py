@@ -26,7 +26,7 @@ def test_coalesce_keeps_size_and_function_and_is_flat(layout):
 @given(any_layouts)
 def test_the_coalesced_form_is_the_unique_form_of_the_function(layout):
     unique = judge.form(judge.values(inner_of(layout)))
-    assert judge.normal(inner_of(coalesce(layout))) == judge.plain_text(*judge.written(unique))
+    assert judge.normal(inner_of(coalesce(layout))) == judge.plain_text(*judge.shape_and_stride(unique))
 
 
 @given(layouts)
@@ -69,7 +69,7 @@ def test_filter_zeros_keeps_the_image_and_drops_only_repetition(layout):
 def test_filter_is_the_coalesced_layout_of_the_modes_that_move(layout):
     moving = [(s, d) for s, d in judge.pairs(layout) if d != 0]
     expected = judge.form(judge.values(judge.Plain(tuple(s for s, _ in moving), tuple(d for _, d in moving))))
-    assert judge.normal(filter(layout)) == judge.plain_text(*judge.written(expected))
+    assert judge.normal(filter(layout)) == judge.plain_text(*judge.shape_and_stride(expected))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_the_complement_is_the_sorted_layout_that_tiles_an_interval_and_is_refus
         assert expected is None
         return
     assert expected is not None
-    assert judge.normal(result) == judge.plain_text(*judge.written(expected))
+    assert judge.normal(result) == judge.plain_text(*judge.shape_and_stride(expected))
 
 
 @given(chained_layouts, cotargets)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import LayoutError
-from layoutalg.drawing.canvas import Canvas
+from layoutalg.drawing.figure import Canvas
 from layoutalg.drawing.shapes import Cells, Lines, Scene
 
 places = st.floats(-500, 500, width=16)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from layoutalg import E, Layout
 from layoutalg.drawing.grid import drawing
-from layoutalg.drawing.plate import by_offset, filled, integers, order
+from layoutalg.drawing.plate import by_offset, integers, order, role_table
 
 
 @given(st.sets(st.integers(-(10**20), 10**20), min_size=1))
@@ -22,7 +22,7 @@ def test_a_higher_offset_never_has_an_earlier_role(numbers: set[int]) -> None:
 def test_no_numbers_have_no_roles() -> None:
     assert order([]) == ({}, ())
     assert integers([[[(1, 2), True, None, 3]]]) == {3}
-    assert filled([[3, True, (1,)]], {3: "r0", 1: "r1"}) == (("r0", None, None),)
+    assert role_table([[3, True, (1,)]], {3: "r0", 1: "r1"}) == (("r0", None, None),)
 
 
 def test_the_plate_of_a_layout_of_coordinates_is_not_coloured() -> None:

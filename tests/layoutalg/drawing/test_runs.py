@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.drawing.canvas import merged
+from layoutalg.drawing.figure import merged
 
 roles = st.sampled_from(["c0", "c1", "c2", None])
 tables = st.integers(0, 9).flatmap(

@@ -10,7 +10,7 @@ from each import each
 from layoutalg import LayoutError, evaluate, fragment, parse_layout
 from layoutalg.cli import main
 from layoutalg.fragments.families import FAMILIES, family_of
-from layoutalg.fragments.names import is_name, names
+from layoutalg.fragments.fragment_names import is_name, names
 
 
 def test_every_name_that_is_listed_gives_a_fragment_of_that_name_and_a_family() -> None:

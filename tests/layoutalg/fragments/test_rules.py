@@ -16,7 +16,7 @@ from places import ROOT
 
 from layoutalg import Layout, offsets, parse_layout, size
 from layoutalg.fragments.fragment import quads, row_pointers, turned_quads
-from layoutalg.fragments.names import fragment, names
+from layoutalg.fragments.fragment_names import fragment, names
 
 
 @cache

@@ -13,7 +13,7 @@ from each import each
 from places import ROOT
 
 from layoutalg import Layout, LayoutError, broken_law, law_names, parse_layout
-from layoutalg.laws.forms import product
+from layoutalg.laws.existence import product
 
 RIGHT = [
     ("complement", "(2,3):(1,8)", ("4:2", 24)),

@@ -50,11 +50,3 @@ def test_a_composed_layout_is_measured_without_numpy(text: str, monkeypatch: pyt
     assert la.cosize(layout) == expected
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert la.cosize(layout) == expected
-
-
-def test_many_offsets_are_the_same_numbers_whoever_computes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = la.evaluate("S<3,4,3> o 3 o (90,64):(65,1)")
-    monkeypatch.setattr(cosize, "_FEW", 10**9)
-    plain = la.cosize(layout)
-    monkeypatch.setattr(cosize, "_FEW", 0)
-    assert la.cosize(layout) == plain

@@ -9,7 +9,7 @@ import pytest
 from seeds import seeds_of
 
 from layoutalg import Layout, LayoutError, composition, size
-from layoutalg.layouts.layout import fitting
+from layoutalg.layouts.layout import need_readable
 from layoutalg.layouts.number_composition import coalesced, quick_composition
 from layoutalg.layouts.plain_composition import compose_carefully
 
@@ -56,7 +56,7 @@ def test_the_quick_composition_is_the_careful_one(seed: int) -> None:
         a, b = drawn(rng)
         quick = quick_composition(a, b)
         try:
-            careful = fitting(compose_carefully(a, b), "composition")
+            careful = need_readable(compose_carefully(a, b), "composition")
         except LayoutError:
             assert quick is None, (a, b)
             continue

@@ -7,7 +7,7 @@ from hypothesis import given
 from strategies import any_layouts
 
 from layoutalg import NotationError
-from layoutalg.notation.printed import tokenize
+from layoutalg.notation.tokens import tokenize
 
 
 @given(any_layouts)

@@ -10,7 +10,7 @@ from oracle_cases import cases
 from seeds import seeds_of
 
 from layoutalg import NotationError, evaluate, oracle
-from layoutalg.cli.options import tell
+from layoutalg.cli.values import tell
 from layoutalg.notation.expression import OPERATIONS
 from layoutalg.oracle import expressions
 from layoutalg.oracle import expressions as algebra

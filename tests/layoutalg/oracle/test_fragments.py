@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from dsl import comparable
+from dsl_fragments import fragments
 from seeds import seeds_of
 
 from layoutalg import Layout, fragment, make_layout_tv, offsets, parse_layout, size
-from layoutalg.fragments.names import names
+from layoutalg.fragments.fragment_names import names
 from layoutalg.fragments.tiled_copy import (
     copy_atom,
     make_tiled_copy_A,
@@ -21,7 +22,6 @@ from layoutalg.fragments.tiled_copy import (
 )
 from layoutalg.fragments.tiled_mma import TiledMma, make_tiled_mma, mma_atom
 from layoutalg.oracle import available
-from layoutalg.oracle.fragments import fragments
 
 pytestmark = pytest.mark.skipif(not available(), reason="nvidia-cutlass-dsl is not installed")
 

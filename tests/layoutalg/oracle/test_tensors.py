@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import corpus
+import dsl_tensors as tensors
 import pytest
+from dsl_tensors import Coordinates, Prints, Tensor, prints
 from seeds import seeds_of
 
 from layoutalg import (
@@ -19,9 +21,7 @@ from layoutalg import (
     parse_pointer,
     size,
 )
-from layoutalg.oracle import tensors
 from layoutalg.oracle.service import Reply
-from layoutalg.oracle.tensors import Coordinates, Prints, Tensor, prints
 
 needs_oracle = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 

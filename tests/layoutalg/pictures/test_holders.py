@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import Layout, LayoutError, Swizzle, cosize, size
-from layoutalg.pictures.tables import holders, told
+from layoutalg.pictures.quantities import holders, holders_text
 
 extents = st.integers(1, 4)
 maps = st.tuples(st.tuples(extents, extents), st.tuples(st.integers(0, 5), st.integers(0, 5))).map(
@@ -42,4 +42,4 @@ def test_what_is_no_map_into_the_tile_is_refused(map_: Layout, message: str) -> 
 
 
 def test_an_element_without_a_holder_shows_nothing_and_one_with_many_says_how_many() -> None:
-    assert [told(held) for held in ((), ((3, 1),), ((0, 0), (4, 2)))] == [None, "T3 V1", "T0 V0 +1"]
+    assert [holders_text(held) for held in ((), ((3, 1),), ((0, 0), (4, 2)))] == [None, "T3 V1", "T0 V0 +1"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import any_layouts
 
 from layoutalg import Layout, draw, evaluate, size, zipped_divide
-from layoutalg.pictures.tables import COLOURS
+from layoutalg.pictures.quantities import COLOURS
 
 
 def roles_by_offset(picture: Any, first: int, last: int | None) -> dict[int, set[str]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutalg import E, Layout, LayoutError, crd2idx, size
-from layoutalg.pictures.tables import COLOURS, LABELS, Limits, Subject, holders, slices
+from layoutalg.pictures.quantities import COLOURS, LABELS, Limits, Subject, holders, slices
 
 extents = st.recursive(
     st.integers(1, 4), lambda inner: st.lists(inner, min_size=1, max_size=2).map(tuple), max_leaves=3
@@ -62,7 +62,7 @@ def test_threads_and_values_are_rows_and_columns_or_those_of_the_map() -> None:
     own = every(Layout((4, 2)), Subject(), "thread"), every(Layout((4, 2)), Subject(), "value")
     assert all((own[0][i, j], own[1][i, j]) == (i, j) for i, j in own[0])
     held = tuple(holders(Layout((2, 2), (1, 4)), 8))
-    assert every(Layout((2, 4)), Subject(held=held), "told") == {
+    assert every(Layout((2, 4)), Subject(held=held), "holders_text") == {
         **{(i, j): None for i in range(2) for j in range(4)},
         (0, 0): "T0 V0",
         (1, 0): "T1 V0",

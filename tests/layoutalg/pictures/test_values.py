@@ -9,7 +9,7 @@ from hypothesis import given
 from strategies import any_layouts
 
 from layoutalg import ComposedLayout, E, Layout, LayoutError, Swizzle, rank, size, symbol
-from layoutalg.pictures.tables import table_of
+from layoutalg.pictures.quantities import table_of
 
 
 def check(layout: Any, points: list[tuple[int, ...]]) -> None:

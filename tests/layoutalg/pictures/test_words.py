@@ -5,7 +5,7 @@ from __future__ import annotations
 from each import each
 
 from layoutalg.pictures.plates import sentences, tables
-from layoutalg.pictures.tables import COLOURS, LABELS
+from layoutalg.pictures.quantities import COLOURS, LABELS
 
 
 @each("label", [*LABELS, "image"])

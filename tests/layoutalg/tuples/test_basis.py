@@ -24,7 +24,7 @@ from layoutalg import (
     slice_and_offset,
     zipped_divide,
 )
-from layoutalg.tuples.basis import Vector
+from layoutalg.tuples.scaled_basis import Vector
 
 paths = st.lists(st.integers(0, 5), min_size=1, max_size=3).map(tuple)
 

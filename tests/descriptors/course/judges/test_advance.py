@@ -6,7 +6,7 @@ import pytest
 from each import each
 
 from descriptors import derive, read_addresses, tma_plan
-from descriptors.course.judges.advance import JUDGES
+from descriptors.course.judges.tiles import JUDGES
 
 TILE = ([128, 128], "bf16", "K", "128B", [64, 16])
 SMALL = ([64, 64], "bf16", "MN", "64B", [64, 16])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.course.judges.arithmetic import JUDGES
+from descriptors.course.judges.layouts import JUDGES
 
 SUMS, BITS = JUDGES["sums"], JUDGES["bits"]
 

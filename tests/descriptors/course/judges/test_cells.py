@@ -6,7 +6,7 @@ from typing import Any
 
 from each import each
 
-from descriptors.course.judges.claimed_cells import JUDGES
+from descriptors.course.judges.tensor_memory import JUDGES
 
 NINE = {"images": 2, "width": 9, "taps": 3, "padding": 1}
 SMALL: dict[str, Any] = {"m": 128, "n": 8, "k": 64, "dtype": "e2m1", "scale_dtype": "ue4m3"}

@@ -6,7 +6,7 @@ from itertools import product
 
 from each import each
 
-from descriptors.course.judges.claimed_instructions import JUDGES
+from descriptors.course.judges.instructions import JUDGES
 
 FP8 = [[a, b, "f32"] for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")]
 SCALES = ("mxf4nvf4", 64, [["ue8m0", 32], ["ue4m3", 16]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from each import each
 
-from descriptors.course.judges.claimed_offsets import JUDGES
+from descriptors.course.judges.words import JUDGES
 
 LBO, SBO = ("bf16", "lbo", "K x bytes"), ("bf16", "sbo", "8 x bytes")
 

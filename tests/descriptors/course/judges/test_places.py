@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from each import each
 
-from descriptors.course.judges.claimed_places import JUDGES
+from descriptors.course.judges.words import JUDGES
 
 BF = {"dtype": "bf16", "major": "K", "shape": [64, 16]}
 LBO = ("sm90", BF, [16, 30], "128B")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from each import each
 
-from descriptors.course.judges.protocol import JUDGES, broken, names_of
+from descriptors.course.judges.instructions import JUDGES, broken, names_of
 from descriptors.errors import DescriptorError
 
 READ = (["mma d", "read d"],)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from each import each
 
-from descriptors.course.judges.shift import JUDGES, after
+from descriptors.course.judges.tensor_memory import JUDGES, after
 from descriptors.tmem.shift_model import shift
 
 NINE = {"images": 2, "width": 9, "taps": 3, "padding": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from each import each
 
-from descriptors.course.judges.swizzles import JUDGES
+from descriptors.course.judges.accesses import JUDGES
 from descriptors.errors import DescriptorError
 from layoutalg import Layout, Swizzle, find_swizzle
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.course.judges.typed import integers_of, parts_of, words_of
+from descriptors.course.judges.answers import integers_of, parts_of, words_of
 from descriptors.errors import DescriptorError
 
 

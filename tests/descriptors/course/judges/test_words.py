@@ -5,7 +5,7 @@ from __future__ import annotations
 from each import each
 
 from descriptors import derive, diff
-from descriptors.course.judges.words import JUDGES, told
+from descriptors.course.judges.words import JUDGES, mismatch_of
 
 TILE = ((64, 64), "bf16", "K", "128B", (64, 16))
 MN = ((64, 32), "bf16", "MN", "32B", (64, 16))
@@ -56,4 +56,4 @@ def test_of_all_words_one_bit_away_those_pass_with_which_every_element_is_read(b
     one = made.word(0, 0) ^ 1 << bit
     found = diff(one, made.smem_tile, "sm90", dtype="bf16", major="K", shape=(64, 16), base=0)
     assert (JUDGES["word"](hex(one), *TILE) is None) == found.ok
-    assert "offset" not in (told(found) or "") and "swizzle" not in (told(found) or "")
+    assert "offset" not in (mismatch_of(found) or "") and "swizzle" not in (mismatch_of(found) or "")

@@ -30,7 +30,7 @@ def test_every_number_comes_and_none_beyond() -> None:
 
 def test_no_item_draws_by_a_method_that_python_may_change() -> None:
     """`random()` and the seeding by a text are what Python promises to keep."""
-    for path in sorted((ROOT / "descriptors" / "papers").rglob("*.py")):
+    for path in sorted((ROOT / "descriptors" / "course" / "papers").rglob("*.py")):
         called = {
             node.attr
             for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Each student of a class has a paper of his own: proved, the same whenever drawn, no answer told by its place."""
+"""Each student of a class has an own paper: proved, the same whenever it is drawn, no answer told by its place."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pytest
 from places import ROOT
 
 from descriptors.course.grading import grade
-from descriptors.course.papers.forms import FIXED, FORMS, KINDS
-from descriptors.course.papers.paper import Paper, paper
+from descriptors.course.papers.paper import FIXED, FORMS, KINDS, Paper, paper
 from descriptors.errors import DescriptorError
 from layoutalg import evaluate
-from layoutalg.laws import forms as laws
+from layoutalg.laws import existence as laws
 from layoutalg.laws.points import pairs
 
 CLASS = range(1, 13)

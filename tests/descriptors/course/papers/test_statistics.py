@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from descriptors.course.papers.handed import Handed, read
 from descriptors.course.papers.paper import paper
-from descriptors.course.papers.records import record_class
+from descriptors.course.papers.report import record_class, tell_class
 from descriptors.course.papers.statistics import board, gains, rows
-from descriptors.course.papers.telling import tell_class
+from descriptors.course.papers.submission import Submission, read
 
 
-def student(name: str, before: str, after: str) -> Handed:
+def student(name: str, before: str, after: str) -> Submission:
     return read(f"name {name}\npretest.1 {before}\nposttest.1 {after}")
 
 
@@ -42,7 +41,7 @@ def test_the_gain_is_of_those_who_were_wrong_and_handed_in_both() -> None:
     assert gains([student("C", "16", "16")])[0].gain is None
 
 
-def lab2(name: str, seed: str, solved: int) -> Handed:
+def lab2(name: str, seed: str, solved: int) -> Submission:
     items = paper("lab2", seed).items
     answers = [item.exercise.solution if k < solved else item.exercise.wrong[0][0] for k, item in enumerate(items)]
     return read("\n".join([f"name {name}", f"seed {seed}", *(f"lab2.{k} {one}" for k, one in enumerate(answers, 1))]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError, select_rows
-from descriptors.gemm.plan_request import asked, extents_of, nearest
+from descriptors.gemm.plan_request import extents_of, main_loop, nearest
 
 
 @pytest.mark.parametrize("said", ["m64n128k16", "M64N128K16", "wgmma.m64n128k16.f32", [64, 128, 16], (64, 128, 16)])
@@ -21,9 +21,9 @@ def test_what_is_no_instruction_is_refused_in_one_line(said: object) -> None:
 
 
 def test_the_architecture_is_the_one_that_has_such_an_instruction() -> None:
-    assert asked("m64n64k16", "bf16", tile=(64, 64, 16)).arch == "sm90"
-    assert asked("m128n64k16", "bf16", tile=(128, 64, 16)).arch == "sm100"
-    assert asked("m64n64k16", "bf16", tile=(64, 64, 16), kind="f16").arch == "sm100"
+    assert main_loop("m64n64k16", "bf16", tile=(64, 64, 16)).arch == "sm90"
+    assert main_loop("m128n64k16", "bf16", tile=(128, 64, 16)).arch == "sm100"
+    assert main_loop("m64n64k16", "bf16", tile=(64, 64, 16), kind="f16").arch == "sm100"
 
 
 def test_the_nearest_are_legal_and_none_is_nearer() -> None:
@@ -38,4 +38,4 @@ def test_the_nearest_are_legal_and_none_is_nearer() -> None:
 @pytest.mark.parametrize("cta_group", [0, 3, -1])
 def test_an_instruction_is_of_one_cta_or_of_two(cta_group: int) -> None:
     with pytest.raises(DescriptorError, match=rf"^plan: cta_group must be (at least 1|at most 2), found {cta_group}"):
-        asked("m128n64k16", "bf16", tile=(128, 64, 16), cta_group=cta_group)
+        main_loop("m128n64k16", "bf16", tile=(128, 64, 16), cta_group=cta_group)

@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from descriptors import plan
-from descriptors.gemm.plan_request import masks
+from descriptors.gemm.multicast import masks
 from descriptors.gemm.programs.cluster import constants, texts
-from descriptors.gemm.programs.sm90 import kernel
+from descriptors.gemm.programs.sm90_kernel import kernel
 
 CLUSTERS = [(2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (2, 4), (4, 2), (3, 1)]
 

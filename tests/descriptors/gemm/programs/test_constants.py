@@ -12,7 +12,7 @@ from each import each
 from descriptors import plan
 from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm90_wgmma import constants, step_function
+from descriptors.gemm.programs.sm90_kernel import constants, step_function
 from layoutalg import offsets
 from probes.main_loops import drawn
 

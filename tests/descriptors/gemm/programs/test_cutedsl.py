@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from dsl_loops import Loop, compile_loops
 from gemm_plans import BLACKWELL, HOPPER, made, pointers
 
 from descriptors import DescriptorError, Plan
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.oracle import available
-from descriptors.oracle.loops import Loop, compile_loops
 
 KNOWN = [one for name, one in HOPPER.items() if name in ("mn", "blocks")]
 KNOWN += [one for name, one in BLACKWELL.items() if name != "narrow"]

@@ -6,12 +6,12 @@ import pytest
 
 from descriptors import DescriptorError, derive, tma_plan
 from descriptors.gemm.plan_operands import row_of, run_of, within
-from descriptors.gemm.plan_request import asked
+from descriptors.gemm.plan_request import main_loop
 
 
 @pytest.mark.parametrize(("n", "blocks"), [(16, 1), (32, 3), (256, 2)])
 def test_an_instruction_has_its_first_half_from_cta_0_and_its_second_from_cta_1(n: int, blocks: int) -> None:
-    one = asked(f"m256n{n}k16", "bf16", tile=(512, n * blocks, 64), cta_group=2)
+    one = main_loop(f"m256n{n}k16", "bf16", tile=(512, n * blocks, 64), cta_group=2)
     run, half = run_of(one, "B"), n // 2
     for block in range(blocks):
         rows = [row_of(block * half + x, cta, run) for cta in (0, 1) for x in range(half)]
@@ -20,7 +20,7 @@ def test_an_instruction_has_its_first_half_from_cta_0_and_its_second_from_cta_1(
 
 
 def test_a_cta_alone_holds_all_rows_in_order() -> None:
-    one = asked("m128n64k16", "bf16", tile=(256, 192, 64))
+    one = main_loop("m128n64k16", "bf16", tile=(256, 192, 64))
     assert [row_of(x, 0, run_of(one, "B")) for x in range(192)] == list(range(192))
     assert run_of(one, "A") == 256
 

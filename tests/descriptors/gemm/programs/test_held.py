@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from each import each
 
-from descriptors.gemm.programs.parts import row_and_column
+from descriptors.gemm.programs.c_expressions import row_and_column
 from layoutalg import fragment, size
 
 NAMES = [f"wgmma.m64n{n}k{k}.{one}" for n, k in ((8, 8), (8, 16), (8, 32), (24, 16), (256, 16)) for one in "AD"]

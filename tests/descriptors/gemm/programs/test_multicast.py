@@ -8,7 +8,7 @@ import pytest
 from each import each
 
 from descriptors import DescriptorError, plan
-from descriptors.gemm.plan_request import as_cluster, masks
+from descriptors.gemm.multicast import as_cluster, masks
 from descriptors.gemm.schedule import traffic
 
 CLUSTERS = [(2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (8, 1)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from descriptors import derive
-from descriptors.gemm.programs.parts import byte_offset
+from descriptors.gemm.programs.c_expressions import byte_offset
 
 CASES = [
     ("bf16", "K", "128B", (64, 128), (64, 16)),

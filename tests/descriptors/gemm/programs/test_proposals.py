@@ -9,8 +9,8 @@ import pytest
 
 from descriptors import DescriptorError, propose, select_rows, tell
 from descriptors.cli.command import main
+from descriptors.gemm.plan_text import plan_command
 from descriptors.gemm.schedule import read_bytes
-from descriptors.output.proposals import command
 
 
 def test_every_instruction_that_divides_the_tile_is_proposed_or_refused() -> None:
@@ -44,7 +44,7 @@ def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture
         propose("e2m1", tile=(128, 128, 128), kind="mxf4", stages=2, top=1),
     ):
         (one,) = found.plans
-        assert main(shlex.split(command(one))[1:]) == 0
+        assert main(shlex.split(plan_command(one))[1:]) == 0
         assert capsys.readouterr().out == tell(one, proof=one.verify()) + "\n"
 
 

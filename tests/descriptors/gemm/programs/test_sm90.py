@@ -10,7 +10,7 @@ from each import each
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm90 import kernel, registers
+from descriptors.gemm.programs.sm90_kernel import kernel, registers
 from descriptors.gemm.programs.sm90_wgmma import instruction
 from probes.main_loops import drawn
 

@@ -8,19 +8,19 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from descriptors.show.browser.folder import LEFT_OUT, archive, packed
+from descriptors.show.browser.folder import LEFT_OUT, archive, zip_bytes
 
 
 def test_the_archive_is_the_same_every_time() -> None:
     assert archive() == archive()
-    assert packed({"a": b"1"}) != packed({"a": b"2"})
+    assert zip_bytes({"a": b"1"}) != zip_bytes({"a": b"2"})
 
 
 def test_what_is_left_out_is_not_there_and_what_was_added_is() -> None:
-    names = ZipFile(BytesIO(archive({"descriptors/lessons/texts/01.md": b"# one"}))).namelist()
+    names = ZipFile(BytesIO(archive({"descriptors/course/texts/01.md": b"# one"}))).namelist()
     assert len(set(names)) == len(names) > 200
     assert not [name for name in names if set(LEFT_OUT) & set(name.split("/"))]
-    assert "descriptors/lessons/texts/01.md" in names
+    assert "descriptors/course/texts/01.md" in names
 
 
 def test_the_packages_run_from_the_archive(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from derived import K_128, derivations
 from hypothesis import given
 
 from descriptors import derive
-from descriptors.show.explorer.concerned import boxes, concerned
+from descriptors.show.explorer.highlights import boxes, field_elements
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
 
@@ -16,7 +16,7 @@ def counts(view: View, field: str) -> list[list[int]]:
     """The blocks of a field as a table."""
     high, wide = view.derivation.mma
     found = [[0] * wide for _ in range(high)]
-    for count, row, column, rows, columns in concerned(view)[field]["boxes"]:
+    for count, row, column, rows, columns in field_elements(view)[field]["boxes"]:
         for i in range(row, row + rows):
             for k in range(column, column + columns):
                 assert found[i][k] == 0, "blocks do not overlap"
@@ -39,7 +39,7 @@ def test_offsets_are_counted_as_the_canonical_form_counts_its_chunks(d: Derivati
 
 
 def test_what_no_element_depends_on_is_said() -> None:
-    found = concerned(View(derive(**K_128)))
+    found = field_elements(View(derive(**K_128)))
     assert found["leading_byte_offset"] == {
         "boxes": [], "said": "leading_byte_offset: no element of the subtile is read by it",
     }  # fmt: skip

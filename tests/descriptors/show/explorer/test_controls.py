@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from descriptors.show.explorer.page import PRESETS, choices, first_state, options, page, source, valued
+from descriptors.show.explorer.page import PRESETS, choices, fill_controls, first_state, options, page, source
 
 
 class Controls(HTMLParser):
@@ -35,7 +35,7 @@ class Controls(HTMLParser):
 
 def test_every_control_has_the_value_of_its_state() -> None:
     state = first_state() | {"dtype": "tf32", "swizzled": False, "base": 1024, "major": ""}
-    found = Controls(valued(source("page.html"), state, choices()))
+    found = Controls(fill_controls(source("page.html"), state, choices()))
     for name, value in found.values.items():
         if name not in ("load", "major", "operand", "viewport"):
             assert value == (value if isinstance(value, bool) else str(state[name])), name
@@ -48,7 +48,7 @@ def test_what_a_state_holds_is_no_markup_and_no_part_of_the_template() -> None:
     made = page({"lanes": "", "cell": "3,4", "paste": hostile})
     assert made.count("<script>") == 1
     template = '<input name="layout"><select name="unit"></select>'
-    found = Controls(valued(template, {"layout": hostile, "unit": hostile}, {"unit": ["elements"]}))
+    found = Controls(fill_controls(template, {"layout": hostile, "unit": hostile}, {"unit": ["elements"]}))
     assert found.values == {"layout": hostile, "unit": hostile}
 
 

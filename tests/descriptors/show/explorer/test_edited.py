@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive, diff
-from descriptors.show.explorer.question import compared, edited_word, own_word, question, word_fields
+from descriptors.show.explorer.question import comparison, edited_word, own_word, question, word_fields
 from descriptors.show.stages.view import View
 from descriptors.smem.words.descriptor import WORDS
 
@@ -27,7 +27,7 @@ def test_an_edited_field_is_that_field_of_the_word(value: int, field: str) -> No
 def test_a_wrong_field_shows_the_wrong_cells_and_the_right_word() -> None:
     view = View(D, (70, 21))
     word = edited_word(view, question({"edit": {"stride_byte_offset": "512"}}))
-    found = compared(View(D, (70, 21), word=word))
+    found = comparison(View(D, (70, 21), word=word))
     assert found is not None
     assert (found["ok"], found["right_word"]) == (False, f"0x{own_word(view):016x}")
     assert "change stride_byte_offset 512 -> 1024" in found["text"]
@@ -37,12 +37,12 @@ def test_a_wrong_field_shows_the_wrong_cells_and_the_right_word() -> None:
 
 def test_a_field_that_nobody_reads_changes_nothing() -> None:
     word = edited_word(View(D), question({"edit": {"leading_byte_offset": "4096"}}))
-    found = compared(View(D, word=word))
+    found = comparison(View(D, word=word))
     assert found is not None and found["ok"]
 
 
 def test_without_a_change_there_is_nothing_to_compare() -> None:
-    assert compared(View(D)) is None
+    assert comparison(View(D)) is None
 
 
 def test_a_whole_word_can_be_given() -> None:
@@ -70,5 +70,5 @@ def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
 def test_what_a_field_cannot_hold_is_refused(asked: dict[str, object], message: str) -> None:
     with pytest.raises(DescriptorError) as caught:
         word = edited_word(View(D), question(asked))
-        compared(View(D, word=word))
+        comparison(View(D, word=word))
     assert message in str(caught.value)

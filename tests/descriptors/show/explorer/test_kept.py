@@ -9,10 +9,10 @@ from derived import derivations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors.show.explorer.concerned import kept, unpacked
 from descriptors.show.explorer.inspector import addresses, fill, inspect
+from descriptors.show.explorer.offline import packed_elements, unpacked
 from descriptors.show.explorer.question import question, view
-from descriptors.show.explorer.told import told
+from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
 
@@ -37,11 +37,11 @@ def test_an_element_lies_where_the_layout_has_it(d: Derivation, data: st.DataObj
 )
 def test_every_element_is_told_as_the_inspector_tells_it(asked: dict[str, Any]) -> None:
     q = question(asked)
-    held = unpacked(kept(q, view(q)))
+    held = unpacked(packed_elements(q, view(q)))
     (mn, k), columns, said = held["extents"], held["columns"], held["sentences"]
     for cell in [(i, j) for i in range(0, mn, 5) for j in range(0, k, 7)]:
         at = question(asked | {"cell": list(cell)})
-        known, words = inspect(view(at)), told(at, view(at))
+        known, words = inspect(view(at)), summary(at, view(at))
         number = cell[0] * k + cell[1]
         values = {name: one[number] if isinstance(one, list) else one for name, one in columns.items()}
         own = held["subtiles"][values["subtile_mn"]][values["subtile_k"]]
@@ -54,4 +54,4 @@ def test_every_element_is_told_as_the_inspector_tells_it(asked: dict[str, Any]) 
 
 def test_too_many_elements_are_not_kept() -> None:
     q = question({"tile": "512x256", "dtype": "e4m3", "mma": "64x32"})
-    assert kept(q, view(q)) == ""
+    assert packed_elements(q, view(q)) == ""

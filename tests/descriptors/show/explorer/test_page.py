@@ -14,7 +14,7 @@ from acts import click, settled, text, visit
 from descriptors import DescriptorError
 from descriptors.cli import main
 from descriptors.show.explorer.answer import answer
-from descriptors.show.explorer.page import ENGINES, frozen, page, source
+from descriptors.show.explorer.page import ENGINES, frozen_page, page, source
 from descriptors.show.explorer.question import TABS
 
 AXE = "axe-core"
@@ -57,7 +57,7 @@ def test_the_script_is_plain_and_sets_no_text_as_markup() -> None:
 def test_a_question_without_an_answer_makes_no_page() -> None:
     with pytest.raises(DescriptorError, match="tile extent 0"):
         page({"tile": "7x7"})
-    assert "tile extent 0" in frozen({"tile": "7x7"})["error"]["message"]
+    assert "tile extent 0" in frozen_page({"tile": "7x7"})["error"]["message"]
 
 
 def test_a_minus_writes_the_page_to_standard_output(

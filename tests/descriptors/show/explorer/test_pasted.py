@@ -8,14 +8,14 @@ import pytest
 from each import each
 
 from descriptors.show.explorer.answer import answer
-from descriptors.show.explorer.pasted import pasted
+from descriptors.show.explorer.paste import paste_answer
 from descriptors.show.explorer.question import question
 
 PRINTED = "Sw<3,4,3> o smem_ptr[16b](0x7f2a00000400) o (64,64):(64,1)"
 
 
 def told(text: str, **asked: Any) -> dict[str, Any]:
-    found = pasted(question({"paste": text, **asked}))
+    found = paste_answer(question({"paste": text, **asked}))
     assert found is not None
     return found
 
@@ -60,7 +60,7 @@ def test_a_printed_pointer_puts_the_tile_where_it_was() -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n "])
 def test_nothing_is_nothing(text: str) -> None:
-    assert pasted(question({"paste": text})) is None
+    assert paste_answer(question({"paste": text})) is None
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "a\nb\nc", "0x" + "f" * 30, "((((", "1" * 5000, "\0"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from records import JSON
 
 from descriptors import DescriptorError
-from descriptors.show.explorer.question import LONGEST, Question, question, wanted
+from descriptors.show.explorer.question import LONGEST, Question, question, requested_parts
 
 
 @each(
@@ -80,4 +80,4 @@ def test_any_value_of_any_key_is_read_or_refused(key: str, value: object) -> Non
 @pytest.mark.parametrize("want", ["told", None, ["nothing"], [["told"]], [{}], ["told"] * 20])
 def test_parts_that_there_are_not_are_refused(want: object) -> None:
     with pytest.raises(DescriptorError, match="explore: "):
-        wanted({"want": want})
+        requested_parts({"want": want})

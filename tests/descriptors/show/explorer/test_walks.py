@@ -6,7 +6,7 @@ from derived import derivations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptors.show.explorer.concerned import walks
+from descriptors.show.explorer.highlights import walks
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.swizzled import plain
 

@@ -6,7 +6,7 @@ from drawn import read
 from drawn_operands import OPERANDS
 from each import each
 
-from descriptors.show.pictures.advance import AdvancePicture, odd, steps
+from descriptors.show.pictures.advance_picture import AdvancePicture, odd, steps
 from descriptors.show.pictures.panels import spaced
 
 

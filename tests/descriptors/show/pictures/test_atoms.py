@@ -8,7 +8,7 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import DescriptorError, derive
-from descriptors.show.pictures.atoms import AtomsPicture
+from descriptors.show.pictures.atom_picture import AtomsPicture
 from descriptors.show.pictures.panels import spaced
 
 

@@ -8,16 +8,15 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import DescriptorError, plain
-from descriptors.show.pictures.accesses import Lanes, views
 from descriptors.show.pictures.anatomy import Anatomy
-from descriptors.show.pictures.banks import BanksPicture
+from descriptors.show.pictures.bank_picture import BanksPicture, Lanes, access_views
 from layoutalg import Layout, accesses, wavefronts
 
 
 @each("name", OPERANDS)
 def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> None:
     d = OPERANDS[name]
-    found = views(d)
+    found = access_views(d)
     assert [view.swizzled for view in found] == ([False, True] if d.swizzle.swizzle else [False])
     for view in found:
         assert view.wavefronts == max(view.words) == wavefronts(view.addresses, 16)
@@ -30,7 +29,7 @@ def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> Non
 @each("name", OPERANDS)
 def test_a_unit_is_where_the_layout_stores_its_piece(name: str) -> None:
     d = OPERANDS[name]
-    for view in views(d):
+    for view in access_views(d):
         pieces = Anatomy(d).pieces(swizzled=view.swizzled)
         at = {one // 16: (i, j)[d.major.contiguous_mode] for i, row in enumerate(pieces) for j, one in enumerate(row)}
         for line, row in zip(view.lines, view.units, strict=True):
@@ -39,12 +38,12 @@ def test_a_unit_is_where_the_layout_stores_its_piece(name: str) -> None:
 
 def test_an_access_of_threads_is_that_of_the_algebra() -> None:
     d, tv = OPERANDS["K 128B"], Layout((32, 8), (1, 128))
-    found = views(d, lanes=Lanes(tv, 16))
+    found = access_views(d, lanes=Lanes(tv, 16))
     for view, tile in zip(found, (plain(d.smem_tile), d.smem_tile), strict=True):
         assert view.access == accesses(tile, tv, 2, 16)[0]
     assert [view.access.wavefronts for view in found] == [32, 4]
     with pytest.raises(DescriptorError, match="elements of an access must be whole bytes, found e2m1"):
-        views(OPERANDS["four bits, stages"], lanes=Lanes(tv))
+        access_views(OPERANDS["four bits, stages"], lanes=Lanes(tv))
 
 
 def test_bars_are_as_high_as_their_words() -> None:

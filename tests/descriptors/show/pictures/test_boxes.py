@@ -8,7 +8,7 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import DescriptorError, TmaError, tma_plan
-from descriptors.show.pictures.boxes import BoxesPicture
+from descriptors.show.pictures.box_picture import BoxesPicture
 from descriptors.show.pictures.panels import spaced
 
 

@@ -7,7 +7,7 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import explain
-from descriptors.show.pictures.chunks import ChunksPicture
+from descriptors.show.pictures.chunk_picture import ChunksPicture
 
 
 @each("name", OPERANDS)

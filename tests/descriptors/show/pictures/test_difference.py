@@ -10,7 +10,7 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import diff, read_addresses
-from descriptors.show.pictures.difference import DifferencePicture
+from descriptors.show.pictures.difference_picture import DifferencePicture
 
 
 @each("change", [0, 16 << 32, 1 << 16, 4])

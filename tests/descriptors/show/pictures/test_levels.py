@@ -8,7 +8,7 @@ from drawn_operands import OPERANDS
 
 from descriptors import derive
 from descriptors.show.pictures.anatomy import Anatomy, ranks
-from descriptors.show.pictures.levels import LevelsPicture
+from descriptors.show.pictures.level_picture import LevelsPicture
 
 
 def words(picture: LevelsPicture) -> list[str]:

@@ -12,7 +12,7 @@ from gemm_plans import BLACKWELL, HOPPER, made
 
 from descriptors import picture
 from descriptors.cli.command import main
-from descriptors.show.pictures.main_loops import MainLoopPicture, rows_of
+from descriptors.show.pictures.main_loop_picture import MainLoopPicture, rows_of
 from descriptors.text import word_text
 
 PLANS = [*HOPPER.values(), *BLACKWELL.values()]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from drawn_operands import OPERANDS
 
 from descriptors import verify
-from descriptors.show.pictures.proofs import ProofPicture
+from descriptors.show.pictures.proof_picture import ProofPicture
 
 
 def test_the_red_end_is_the_share_that_failed() -> None:

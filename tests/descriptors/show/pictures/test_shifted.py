@@ -11,7 +11,7 @@ from drawn import read
 
 from descriptors import DescriptorError, picture, shift_convolution
 from descriptors.cli.command import main
-from descriptors.show.pictures.shifted import ShiftPicture
+from descriptors.show.pictures.shift_picture import ShiftPicture
 
 CASES: list[dict[str, Any]] = [
     {"images": 2, "width": 9},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descriptors import SwizzleMode
-from descriptors.show.pictures.swizzles import SwizzlePicture
+from descriptors.show.pictures.swizzle_picture import SwizzlePicture
 from layoutalg import Swizzle
 
 #: Rows 0 to 3 of what lies at each place, as the tables of "CuTe swizzle" articles have them.

@@ -8,7 +8,7 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import ChoiceError
-from descriptors.show.pictures.tiles import COLOURS, TilePicture
+from descriptors.show.pictures.tile_picture import COLOURS, TilePicture
 from layoutalg import Figure
 
 

@@ -9,7 +9,7 @@ from drawn_operands import OPERANDS
 from each import each
 
 from descriptors import decode, derive
-from descriptors.show.pictures.word import WIDE, WordPicture, word_of
+from descriptors.show.pictures.word_picture import WIDE, WordPicture, word_of
 
 
 @each("name", OPERANDS)

@@ -9,7 +9,7 @@ from derived import K_128, MN_64, derivations
 from hypothesis import given
 
 from descriptors import DescriptorError, derive
-from descriptors.show.stages.bank_stage import banks, column, held, reads
+from descriptors.show.stages.bank_stage import banks, column, pieces_at, reads
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation import Derivation
 from layoutalg import Layout, evaluate, wavefronts
@@ -20,7 +20,7 @@ def test_every_piece_lies_in_one_place_of_the_lines(d: Derivation) -> None:
     view = View(d)
     count = view.anatomy.bytes // 128
     if view.anatomy.bytes % 128 == 0:
-        found = held(view, range(count))
+        found = pieces_at(view, range(count))
         assert len(set(found.values())) == len(found) == view.anatomy.bytes // 16
         bits = d.element.storage_bits
         assert all(d.smem_tile(*at, *(0 for _ in d.tile[2:])) * bits // 8 // 16 == place for place, at in found.items())

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive
+from descriptors.show.stages.stage import Grid
 from descriptors.show.stages.tile_stage import tile
-from descriptors.show.stages.view import COLOURS, Grid, View, element_address, kinds, misread, places, wrong
+from descriptors.show.stages.view import COLOURS, View, element_address, kinds, misread, places, wrong
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.proof.addresses import address_bits
 

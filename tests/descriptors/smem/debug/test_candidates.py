@@ -12,7 +12,7 @@ from descriptors import DescriptorError, NotCanonicalError, derive, plain
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode
-from descriptors.smem.proof.addresses import fetched_addresses, stored_addresses
+from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from layoutalg import LayoutError
 
 EVERY = [(major, mode) for major in Major for mode in SwizzleMode]
@@ -40,8 +40,8 @@ def test_what_fits_is_read_as_laid_out_and_what_does_not_has_a_reason(d: Derivat
             continue
         assert not one.reason
         word = one.fit.descriptor.encode()
-        read = fetched_addresses([word], arch=d.arch, element=d.element, major=one.major, shape=d.mma)[0]
-        assert (read == stored_addresses(one.fit.layout, d.element)).all()
+        read = fetched_rows([word], arch=d.arch, element=d.element, major=one.major, shape=d.mma)[0]
+        assert read == stored_rows(one.fit.layout, d.element)
 
 
 def fitting(layout: str, **named: Any) -> list[tuple[str, str]]:

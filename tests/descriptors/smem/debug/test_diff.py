@@ -14,7 +14,7 @@ from descriptors import DescriptorError, NotCanonicalError, derive, tell
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode
-from descriptors.smem.proof.addresses import stored_addresses
+from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.words.bitfield import UnknownCode
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle
 
@@ -128,8 +128,8 @@ def test_a_start_inside_an_atom_is_right_by_the_absolute_address_and_wrong_by_th
     word = 1 << 62 | 64 << 32 | 32 >> 4
     assert diff(word, SW128, **BF16_K).ok  # the plain offsets move by 32, the swizzle takes their sums
     moved = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 16), (64, 1)))
-    read = stored_addresses(moved, unproved(**K_128).element, base=32)
-    assert (read[0, 0], read[1, 0]) == (32, 128 + (32 ^ 16))
+    read = stored_rows(moved, unproved(**K_128).element, base=32)
+    assert (read[0][0], read[1][0]) == (32, 128 + (32 ^ 16))
 
 
 def test_a_tile_whose_pattern_starts_with_it_takes_a_base_offset() -> None:

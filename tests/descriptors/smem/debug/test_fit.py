@@ -14,7 +14,7 @@ from descriptors.smem.debug.candidates import fitted, operand_of
 from descriptors.smem.debug.read import read
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode, as_element_type
-from descriptors.smem.proof.addresses import stored_addresses
+from descriptors.smem.proof.addresses import stored_rows
 from layoutalg import Layout
 
 
@@ -25,7 +25,7 @@ def test_the_first_operand_of_a_tile_fits_its_own_form_with_its_own_word(d: Deri
     unread = d.dont_care_mask()
     assert fit.descriptor.encode() | unread == d.descriptor.encode() | unread
     told = read(fit.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma).addresses
-    assert [list(row) for row in told] == stored_addresses(fit.layout, d.element).tolist()
+    assert [list(row) for row in told] == stored_rows(fit.layout, d.element)
 
 
 @given(st.tuples(st.integers(0, 1), st.integers(0, 3)))

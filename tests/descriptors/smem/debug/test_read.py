@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from derived import derivations
 from hypothesis import given
@@ -9,14 +10,14 @@ from hypothesis import given
 from descriptors import DescriptorError
 from descriptors.smem.debug.read import read
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.proof.addresses import stored_addresses
+from descriptors.smem.proof.addresses import stored_rows
 
 
 @given(derivations())
 def test_the_word_of_a_tile_is_read_where_the_tile_stores_its_first_operand(d: Derivation) -> None:
     found = read(d.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma)
     mn, k = d.mma
-    stored = stored_addresses(d.smem_tile, d.element).reshape(d.tile[0], d.tile[1], -1)  # of all stages, the first
+    stored = np.reshape(stored_rows(d.smem_tile, d.element), (d.tile[0], d.tile[1], -1))  # of all stages, the first
     assert [list(row) for row in found.addresses] == stored[:mn, :k, 0].tolist()
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from descriptors import DescriptorError, FieldError, derive
 from descriptors.smem.derivation.advance import named_subtiles
 from descriptors.smem.derivation.verify import verify
-from descriptors.smem.proof.addresses import fetched_addresses
+from descriptors.smem.proof.addresses import fetched_rows
 from layoutalg import Layout, size
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
@@ -40,7 +40,7 @@ def test_the_report_is_what_enumeration_finds(arguments: dict[str, Any], data: s
     assert base + table == report.highest_start
     if report.end <= 1 << 18:
         words = leaves(d.words(base))
-        read = fetched_addresses(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+        read = fetched_rows(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
         highest = int(np.max(read)) // (8 if d.element.storage_bits < 8 else 1)
         assert report.end - d.swizzle.span_bytes <= highest < report.end
         # Whole atoms are read to their last byte, except where an operand ends inside the swizzled row.

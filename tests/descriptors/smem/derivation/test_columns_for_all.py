@@ -10,8 +10,8 @@ import pytest
 from derived import unproved
 
 from descriptors import verify
-from descriptors.smem.derivation.crossing import Columns, Crossing
-from descriptors.smem.derivation.proved import columns_for_all, family_of, hold_for_all
+from descriptors.smem.derivation.crossing import Columns, Crossing, columns_for_all, hold_for_all
+from descriptors.smem.derivation.proved import family_of
 from descriptors.smem.operands.operand import as_element_type
 from layoutalg import ComposedLayout, Layout, UndecidedError, make_layout, substitute, symbol
 

@@ -28,7 +28,7 @@ from descriptors import (
 from descriptors.oracle.words import WordRequest, descriptor_words
 from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.proof.read_model import read_bit_addresses
+from descriptors.smem.proof.read_model import read_rows
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
 TILE: dict[str, Any] = {"tile": (128, 768), "dtype": "e2m1", "major": "K", "swizzle": "128B", "mma": (128, 96)}
@@ -126,15 +126,19 @@ def test_one_word_is_its_cell_of_the_table(made: tuple[Derivation, int]) -> None
             assert d.line_of(mn, k, stage) == (lines[stage] if len(d.tile) == 3 else lines)
 
 
+def read_bits(word: int) -> list[list[int]]:
+    return read_rows(word, "sm100", dtype="e2m1", major="K", shape=(128, 96), in_bits=True)
+
+
 @each("wrong", [0, 1024, 16384, 2 * 16384, 16384 + 128])
 @each("k", [2, 5])
 def test_a_wrong_line_is_caught_by_the_walk_of_the_model(wrong: int, k: int) -> None:
     d = derive(**TILE, **PAIR)
     word, right = d.words()[0][k], d.line_of(0, k)
     changed = word & ~(0x3FFF << 16) | wrong >> 4 << 16
-    read = [read_bit_addresses(one, "sm100", dtype="e2m1", major="K", shape=(128, 96)) for one in (word, changed)]
-    assert (read[0] == read[1]).all() == (wrong == right)
-    assert all(read[1][at] == bit for at, bit in walk(changed, 128).items())
+    read = [read_bits(one) for one in (word, changed)]
+    assert (read[0] == read[1]) == (wrong == right)
+    assert all(read[1][i][j] == bit for (i, j), bit in walk(changed, 128).items())
 
 
 @pytest.mark.parametrize(
@@ -161,11 +165,8 @@ def test_a_wrong_field_is_caught(changes: dict[str, Any]) -> None:
     if not first.leading_is_absolute:
         first = dataclasses.replace(first, leading_byte_offset=16)
         words = [first.at(start).encode() for start in d.offsets_bytes()[0]]
-        read = read_bit_addresses(words, "sm100", dtype="e2m1", major="K", shape=(128, 96))
-        right = read_bit_addresses(list(d.words()[0]), "sm100", dtype="e2m1", major="K", shape=(128, 96))
-        assert [(a == b).all() for a, b in zip(read, right, strict=True)] == [
-            not d_k for d_k in (0, 0, 1, 0, 0, 1, 0, 0)
-        ]
+        alike = [read_bits(one) == read_bits(right) for one, right in zip(words, d.words()[0], strict=True)]
+        assert alike == [not crosses for crosses in (0, 0, 1, 0, 0, 1, 0, 0)]
         return
     assert not verify(dataclasses.replace(d, descriptor=first)).ok
 

@@ -17,7 +17,7 @@ import layoutalg
 from descriptors import DescriptorError, IllegalError, NotCanonicalError, derive, plain
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.proof.read_model import read_addresses, read_bit_addresses
+from descriptors.smem.proof.read_model import read_rows
 from layoutalg import LayoutError, offsets, size
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
@@ -26,9 +26,8 @@ GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swiz
 def bits_read(d: Derivation, word: int) -> Any:
     """Where the tensor core reads each element of an operand, as a bit address."""
     names: dict[str, Any] = {"arch": d.arch, "dtype": d.element.name, "major": str(d.major), "shape": d.mma}
-    if d.element.storage_bits < 8:
-        return read_bit_addresses(word, **names).astype(np.int64)
-    return read_addresses(word, **names).astype(np.int64) * 8
+    in_bits = d.element.storage_bits < 8
+    return np.array(read_rows(word, **names, in_bits=in_bits)) * (1 if in_bits else 8)
 
 
 @given(arguments=tiles(), data=st.data())

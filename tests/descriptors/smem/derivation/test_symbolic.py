@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, FieldError, IllegalError, NotCanonicalError, derive
-from descriptors.output.tiles.closed_forms import write_formulas
+from descriptors.smem.derivation.closed_forms import write_formulas
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.symbolic import SymbolicDerivation, derive_symbolic
 from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode

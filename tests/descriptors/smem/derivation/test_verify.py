@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from descriptors import DescriptorError, derive
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.smem.proof.addresses import stored_addresses
+from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.mismatch import Mismatch
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
@@ -128,19 +129,37 @@ def test_a_wrong_advance_is_caught() -> None:
 def test_one_wrong_element_anywhere_is_found(d: Derivation, data: st.DataObject) -> None:
     at = tuple(data.draw(st.integers(0, extent - 1)) for extent in d.tile)
 
+    stages = product(*map(range, d.tile[2:]))
+
     def one_off(*given: Any, **named: Any) -> Any:
-        stored = stored_addresses(*given, **named)
-        stored[at] += 1
+        stored = stored_rows(*given, **named)
+        if next(stages) == at[2:]:
+            stored[at[0]][at[1]] += 1
         return stored
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_addresses", one_off)
+        patch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_rows", one_off)
         report = verify(d)
     assert report.differing == 1
     found = report.mismatches[0]
     inside = zip(at, found.subtile, (*d.mma, *(1 for _ in at[2:])), strict=True)
     assert found.coordinate == tuple(where - part * extent for where, part, extent in inside)[:2]
     assert found.expected == found.found + 1
+
+
+@pytest.mark.parametrize("tile", [(2048, 1024), (64, 16384)])
+def test_what_words_can_name_of_a_tile_of_any_size_is_compared(tile: tuple[int, int]) -> None:
+    report = verify(derive(**{**K_128, "tile": tile, "capacity": None, "verify": False}))
+    assert report.ok and report.beyond
+
+
+def test_stages_are_compared_each_with_its_words() -> None:
+    d = derive(**{**MN_64, "tile": (128, 64, 3), "order": (1, 0, 2)}, verify=False)
+    assert str(verify(d)) == "proved: 24576 elements in 24 subtiles"
+    assert isinstance(d.advance, Layout) and isinstance(d.advance.stride, tuple)
+    late = dataclasses.replace(d, advance=Layout(d.advance.shape, (*d.advance.stride[:2], (0, 256))))
+    assert {one.subtile[2] for one in verify(late).mismatches} <= {1, 2}
+    assert verify(late).differing == 2 * 128 * 64
 
 
 def test_a_field_that_the_hardware_does_not_read_is_no_mismatch() -> None:

@@ -47,7 +47,7 @@ def test_python_refuses_what_no_tile_has() -> None:
 
 @pytest.mark.skipif(not available(), reason="the CuTe DSL is not installed")
 def test_the_cute_dsl_gives_the_words_of_every_subtile() -> None:
-    from descriptors.oracle.emitted import Run, run_emitted
+    from dsl_emitted import Run, run_emitted
 
     derived = {name: made(name) for name in CASES}
     runs = [Run(emit(d, "cutedsl", name), name, tuple(questions(d)), d.arch) for name, d in derived.items()]
@@ -57,11 +57,12 @@ def test_the_cute_dsl_gives_the_words_of_every_subtile() -> None:
 
 
 def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    from descriptors.oracle import emitted
+    import dsl_emitted as emitted
+
     from layoutalg.oracle.service import Reply
 
     def asked(answerer: str, questions: list[Any], **options: Any) -> list[Reply]:
-        assert (answerer, len(questions)) == ("descriptors.oracle.dsl.emitted", 2)
+        assert (answerer, len(questions)) == ("dsl_emitted", 2)
         return [Reply("ok", {"dynamic": ["0x10", "0x11"], "static": ["0x20"]}), Reply("rejected", "no such field")]
 
     monkeypatch.setattr(emitted, "ask", asked)

@@ -214,7 +214,7 @@ COMMON = {"a_dtype": "a_format", "b_dtype": "b_format", "negate_a": "a_negate", 
 
 def test_the_typed_words_of_the_cute_dsl_have_every_field_where_we_have_it() -> None:
     pytest.importorskip("cutlass")
-    from descriptors.oracle.instructions import field_positions
+    from dsl_instructions import field_positions
 
     for typed, fields in field_positions().items():
         kind, own, later = TYPED[typed]
@@ -264,7 +264,7 @@ def lattice() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("seed", seeds_of("test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles"))
 def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) -> None:
     pytest.importorskip("cutlass")
-    from descriptors.oracle.instructions import InstructionRequest, instruction_words
+    from dsl_instructions import InstructionRequest, instruction_words
 
     cases = lattice()
     chosen = random.Random(seed).sample(cases, 60)

@@ -15,7 +15,7 @@ from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.explicit import layout_of, swizzled_readings
 from descriptors.smem.operands.operand import ELEMENT_TYPES
-from descriptors.smem.proof.read_model import read_bit_addresses
+from descriptors.smem.proof.read_model import read_rows
 from layoutalg import Layout, LayoutError, coalesce, local_tile, parse_layout, size
 
 TYPES = {"bf16": 16, "e4m3": 8, "tf32": 32, "e2m1": 4}
@@ -84,7 +84,7 @@ def is_read_alike(given: dict[str, Any], mma: tuple[int, int], group: tuple[int,
     walk = {"arch": "sm100", "dtype": given["dtype"], "major": given["major"], "shape": mma}
     for i, j in product(range(group[0]), range(group[1])):
         right = whole.words()[where[0] * group[0] + i][where[1] * group[1] + j]
-        assert (read_bit_addresses(found[i][j], **walk) == read_bit_addresses(right, **walk)).all()
+        assert read_rows(found[i][j], **walk, in_bits=True) == read_rows(right, **walk, in_bits=True)
     return True
 
 

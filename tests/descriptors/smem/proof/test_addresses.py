@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from derived import derivations
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from descriptors import DescriptorError
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import as_element_type
-from descriptors.smem.proof.addresses import fetched_addresses, stored_addresses
+from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle
 
@@ -20,20 +21,20 @@ BF16 = as_element_type("bf16")
 @given(st.integers(0, 255), st.integers(0, 15))
 def test_an_element_is_stored_at_the_start_of_the_pattern_plus_its_swizzled_distance(base: int, start: int) -> None:
     rows, p, b = Layout((8, 64), (64, 1)), 1024 * start, 16 * base
-    found = stored_addresses(ComposedLayout(Swizzle(0, 4, 3), 0, rows), BF16, base=b)
-    assert found.tolist() == [[b + 2 * rows(i, k) for k in range(64)] for i in range(8)]
+    found = stored_rows(ComposedLayout(Swizzle(0, 4, 3), 0, rows), BF16, base=b)
+    assert found == [[b + 2 * rows(i, k) for k in range(64)] for i in range(8)]
     if p <= b:
         swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, rows)
-        found = stored_addresses(swizzled, BF16, base=b, pattern_start=p)
+        found = stored_rows(swizzled, BF16, base=b, pattern_start=p)
         in_bytes = Swizzle(3, 4, 3)
-        assert found.tolist() == [[p + in_bytes(b - p + 2 * rows(i, k)) for k in range(64)] for i in range(8)]
+        assert found == [[p + in_bytes(b - p + 2 * rows(i, k)) for k in range(64)] for i in range(8)]
 
 
 @given(derivations())
 def test_both_sides_of_a_derivation_are_the_same_operand_by_operand(d: Derivation) -> None:
     (mn, k), words = d.mma, d.words(stage=0) if len(d.tile) > 2 else d.words()
-    stored = stored_addresses(d.smem_tile, d.element).reshape(d.tile[0], d.tile[1], -1)[..., 0]
-    fetched = fetched_addresses(words[-1], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+    stored = np.reshape(stored_rows(d.smem_tile, d.element), (d.tile[0], d.tile[1], -1))[..., 0]
+    fetched = fetched_rows(words[-1], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
     rows = stored[(len(words) - 1) * mn :]
     for j, one in enumerate(fetched):
         assert (rows[:, j * k : (j + 1) * k] == one).all()
@@ -42,4 +43,4 @@ def test_both_sides_of_a_derivation_are_the_same_operand_by_operand(d: Derivatio
 @pytest.mark.parametrize("base", [-16, WINDOW_BYTES - 1024 + 16])
 def test_what_leaves_the_window_is_refused(base: int) -> None:
     with pytest.raises(DescriptorError, match="operand: a layout must lie in the 262144 bytes"):
-        stored_addresses(Layout((8, 64), (64, 1)), BF16, base=base)
+        stored_rows(Layout((8, 64), (64, 1)), BF16, base=base)

@@ -251,7 +251,7 @@ def test_a_rank_that_no_tensor_map_has_is_refused(rank: Any) -> None:
 @pytest.mark.skipif(not available(), reason="the CuTe DSL is not installed")
 @pytest.mark.parametrize("seed", seeds_of("test_boxes_are_those_of_the_cute_dsls_own_copies"))
 def test_boxes_are_those_of_the_cute_dsls_own_copies(seed: int) -> None:
-    from descriptors.oracle.emitted import BoxRequest, copy_boxes
+    from dsl_emitted import BoxRequest, copy_boxes
 
     chosen = random.Random(seed)
     asked, ours = [], []

@@ -1,0 +1,118 @@
+"""The course as a folder: pages, slides, handout, card, solutions, notebooks, the teacher's page; with Pyodide the
+engine too, and all of it offline.
+
+Files that never change under their name have a hash in it: a folder of the engine, one of Pyodide. A service worker
+keeps every file after the first visit, each checked against its hash. Law: what has changed has another name.
+
+>>> one, other = pinned("engine", {"course.js": b"1"}), pinned("engine", {"course.js": b"2"})
+>>> sorted(one), set(one) & set(other)
+(['engine-4fde2493cc34/course.js'], set())
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlencode
+
+from builder.handout import card, handout, solution_book
+from builder.markup import part, web
+from builder.notebooks import notebook
+from builder.pages import Engine, first_steps, index, lines_page, page
+from builder.slides import deck
+from builder.teacher import teacher_page
+from descriptors.course.source import Lesson, folder, lessons
+from descriptors.show.browser.folder import archive, runtime, source, write, zip_bytes
+
+
+def write_course(
+    target: Path, pyodide: Path | None = None, more: Mapping[str, bytes] | None = None
+) -> list[tuple[str, int]]:
+    """Write the course into a folder.
+
+    Args:
+        target: where to; made if it is not there.
+        pyodide: the folder of the npm package ``pyodide``; None for pages on which nothing runs.
+        more: further files by their names, as the wheel that notebooks install.
+
+    Returns:
+        Name and bytes of each file.
+
+    Raises:
+        DescriptorError: if Pyodide is not there, a file cannot be written, or the extra ``course`` is not installed.
+    """
+    return write(target, site(lessons(), pyodide, more), "FOLDER")
+
+
+def write_zip(target: Path) -> Path:
+    """Pack a folder that was written, as it is, into a zip file beside it: for a stick, or a learning platform.
+
+    Raises:
+        DescriptorError: if the file cannot be written.
+    """
+    held = {
+        f"{target.name}/{one.relative_to(target).as_posix()}": one.read_bytes()
+        for one in sorted(target.rglob("*"))
+        if one.is_file()
+    }
+    write(target.parent, {f"{target.name}.zip": zip_bytes(held)}, "FOLDER")
+    return target.parent / f"{target.name}.zip"
+
+
+def site(
+    course: Sequence[Lesson], pyodide: Path | None = None, more: Mapping[str, bytes] | None = None
+) -> dict[str, bytes]:
+    """Every file of the course by its name; it raises as :func:`write_course`."""
+    assets = {} if pyodide is None else _assets(pyodide)
+    engine = _engine(assets) if assets else None
+    books = {f"{lesson.number:02}.ipynb": notebook(lesson).encode() for lesson in course} | dict(more or {})
+    texts = {"index.html": index(course, engine, first_steps(course, books)), "handout.html": handout(course)}
+    texts |= {"solutions.html": solution_book(course), "card.html": card()}
+    texts |= {f"{lesson.number:02}-slides.html": deck(lesson) for lesson in course}
+    if engine is not None:
+        texts["lines.html"] = lines_page(engine)
+    for lesson in course:
+        texts[f"{lesson.number:02}.html"] = page(lesson, course, engine)
+    made = {name: text.encode() for name, text in texts.items()} | assets
+    sizes = {name: len(data) for name, data in (made | books).items()}
+    made["teacher.html"] = teacher_page(course, sizes).encode()
+    if engine is not None:
+        made["offline.js"] = _offline(made)
+    return made | books
+
+
+def _assets(pyodide: Path) -> dict[str, bytes]:
+    """The folders of Pyodide and of the engine, each with its hash in its name."""
+    texts = {f"descriptors/course/texts/{one.name}": one.read_bytes() for one in folder().glob("*.md")}
+    script = source("descriptors.show.browser", "asking.js") + web("course.js")
+    ours = {
+        "course.js": script.encode(),
+        "worker.js": source("descriptors.show.browser", "worker.js").encode(),
+        "packages.zip": archive(texts),
+    }
+    return pinned("engine", ours) | pinned("pyodide", runtime(pyodide))
+
+
+def pinned(name: str, contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Files in a folder whose name ends in the hash of them all."""
+    told = sha256()
+    for one, data in sorted(contents.items()):
+        told.update(f"{one}\n{sha256(data).hexdigest()}\n".encode())
+    return {f"{name}-{told.hexdigest()[:12]}/{one}": data for one, data in contents.items()}
+
+
+def _engine(assets: Mapping[str, bytes]) -> Engine:
+    place = {name.rpartition("/")[2]: name for name in assets}
+    pyodide = place["pyodide.mjs"].partition("/")[0]
+    asked = urlencode({"answers": "descriptors.course.page", "pyodide": f"../{pyodide}/"}, safe="./")
+    return Engine(place["course.js"], f"{place['worker.js']}?{asked}")
+
+
+def _offline(made: Mapping[str, bytes]) -> bytes:
+    """The service worker, which knows each file by its hash."""
+    hashes = {name: f"sha256-{b64encode(sha256(data).digest()).decode()}" for name, data in sorted(made.items())}
+    files = json.dumps(hashes, indent=1)
+    return part("offline.js", version=sha256(files.encode()).hexdigest()[:12], files=files).encode()

@@ -1,1 +1,0 @@
-"""Published texts, claim by claim."""

@@ -1,0 +1,179 @@
+"""What is wrong with the order in which a kernel uses tensor memory, of which it is written down what it does, an event
+a line: ``descriptors tmem check``.
+
+The events are those of ``events``, the rules those of ``tcgen05`` on memory; of completion a line says nothing. The
+report names the rules as NVIDIA's checks at run time do, where they have them.
+Source: ptxas 13.5, the names of its run-time checks (NVIDIA's code); PTX ISA 9.1, tcgen05.alloc, ld, st.
+
+Law: what is clean stays clean when an event that touches nothing new is said twice, and no leak is ever unseen.
+
+>>> lines = ["alloc d 64", "relinquish", "mma d 64", "ld d 32x32b.x64 warp 0", "dealloc d 64"]
+>>> check_events(lines).ok, check_events([*lines[:3], *lines[2:]]).ok, check_events(lines[:-1]).ok
+(True, True, False)
+>>> [found.rule for found in check_events(["alloc d 48", "ld d+40 32x32b.x32 warp 1"]).findings]
+['granularity', 'columns', 'warp', 'never deallocated']
+
+Law: text and data have the same findings.
+
+>>> report = check_events(["alloc d 48", "mma d 64", "dealloc d"])
+>>> [one["rule"] for one in record_report(report)["findings"]], tell_report(report).count("<-")
+(['granularity', 'columns'], 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from descriptors.check.events import Alloc, End, LineEvent, parse_event
+from descriptors.check.rules import GUARDRAILS
+from descriptors.check.tcgen05 import MEMORY, TensorState, after, breaches
+from descriptors.errors import DescriptorError, brief
+from descriptors.text import Told, aligned, counted
+from descriptors.tmem.geometry import weakest
+from layoutalg.frozen import frozen
+
+#: The most events of a sequence.
+MOST_EVENTS = 10_000
+#: Events that are listed one by one.
+_LISTED = 200
+
+
+@frozen
+class EventFinding:
+    """Something wrong.
+
+    Args:
+        number: of the event, from 0; that after the last one stands for the end of the kernel.
+        rule: a name of ``GUARDRAILS``.
+        told: what must hold and what was found.
+    """
+
+    number: int
+    rule: str
+    told: str
+
+    @property
+    def evidence(self) -> str:
+        """How the rule is known.
+
+        >>> EventFinding(0, "size increases", "").evidence
+        'documented, not measured on a Blackwell GPU'
+        """
+        return GUARDRAILS[self.rule].evidence
+
+
+@frozen
+class EventReport(Told):
+    """The outcome of a check.
+
+    Args:
+        events: what was checked.
+        findings: what is wrong, in order.
+        most: the most columns that were allocated at once.
+    """
+
+    events: tuple[LineEvent, ...]
+    findings: tuple[EventFinding, ...]
+    most: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        events = counted(len(self.events), "event")
+        if self.ok:
+            return f"nothing wrong in {events}, at most {self.most} columns at once"
+        return f"{counted(len(self.findings), 'finding')} in {events}: {self.findings[0].told}"
+
+
+def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
+    """Check a sequence of events of one CTA that has an SM for itself.
+
+    Args:
+        lines: events, or lines in the notation of ``descriptors.check.events``.
+
+    Raises:
+        DescriptorError: if a line is no event, or a name stands for two allocations.
+
+    >>> (found,) = check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0", "dealloc d"]).findings
+    >>> print(found.number, found.rule, found.told)
+    1 warp warp 0 must reach lanes 0 to 31, finds lanes 32 to 63
+    """
+    events = tuple(_events(lines))
+    state, findings, most = TensorState(), [], 0
+    for number, event in enumerate([*events, End()]):
+        if isinstance(event, Alloc) and state.named(event.name):
+            raise DescriptorError(
+                f"tmem check: a name must stand for one allocation, found {event.name} allocated twice"
+            )
+        told = breaches(state, event, MEMORY)
+        findings += [EventFinding(number, one.rule.guardrail, one.sentence) for one in told]
+        state = after(state, event)
+        most = max(most, state.columns)
+    return EventReport(events, tuple(findings), most)
+
+
+def _events(lines: Iterable[str | LineEvent]) -> Iterator[LineEvent]:
+    if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
+        raise DescriptorError(f"tmem check: the events must be a sequence of lines, found {brief(lines)}")
+    for number, line in enumerate(lines):
+        if number == MOST_EVENTS:
+            raise DescriptorError(f"tmem check: there must be at most {MOST_EVENTS} events, found more")
+        yield line if isinstance(line, LineEvent) else parse_event(line)
+
+
+def tell_report(report: EventReport) -> str:
+    """A report for a person.
+
+    >>> print(tell_report(check_events(["alloc d 32", "relinquish"])))
+    1 finding in 2 events; at most 32 columns at once
+       0    alloc d 32
+       1    relinquish
+       end              <- never deallocated: d must be deallocated before the kernel ends, found 32 columns held
+       known    never deallocated: documented, not measured on a Blackwell GPU
+    """
+    count = counted(len(report.findings), "finding") if report.findings else "no finding"
+    head = f"{count} in {counted(len(report.events), 'event')}; at most {report.most} columns at once"
+    rules = {one.rule: one.evidence for one in report.findings} or {"the rules": _weakest()}
+    known = [f"   known    {rule}: {evidence}" for rule, evidence in rules.items()]
+    return "\n".join([head, *aligned(_rows(report), indent=3), *known])
+
+
+def _rows(report: EventReport) -> Iterator[tuple[str, str, str]]:
+    """The first events and all that are wrong, each with what is wrong with it."""
+    notes: dict[int, list[str]] = {}
+    for one in report.findings:
+        notes.setdefault(one.number, []).append(f"<- {one.rule}: {one.told}")
+    for number, event in enumerate([*report.events, ""]):
+        end = number == len(report.events)
+        if number in notes or (number < _LISTED and not end):
+            first, *others = notes.get(number, [""])
+            yield "end" if end else str(number), str(event), first
+            yield from (("", "", one) for one in others)
+
+
+def _weakest() -> str:
+    return weakest(*(rule.evidence for rule in GUARDRAILS.values()))
+
+
+def record_report(report: EventReport) -> dict[str, Any]:
+    """A report as plain data.
+
+    >>> record_report(check_events(["relinquish"]))["ok"]
+    True
+    """
+    return {
+        "ok": report.ok,
+        "events": [str(event) for event in report.events],
+        "most_columns": report.most,
+        "evidence": _weakest(),
+        "findings": [
+            {"event": one.number, "rule": one.rule, "told": one.told, "evidence": one.evidence}
+            for one in report.findings
+        ],
+    }

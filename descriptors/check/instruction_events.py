@@ -1,0 +1,195 @@
+"""From instructions to events of the protocol: what each reads, writes and waits for.
+
+Only registers of some ``wgmma.mma_async``, and those that are copied from them, are told of; and of ``tcgen05`` kernels
+those that a ``tcgen05.ld`` fills. An instruction that is not understood reads and writes all that it names after its
+first operand, which it writes.
+Source: PTX ISA 9.1, instruction syntax: the first operand is the result.
+
+Law: an instruction that names no register of interest is no event.
+
+>>> from descriptors.check.ptx_module import parse
+>>> function = parse(".version 8.8\\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
+>>> events_of(function, {}, {})
+{1: [End()]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from descriptors.check.constant_folding import WAITS, Values, number, targets
+from descriptors.check.events import (
+    Alloc,
+    BarrierWait,
+    Call,
+    Commit,
+    Copy,
+    Dealloc,
+    End,
+    Event,
+    Fence,
+    FenceAfter,
+    Issue,
+    Load,
+    Mma,
+    Place,
+    Relinquish,
+    Store,
+    TensorCommit,
+    Touch,
+    Wait,
+    WaitLoad,
+    WaitStore,
+)
+from descriptors.check.known_bits import Known
+from descriptors.check.multiplications import wgmma
+from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx_operands import Address, Operand, Vector, names
+
+
+def events_of(function: Function, values: Values, variables: Mapping[str, int]) -> dict[int, list[Event]]:
+    """The events of a function, by the index of their instruction.
+
+    Args:
+        function: the function.
+        values: what ``fold`` knows of the operands of its tensor-core instructions.
+        variables: variables of the module, which are no registers.
+    """
+    tracked = _tracked(function) - variables.keys()
+    frees = any(one.opcode.startswith("tcgen05.dealloc") for one in function.code)
+    found: dict[int, list[Event]] = {}
+    for index, one in enumerate(function.code):
+        name = one.opcode
+        if name.startswith("wgmma."):
+            made = _wgmma(one, values.get(index, {}))
+        elif name.startswith(("tcgen05.", *WAITS)):
+            made = _tensor(one, values.get(index, {}))
+        elif name.startswith(("ret", "exit")) and not frees:
+            made = [End()]
+        elif name.startswith("call"):
+            made = [Call(), *_touched(one, tracked)]
+        else:
+            made = _touched(one, tracked) if tracked else []
+        if made:
+            found[index] = made
+    return found
+
+
+def _tracked(function: Function) -> set[str]:
+    """Registers of multiplications and loads, and those that are copied from them, as far as copies go."""
+    held: set[str] = set()
+    copies: dict[str, list[str]] = {}
+    for one in function.code:
+        if one.opcode.startswith("wgmma.mma_async"):
+            for operand in one.operands[:2]:
+                held.update(names(operand) if isinstance(operand, Vector) else ())
+        elif one.opcode.startswith("tcgen05.ld"):
+            held.update(name for operand in one.operands[:-1] for name in names(operand))
+        elif pair := _copied(one):
+            copies.setdefault(pair[1], []).append(pair[0])
+    waiting = list(held)
+    while waiting:
+        for name in copies.get(waiting.pop(), ()):
+            if name not in held:
+                held.add(name)
+                waiting.append(name)
+    return held
+
+
+def _copied(one: Instruction) -> tuple[str, str] | None:
+    """Target and source of a plain copy."""
+    if not one.opcode.startswith("mov.") or len(one.operands) != 2 or one.predicate:
+        return None
+    target, source = one.operands
+    return (target, source) if isinstance(target, str) and isinstance(source, str) else None
+
+
+def _touched(one: Instruction, tracked: set[str]) -> list[Event]:
+    if not tracked:
+        return []
+    if (pair := _copied(one)) and pair[1] in tracked:
+        return [Copy(*pair)]
+    written = targets(one)
+    named = [name for operand in one.operands[bool(written) :] for name in names(operand)]
+    reads = tuple(name for name in dict.fromkeys(named) if name in tracked)
+    writes = tuple(name for name in written if name in tracked)
+    return [Touch(reads, writes, moves=one.opcode.startswith("mov."))] if reads or writes else []
+
+
+def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
+    name = one.qualifiers[1] if len(one.qualifiers) > 1 else ""
+    if name == "fence":
+        return [Fence()]
+    if name == "commit_group":
+        return [Commit()]
+    if name == "wait_group":
+        pending = one.operands[0] if one.operands else 0
+        return [Wait(pending if isinstance(pending, int) else 0)]
+    view = wgmma(one)
+    if view is None:
+        return []
+    a = names(view.a) if isinstance(view.a, Vector) else ()
+    shape = ".".join(w for w in one.qualifiers[2:] if w not in ("sync", "aligned"))
+    return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values) is True)]
+
+
+def _holds(operand: Operand, values: Mapping[str, Known]) -> bool | None:
+    """Whether a predicate holds; None where it is not known."""
+    if isinstance(operand, int):
+        return operand != 0
+    known = values[operand].constant(64) if isinstance(operand, str) and operand in values else None
+    return None if known is None else known != 0
+
+
+def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
+    words = one.qualifiers
+    name = words[1] if len(words) > 1 else ""
+    registers = tuple(n for operand in one.operands for n in names(operand) if isinstance(operand, Vector))
+    match name:
+        case "mma" | "cp" | "shift":
+            return [Issue(name)]
+        case "alloc":
+            return [Alloc(number(one.operands[1], values) if len(one.operands) > 1 else None)]
+        case "dealloc":
+            return [Dealloc(number(one.operands[1], values) if len(one.operands) > 1 else None)]
+        case "relinquish_alloc_permit":
+            return [Relinquish()]
+        case "commit":
+            return [TensorCommit(barrier(one.operands[:1], values))]
+        case "try_wait" | "test_wait":
+            return [BarrierWait(barrier(one.operands[1:2], values))]
+        case "ld":
+            return [Load(registers, _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values))]
+        case "st":
+            return [Touch(registers), Store(registers, _place(one.operands[:1], values))]
+    simple: dict[str, Event] = {
+        "wait::ld": WaitLoad(),
+        "wait::st": WaitStore(),
+        "fence::after_thread_sync": FenceAfter(),
+    }
+    return [simple[name]] if name in simple else []
+
+
+def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:
+    """An address: what is known of its base, and an offset, whose upper half counts lanes; None where there is none."""
+    if not place or not isinstance(place[0], Address):
+        return None
+    known = values.get(place[0].base)
+    base = (known.base or place[0].base) if known is not None else place[0].base
+    offset = (known.offset if known is not None and known.base else 0) + place[0].offset
+    return Place(base, offset & 0xFFFF, offset >> 16)
+
+
+def barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
+    """The mbarrier at an address, as a variable and an offset; "" where that is not known.
+
+    >>> barrier((Address("%r1", 8),), {"%r1": Known(0, 0, "&bars", 16)})
+    '&bars+24'
+    """
+    if not place or not isinstance(place[0], Address):
+        return ""
+    address = place[0]
+    if address.base not in values:
+        return ""
+    known = values[address.base]
+    return f"{known.base}+{known.offset + address.offset}" if known.base.startswith("&") else ""

@@ -1,0 +1,371 @@
+"""Whether a ``wgmma`` or ``tcgen05`` instruction is one that an assembler takes: its target, qualifiers, types, shape,
+registers, masks, scale factors, immediates.
+
+Where the manual is narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an
+assembler rejects.
+Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; the verdicts of ptxas on record; the rows of our
+tables.
+
+Law: the registers of an accumulator of ``wgmma`` are M by N over 128 threads, two halves to a register.
+
+>>> [registers_of_d((64, n, 16), d) for n, d in ((8, "f32"), (256, "f32"), (256, "f16"))]
+[4, 128, 64]
+
+Law: a thread's registers of ``tcgen05.ld`` hold what a warp's 32 lanes are given: 32 bits a register.
+
+>>> [registers(shape, 4) for shape in ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")]
+[4, 4, 8, 16, 4]
+
+Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the CTAs.
+
+>>> [32 * MASKS[cta_group] for cta_group in (1, 2)]
+[128, 256]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from descriptors.check.kernel_report import Finding, finding
+from descriptors.check.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.check.ptx_module import MOST_REGISTERS, REST, Instruction
+from descriptors.check.ptx_operands import Address, Negated, Operand, Vector
+from descriptors.check.tcgen05 import SIZES
+from descriptors.errors import DescriptorError
+from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
+from descriptors.smem.instructions.rules import IllegalError, kind_row
+from descriptors.smem.instructions.tables import KINDS
+from descriptors.tmem.moves import MOST, tmem_move
+
+_KNOWN = ("fence", "mma_async", "commit_group", "wait_group")
+#: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
+REGISTERS_OF_A = 4
+
+
+def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
+    """Registers of the accumulator a thread."""
+    return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
+
+
+def wgmma_findings(one: Instruction, target: str, room: int = MOST_REGISTERS) -> Iterator[Finding]:
+    """What an assembler would refuse about a ``wgmma`` instruction.
+
+    Args:
+        one: the instruction.
+        target: the ``.target``.
+        room: registers that a thread may have.
+
+    >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
+    >>> [found.rule.name for found in wgmma_findings(made, "sm_100a")]
+    ['form-target']
+    """
+    words = one.qualifiers
+
+    def told(name: str, found: str) -> Finding:
+        return finding(one.line, name, found, one.opcode)
+
+    if target != "sm_90a":
+        yield told("form-target", f"found {target}; wgmma is of sm_90a alone")
+    if len(words) < 2 or words[1] not in _KNOWN:
+        yield told("form-qualifier", f"found .{words[1] if len(words) > 1 else ''}")
+        return
+    if not {"sync", "aligned"} <= set(words):
+        yield told("form-qualifier", "found no .sync.aligned")
+    if words[1] == "wait_group":
+        pending = one.operands[0] if len(one.operands) == 1 else None
+        if not isinstance(pending, int) or not 0 <= pending <= 7:
+            yield told("form-immediate", f"found wait_group {pending}, which must be 0 to 7")
+    elif words[1] == "mma_async":
+        for name, text in _multiplication(one, room):
+            yield told(name, text)
+    elif one.operands:
+        yield told("form-operands", f"found {len(one.operands)} where there are none")
+
+
+def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
+    view = wgmma(one)
+    if view is None:
+        yield "form-operands", f"found {len(one.operands)} operands"
+        return
+    if not view.kind:
+        yield "form-types", f"found {view.types[1]}"
+        return
+    m, n, k = view.shape
+    a_source = "rmem" if view.from_registers else "smem"
+    try:
+        check_types("sm90", view.kind, view.types[1], view.types[2], view.types[0], legality="lenient")
+    except IllegalError as error:
+        yield "form-types", f"found {' by '.join(view.types[1:])} into {view.types[0]}: {error.rule}"
+    try:
+        check_shape(
+            "sm90", view.kind, m=m, n=n, k=k, sparse=view.sparse, a_source=a_source, legality="lenient"
+        )  # fmt: skip
+    except IllegalError as error:
+        yield "form-shape", f"found m{m}n{n}k{k}: {error.rule}"
+        return
+    yield from _vectors(view)
+    if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
+        yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
+    yield from _immediates(view)
+
+
+def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
+    wanted = registers_of_d(view.shape, view.types[0])
+    if not isinstance(view.d, Vector):
+        yield "form-operands", "found no vector for D"
+    elif len(view.d.items) != wanted:
+        yield "form-registers", f"found {len(view.d.items)} for D, which has {wanted}"
+    if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
+        yield "form-registers", f"found {len(view.a.items)} for A, which has {REGISTERS_OF_A}"
+    for name, operand in (("A", view.a), ("B", view.b)):
+        if not isinstance(operand, str) and not (name == "A" and isinstance(operand, Vector)):
+            yield "form-operands", f"found no register with a descriptor for {name}"
+    if view.kind == "b1" and view.extra != ("and", "popc"):
+        yield "form-qualifier", f"found .{'.'.join(view.extra) or '(nothing)'}, and b1 has .and.popc alone"
+    elif view.kind == "i8" and view.extra not in ((), ("satfinite",)):
+        yield "form-qualifier", f"found .{'.'.join(view.extra)}"
+
+
+def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
+    if isinstance(view.scale_d, int) and view.scale_d not in (0, 1):
+        yield "form-immediate", f"found scale-d {view.scale_d}, which must be a predicate, 0 or 1"
+    elif not isinstance(view.scale_d, str | int | Negated):
+        yield "form-operands", "found no predicate for scale-d"
+    for name, values, legal in (("imm-scale", view.scales, (-1, 1)), ("imm-trans", view.transposes, (0, 1))):
+        for value in values:
+            if value not in legal:
+                yield "form-immediate", f"found {name} {_shown(value)}, which must be {legal[0]} or {legal[1]}"
+    if view.transposes and view.kind != "f16":
+        yield "form-transpose", f"found {len(view.transposes)} transposes of {view.types[1]}"
+
+
+def _shown(value: Operand) -> str:
+    return str(value) if isinstance(value, int | str) else "no number"
+
+
+#: Registers of the mask of output lanes, by cta_group.
+MASKS = {1: 4, 2: 8}
+_KINDS = tuple(row.kind for row in KINDS if row.arch == "sm100")
+_SCALE_NAMES = {
+    "mxf8f6f4": ("", "1X", "block32"),
+    "mxf4": ("", "2X", "block32"),
+    "mxf4nvf4": ("2X", "4X", "block16", "block32"),
+}
+_BUFFERS = ("fill", "use", "lastuse", "discard")
+
+
+def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
+    """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
+
+    >>> from descriptors.check.ptx_operands import operands
+    >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
+    >>> list(multiplication(made, "sm_100a"))
+    [('form-registers', 'found 2 for the mask, which has 4')]
+    """
+    view = tensor_mma(one)
+    if view is None:
+        yield "form-operands", f"found {len(one.operands)} operands"
+        return
+    if view.kind not in _KINDS:
+        yield "form-qualifier", f"found .kind::{view.kind}"
+        return
+    yield from _target(view, target)
+    yield from _scaled(view)
+    yield from _collector(view, one)
+    yield from _mask(view)
+    yield from _tail(view)
+    if view.ws and view.cta_group == 2:
+        yield "form-qualifier", "found .cta_group::2 with .ws"
+    if view.ashift and (view.ws or not view.in_tensor_memory):
+        yield "form-qualifier", f"found .ashift with {'.ws' if view.ws else 'A in shared memory'}"
+    if not isinstance(view.enable, str | Negated):
+        yield "form-operands", "found no predicate for enable-input-d"
+
+
+def _target(view: TensorMma, target: str) -> Iterator[tuple[str, str]]:
+    if view.kind == "i8" and (target.endswith("f") or target.startswith("sm_103")):
+        yield "form-target", f"found kind i8 on {target}; it is of {kind_row('sm100', 'i8').targets}"
+    if view.scale_name[-1:] == "X" and target.endswith("f"):
+        yield "form-target", f"found .scale_vec::{view.scale_name} on {target}; write .block16 or .block32"
+
+
+def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
+    legal = _SCALE_NAMES.get(view.kind)
+    if (legal is not None) != view.block_scaled:
+        yield "form-qualifier", f"found kind {view.kind} with{'' if view.block_scaled else 'out'} .block_scale"
+    elif legal is not None and view.scale_name not in legal:
+        names = ", ".join(name or "none" for name in legal)
+        yield "form-qualifier", f"found scale vector {view.scale_name or 'none'}; kind {view.kind} has {names}"
+    if view.block_scaled and (view.ws or view.ashift):
+        yield "form-operands", f"found .block_scale with {'.ws' if view.ws else '.ashift'}"
+
+
+def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
+    for word in one.qualifiers:
+        if not word.startswith("collector::"):
+            continue
+        buffer, _, use = word.removeprefix("collector::").partition("::")
+        legal = ("b0", "b1", "b2", "b3") if view.ws else ("a",)
+        if buffer not in legal or use not in _BUFFERS:
+            yield "form-qualifier", f"found .{word}{' with .ws' if view.ws else ''}"
+        elif view.ashift and use in ("fill", "use"):
+            yield "form-qualifier", f"found .{word} with .ashift"
+
+
+def _mask(view: TensorMma) -> Iterator[tuple[str, str]]:
+    if view.mask is None:
+        return
+    if view.block_scaled or view.ws:
+        yield "form-operands", f"found a mask of output lanes with {'.ws' if view.ws else '.block_scale'}"
+    elif isinstance(view.mask, Vector) and view.cta_group and len(view.mask.items) != MASKS[view.cta_group]:
+        yield "form-registers", f"found {len(view.mask.items)} for the mask, which has {MASKS[view.cta_group]}"
+
+
+def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
+    if not view.tail or view.ws:
+        return
+    (scale,) = view.tail
+    if view.kind not in ("f16", "tf32", "i8"):
+        yield "form-immediate", f"found scale-input-d with kind {view.kind}, which has none"
+    elif not isinstance(scale, int) or not 0 <= scale <= 15:
+        yield "form-immediate", f"found scale-input-d {scale if isinstance(scale, int) else '?'}, which must be 0 to 15"
+
+
+_TARGET = re.compile(r"sm_(100|101|103|110)([af])\Z")
+_NUM = re.compile(r"x(\d+)\Z")
+_CONVERSIONS = ("b8x16", "b6x16_p32", "b4x16_p64")
+
+
+@lru_cache
+def registers(shape: str, num: int) -> int:
+    """Registers a thread of a ``tcgen05.ld`` or ``st``.
+
+    >>> registers("16x256b", 32)
+    128
+    """
+    return tmem_move(f"{shape}.x{num}").registers
+
+
+def tcgen05_findings(one: Instruction, target: str) -> Iterator[Finding]:
+    """What an assembler would refuse about a ``tcgen05`` instruction.
+
+    >>> made = Instruction(3, "tcgen05.wait::ld", ())
+    >>> [found.found for found in tcgen05_findings(made, "sm_100a")]
+    ['found no .sync.aligned']
+    """
+    found = _TARGET.match(target)
+    if found is None:
+        yield finding(one.line, "form-target", f"found {target}", one.opcode)
+    name = one.qualifiers[1] if len(one.qualifiers) > 1 else ""
+    for rule, text in _FORMS.get(name.partition("::")[0], _unknown)(one, target):
+        yield finding(one.line, rule, text, one.opcode)
+    if name in _GROUPED and not any(w in ("cta_group::1", "cta_group::2") for w in one.qualifiers):
+        yield finding(one.line, "form-qualifier", "found no .cta_group::1 or .cta_group::2", one.opcode)
+
+
+_GROUPED = ("alloc", "dealloc", "relinquish_alloc_permit", "cp", "shift", "mma", "commit")
+_Told = Iterator[tuple[str, str]]
+
+
+def _unknown(one: Instruction, _: str) -> _Told:
+    yield "form-qualifier", f"found {one.opcode}"
+
+
+def _synchronous(one: Instruction) -> _Told:
+    if not {"sync", "aligned"} <= set(one.qualifiers):
+        yield "form-qualifier", "found no .sync.aligned"
+
+
+def _alloc(one: Instruction, _: str) -> _Told:
+    yield from _synchronous(one)
+    if len(one.operands) != 2:
+        yield "form-operands", f"found {len(one.operands)} operands where there are 2"
+    elif isinstance(one.operands[1], int) and one.operands[1] not in SIZES:
+        yield "form-immediate", f"found {one.operands[1]} columns, which must be 32, 64, 128, 256 or 512"
+
+
+def _load(one: Instruction, target: str) -> _Told:
+    yield from _synchronous(one)
+    words, store = one.qualifiers, one.qualifiers[1] == "st"
+    shape = next((w for w in words if w in MOST), "")
+    num = next((int(m[1]) for w in words if (m := _NUM.match(w))), 0)
+    if not shape or num & (num - 1) or not 0 < num <= MOST[shape]:
+        yield "form-shape", f"found .{shape or '?'}.x{num}"
+        return
+    if ("pack::16b" if store else "unpack::16b") in words:
+        yield "form-qualifier", f"found {'.pack::16b of st' if store else '.unpack::16b of ld'}"
+    red = "red" in words
+    if red and (shape not in ("32x32b", "16x32bx2") or num < 2):
+        yield "form-shape", f"found .red with .{shape}.x{num}"
+    if red and target.startswith("sm_100"):
+        yield "form-target", f"found ld.red on {target}"
+    wanted = 2 + red + (shape == "16x32bx2")
+    if len(one.operands) != wanted:
+        yield "form-operands", f"found {len(one.operands)} operands where .{shape} has {wanted}"
+        return
+    vector, place = (one.operands[-1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
+    given = len(vector.items) if isinstance(vector, Vector) else 1
+    if given != registers(shape, num):
+        yield "form-registers", f"found {given}; .{shape}.x{num} has {registers(shape, num)}"
+    if not isinstance(place, Address):
+        yield "form-operands", "found no address in tensor memory"
+    if shape == "16x32bx2" and not isinstance(one.operands[-1 if not store else 1], int):
+        yield "form-immediate", "found no immediate offset, which .16x32bx2 has"
+
+
+def _copy(one: Instruction, _: str) -> _Told:
+    words = one.qualifiers[2:]
+    shape = next((w for w in words if re.fullmatch(r"\d+x\d+b", w)), "")
+    multicast = next((w for w in words if w.startswith("warpx")), None)
+    try:
+        check_copy(shape, multicast)
+    except DescriptorError as error:
+        yield "form-qualifier", f"found {str(error).partition(': ')[2]}"
+    given = [w for w in words if w in _CONVERSIONS]
+    if given and (len(given) != 2 or given[0] != "b8x16"):
+        yield "form-qualifier", f"found .{'.'.join(given)}: .b8x16 and the format of the source go together"
+    if len(one.operands) != 2 or not isinstance(one.operands[0], Address):
+        yield "form-operands", "found no address and descriptor"
+
+
+def _shift(one: Instruction, target: str) -> _Told:
+    if "down" not in one.qualifiers:
+        yield "form-qualifier", "found no .down"
+    if target.endswith("f"):
+        yield "form-target", f"found tcgen05.shift on {target}; it is of the targets that end with a"
+
+
+def _commit(one: Instruction, _: str) -> _Told:
+    many = any(w.startswith("multicast::") for w in one.qualifiers)
+    if len(one.operands) != 1 + many or not isinstance(one.operands[0], Address):
+        yield "form-operands", f"found {len(one.operands)} operands where there are {1 + many}"
+    if "mbarrier::arrive::one" not in one.qualifiers:
+        yield "form-qualifier", "found no .mbarrier::arrive::one"
+
+
+def _wait(one: Instruction, _: str) -> _Told:
+    if one.qualifiers[1] not in ("wait::ld", "wait::st"):
+        yield "form-qualifier", f"found .{one.qualifiers[1]}"
+    yield from _synchronous(one)
+
+
+def _fence(one: Instruction, _: str) -> _Told:
+    if one.qualifiers[1] not in ("fence::before_thread_sync", "fence::after_thread_sync"):
+        yield "form-qualifier", f"found .{one.qualifiers[1]}"
+
+
+_FORMS: dict[str, Callable[[Instruction, str], _Told]] = {
+    "alloc": _alloc,
+    "dealloc": _alloc,
+    "relinquish_alloc_permit": lambda one, _: _synchronous(one),
+    "ld": _load,
+    "st": _load,
+    "cp": _copy,
+    "shift": _shift,
+    "mma": multiplication,
+    "commit": _commit,
+    "wait": _wait,
+    "fence": _fence,
+}

@@ -1,0 +1,181 @@
+"""What makes an assembler serialize the multiplications of ``wgmma``: they are right, and wait for one another.
+
+Calls that stay calls, multiplications outside of a kernel, and stages that threads may take different ways through.
+What is in flight over a loop or fills the registers is told by the states of ``paths``. A register is *varying* that
+may differ between the threads of a warp: what is computed from a thread's number, or elected. What is loaded from one
+address, or exchanged by a ``shfl.sync.idx`` from one lane or by a vote, is one for all: so does the assembler have it.
+A register that only the way taken makes differ counts as one for all.
+Source: the messages C7509, C7510, C7518 and C7520 of ptxas 12.9, 13.0 and 13.5 (C7519 is 13.5's for C7520), tried on
+kernels with one thing changed; PTX ISA 9.1, Special Registers; elect.sync, shfl.sync.
+
+Law: a multiplication that no thread's number decides about is not told.
+
+>>> from descriptors.check.ptx_module import parse
+>>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
+>>> text = ".version 8.8\\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
+>>> def told(*parts): return [one.rule.name for _, one in serializations(parse(text.format(*parts)), 0)]
+>>> told("%tid.x", mma), told("%ctaid.x", mma)
+(['wgmma-divergent'], [])
+
+Law: a register is varying where something that it is computed from is.
+
+>>> body = "mov.u32 a, %tid.x; shr.u32 b, a, 7; shfl.sync.idx.b32 c, b, 0, 31, -1; ld.global.u32 d, [e+4]; ret;"
+>>> sorted(varying(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]))
+['a', 'b']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptors.check.constant_folding import targets
+from descriptors.check.control_flow import Block, blocks, under
+from descriptors.check.ptx_module import Function, Instruction, Module
+from descriptors.check.ptx_operands import names
+from descriptors.check.rules import Broken, broken
+
+_SPECIAL = ("%tid", "%laneid", "%lanemask", "%warpid", "%clock", "%globaltimer")
+_MADE = ("elect.sync", "atom", "activemask", "match.", "ldmatrix", "wgmma.", "tcgen05.ld", "clock")
+_SAME = ("vote", "redux", "shfl.sync.idx", "mbarrier")
+
+
+def varying(function: Function) -> set[str]:
+    """The registers of a function that may differ between threads."""
+    users: dict[str, list[Instruction]] = {}
+    found: set[str] = set()
+    waiting: list[str] = []
+
+    def mark(one: Instruction) -> None:
+        for name in targets(one):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+
+    for one in function.code:
+        read = {name for operand in one.operands for name in names(operand)} | {one.predicate}
+        if one.opcode.startswith(_MADE) or any(name.startswith(_SPECIAL) for name in read):
+            mark(one)
+        elif not one.opcode.startswith(_SAME):
+            for name in read:
+                users.setdefault(name, []).append(one)
+    while waiting:
+        for one in users.get(waiting.pop(), ()):
+            mark(one)
+    return found
+
+
+_MMA = "wgmma.mma_async"
+
+
+def serializations(module: Module, number: int, known: list[Block] | None = None) -> Iterator[tuple[int, Broken]]:
+    """What an assembler serializes for: the index of the instruction, and the rule.
+
+    Args:
+        module: the module.
+        number: of the function in it.
+        known: the basic blocks of the function, if they are at hand.
+    """
+    function = module.functions[number]
+    found = [index for index, one in enumerate(function.code) if one.opcode.startswith("wgmma.")]
+    if not found:
+        return
+    if not function.entry:
+        yield found[0], broken("wgmma-function", f"found one in the function {function.name}")
+    if any(function.code[index].opcode.startswith(_MMA) for index in found):
+        yield from _calls(function, module)
+    yield from _divergent(function, blocks(function) if known is None else known)
+
+
+def _calls(function: Function, module: Module) -> Iterator[tuple[int, Broken]]:
+    calls = {one.name: [_called(i) for i in one.code if i.opcode.startswith("call")] for one in module.functions}
+    again = {name for name in calls if name in _reached(calls, name)}
+    for index, one in enumerate(function.code):
+        if one.opcode.startswith("call"):
+            name = _called(one)
+            if name not in calls:
+                yield (
+                    index,
+                    broken("wgmma-call-kept", f"found a call of {name or 'a register'}, which is not in the text"),
+                )
+            elif name in again:
+                yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
+
+
+def _called(one: Instruction) -> str:
+    """The function that is called, or the register that holds its address."""
+    return next((operand for operand in one.operands if isinstance(operand, str)), "")
+
+
+def _reached(calls: dict[str, list[str]], start: str) -> set[str]:
+    """The functions that are called from one, by whatever way."""
+    found, waiting = set[str](), [start]
+    while waiting:
+        for name in calls.get(waiting.pop(), ()):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found
+
+
+def _divergent(function: Function, graph: list[Block]) -> Iterator[tuple[int, Broken]]:
+    """Multiplications whose stage, from its fence to its commit, is cut by a branch that threads may take or not."""
+    code, differs = function.code, varying(function)
+    for index, one in enumerate(code):
+        if one.opcode.startswith("wgmma.") and one.predicate and _may_differ(one.predicate, function, differs):
+            yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
+    ends = {number: code[block.end - 1] for number, block in enumerate(graph)}
+    branches = {number for number, one in ends.items() if _decided(one) & differs}
+    if not branches:
+        return
+    apart = under(graph, branches)
+    for run in _runs(graph):
+        if run[0] in apart:
+            held = [index for number in run for index in range(graph[number].start, graph[number].end)]
+            yield from _cut(code, [index for index in held if code[index].opcode.startswith("wgmma.")])
+
+
+def _decided(one: Instruction) -> set[str]:
+    """The registers that decide where a branch leads."""
+    chosen = {one.predicate} if one.predicate else set()
+    if one.opcode.startswith("brx") and one.operands and isinstance(one.operands[0], str):
+        chosen.add(one.operands[0])
+    return chosen
+
+
+def _may_differ(name: str, function: Function, differs: set[str]) -> bool:
+    """Whether a predicate may differ between threads; one that nothing here writes may."""
+    return name in differs or not any(name in targets(one) for one in function.code)
+
+
+def _runs(graph: list[Block]) -> Iterator[list[int]]:
+    """Blocks that are one but for a label: each the only way on from the one before it, and the only way into it."""
+    into: dict[int, list[int]] = {}
+    for number, block in enumerate(graph):
+        for follower in block.next:
+            into.setdefault(follower, []).append(number)
+
+    def joined(number: int) -> int | None:
+        """The block that a block only goes on from."""
+        before = into.get(number, [])
+        one = before[0] if len(before) == 1 else number
+        return one if one < number and graph[one].next == (number,) else None
+
+    run: list[int] = []
+    for number in range(len(graph)):
+        if run and joined(number) != run[-1]:
+            yield run
+            run = []
+        run.append(number)
+    if run:
+        yield run
+
+
+def _cut(code: tuple[Instruction, ...], found: list[int]) -> Iterator[tuple[int, Broken]]:
+    """Multiplications of a run without a fence before them or a commit behind them."""
+    fenced, last = False, max((i for i in found if "commit_group" in code[i].opcode), default=-1)
+    for index in found:
+        fenced |= code[index].opcode.startswith("wgmma.fence")
+        if code[index].opcode.startswith(_MMA) and not (fenced and index < last):
+            what = "commit_group" if fenced else "fence"
+            yield index, broken("wgmma-divergent", f"found a branch between it and its {what}")
+            return

@@ -1,0 +1,74 @@
+"""Lessons as text for a terminal: the list with what was done, one lesson, one exercise.
+
+Law: the list has a line for each lesson, and every exercise has its name.
+
+>>> from descriptors.course.source import EXAMPLE, parse
+>>> print(tell_exercise("1.1", parse(EXAMPLE).exercises[0]))
+1.1  two
+Two elements, 4 apart.
+start from: 2:?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from descriptors.course.figures import figure
+from descriptors.course.progress import Receipt
+from descriptors.course.source import FIGURES, Exercise, Lesson
+from descriptors.errors import DescriptorError
+
+Counts = Callable[[str], Mapping[str, int]]
+
+
+def tell_list(lessons: Iterable[Lesson], counts: Counts) -> str:
+    """A line for each lesson: its number, title, minutes, and how many of its exercises are solved.
+
+    >>> from descriptors.course.source import EXAMPLE, parse
+    >>> print(tell_list([parse(EXAMPLE)], lambda name: {}))
+     1  Steps                                         5 min  0 of 1 solved
+    """
+    lines = []
+    for lesson in lessons:
+        done = sum(bool(counts(f"{lesson.number}.{k + 1}").get("solved")) for k in range(len(lesson.exercises)))
+        total = len(lesson.exercises)
+        lines.append(f"{lesson.number:>2}  {lesson.title:<44} {lesson.minutes:>2} min  {done} of {total} solved")
+    return "\n".join(lines)
+
+
+def tell_lesson(lesson: Lesson) -> str:
+    """A lesson from its aim to its last exercise, with its figures as tables.
+
+    >>> from descriptors.course.source import EXAMPLE, parse
+    >>> print(tell_lesson(parse(EXAMPLE)).splitlines()[0])
+    1. Steps
+    """
+    pieces = [f"{lesson.number}. {lesson.title}\n\nAim: {lesson.aim}."]
+    for part in lesson.parts:
+        if part.kind in FIGURES:
+            pieces.append(figure(part.kind, part.text).text(width=110))
+        elif part.kind == "exercise":
+            pieces.append(tell_exercise(f"{lesson.number}.{part.text}", lesson.exercises[int(part.text) - 1]))
+        else:
+            pieces.append(part.text)
+    return "\n\n".join(pieces)
+
+
+def tell_exercise(where: str, exercise: Exercise) -> str:
+    """The question of the exercise of a place, and what to start from."""
+    return f"{where}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
+
+
+def tell_receipt(receipt: Receipt, known: Collection[str]) -> str:
+    """What a line that was handed in says, beside the exercises that there are.
+
+    Raises:
+        DescriptorError: if it names an exercise that the course does not have.
+
+    >>> tell_receipt(Receipt("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
+    'Ada 4711: 2 of 3 solved: 1.1-2'
+    """
+    if strange := [one for one in receipt.solved if one not in known]:
+        raise DescriptorError(f"course: a line must name exercises of the course, found {strange[0]}; {receipt}")
+    spans = f": {receipt.spans}" if receipt.solved else ""
+    return f"{receipt.name}: {len(receipt.solved)} of {len(known)} solved{spans}"

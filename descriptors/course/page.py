@@ -1,0 +1,203 @@
+"""What a page of the course asks: to run a cell, draw a figure, judge an answer, make a line to hand in, read lines.
+
+Law: whatever is asked, the answer is a record, and a refusal is the engine's own sentence in one line.
+
+>>> ANSWERS["check"]({"exercise": "5.1", "answer": "6:1"})["told"]
+'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
+>>> {name: ask({"answer": 3})["ok"] for name, ask in ANSWERS.items()}
+{'run': False, 'draw': False, 'check': False, 'line': False, 'read': False}
+
+Examples are cells: what Python prints when it is typed in, statement by statement; an error is its one line. Nothing is
+kept between two runs: a cell runs after all the cells above it, each time anew, so that what stands on the page is what
+was run. What an example prints is what the text says.
+
+>>> run(["a = 3", "a + 1\\nprint('five')\\na"])
+Ran(printed='4\\nfive\\n3\\n', error=None)
+>>> run(["from layoutalg import *", "composition(Layout((6, 2), (1, 7)), Layout((3, 2), (2, 3)))"]).error[:54]
+'layoutalg.errors.NotDivisibleError: composition: a(b(i'
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from functools import wraps
+from io import StringIO
+from traceback import format_exception_only
+from typing import Any
+
+from descriptors.course.figures import figure
+from descriptors.course.grading import attempted, check
+from descriptors.course.progress import Receipt, read_receipt
+from descriptors.errors import DescriptorError
+from descriptors.show.browser.reply import REFUSALS, Answers, refusal
+from layoutalg.frozen import frozen
+
+#: The most that is shown of what a cell prints, in signs.
+MOST = 20_000
+
+
+@frozen
+class Ran:
+    """What a cell printed, and the error that it ended in."""
+
+    printed: str
+    error: str | None
+
+
+def run(cells: Sequence[str]) -> Ran:
+    """What the last of some cells prints, after the ones before it; an error in one of those ends that one alone.
+
+    Args:
+        cells: lines of Python, a text each.
+
+    >>> run(["1 / 0", "2"]), run(["x ="]).error
+    (Ran(printed='2\\n', error=None), 'SyntaxError: invalid syntax (line 1)')
+    """
+    known: dict[str, object] = {"__name__": "__main__"}
+    ran = Ran("", None)
+    for cell in cells:
+        ran = _ran(cell, known)
+    return ran
+
+
+def one_line(error: BaseException) -> str:
+    """An error as Python tells it in the end, in one line.
+
+    >>> one_line(ValueError("one\\ntwo"))
+    'ValueError: one two'
+    """
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
+    told = "".join(format_exception_only(error)).strip()
+    if isinstance(error, ImportError):  # what follows the first line says how another page could load it
+        told = told.partition("\n")[0]
+    return " ".join(told.split())
+
+
+def _show(value: object) -> None:
+    """What Python prints of a value that was typed in; nothing is remembered of it."""
+    if value is not None:
+        print(repr(value))
+
+
+def _ran(cell: str, known: dict[str, object]) -> Ran:
+    written, before, error = StringIO(), sys.displayhook, None
+    try:
+        sys.displayhook = _show
+        with redirect_stdout(written), redirect_stderr(written):
+            for statement in ast.parse(cell).body:
+                exec(compile(ast.Interactive([statement]), "<cell>", "single"), known)  # noqa: S102
+    except (Exception, SystemExit) as raised:  # noqa: BLE001  whatever a cell raises is what it shows
+        error = one_line(raised)
+    finally:
+        sys.displayhook = before
+    printed = written.getvalue()
+    if len(printed) > MOST:
+        printed = f"{printed[:MOST]}\n... and {len(printed) - MOST} more signs\n"
+    return Ran(printed, error)
+
+
+Record = dict[str, Any]
+
+
+def told(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object], Record]:
+    """A function that takes anything and refuses in a record."""
+
+    @wraps(answer)
+    def whatever(asked: object) -> Record:
+        try:
+            if not isinstance(asked, Mapping):
+                raise DescriptorError(f"page: a question must be a record, found {type(asked).__name__}")
+            return {"ok": True, **answer(asked)}
+        except REFUSALS as error:
+            return {"ok": False, "error": refusal(error)}
+
+    return whatever
+
+
+def _text(asked: Mapping[str, Any], name: str) -> str:
+    value = asked.get(name)
+    if not isinstance(value, str) or len(value) > 100_000:
+        raise DescriptorError(f"page: {name} must be a text of at most 100000 signs, found {type(value).__name__}")
+    return value
+
+
+def _texts(asked: Mapping[str, Any], name: str) -> list[str]:
+    value = asked.get(name)
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise DescriptorError(f"page: {name} must be a list of texts, found {type(value).__name__}")
+    return value
+
+
+@told
+def ran(asked: Mapping[str, Any]) -> Record:
+    """What the last of ``cells`` prints, after those before it.
+
+    >>> ran({"cells": ["a = 1", "a"]})
+    {'ok': True, 'printed': '1\\n', 'error': None}
+    """
+    found = run(_texts(asked, "cells"))
+    return {"printed": found.printed, "error": found.error}
+
+
+@told
+def drawn(asked: Mapping[str, Any]) -> Record:
+    """The figure of a ``text``, of a ``kind`` as in a lesson, as SVG.
+
+    >>> drawn({"kind": "figure", "text": "4:"})["error"]["message"]
+    "notation: expected a number, '(', 'S<' or '_', found the end of the text; text = '4:'"
+    """
+    text, kind = _text(asked, "text"), _text(asked, "kind")
+    try:
+        return {"svg": figure(kind, text).svg()}
+    except REFUSALS:
+        raise
+    except Exception as error:
+        raise DescriptorError(f"picture: {one_line(error)}") from error
+
+
+@told
+def checked(asked: Mapping[str, Any]) -> Record:
+    """What an ``answer`` to an ``exercise`` is worth, and whether it was an attempt.
+
+    >>> checked({"exercise": "5.2", "answer": "?:?"})
+    {'ok': True, 'right': False, 'attempt': False, 'told': 'your answer is still to be filled in: ?:?'}
+    """
+    answer = _text(asked, "answer")
+    said = check(_text(asked, "exercise"), answer)
+    return {"right": said == "right", "attempt": attempted(answer), "told": " ".join(said.split())}
+
+
+@told
+def line(asked: Mapping[str, Any]) -> Record:
+    """The line that hands in what was ``solved`` under a ``name``.
+
+    >>> line({"name": "Ada 4711", "solved": ["1.1"]})["line"]
+    'layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ'
+    """
+    return {"line": str(Receipt(_text(asked, "name"), tuple(_texts(asked, "solved"))))}
+
+
+@told
+def lines(asked: Mapping[str, Any]) -> Record:
+    """What each line of a ``text`` says, or why it is none.
+
+    >>> lines({"text": "layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ"})["lines"]
+    [{'ok': True, 'name': 'Ada 4711', 'solved': ['1.1'], 'spans': '1.1'}]
+    """
+    return {"lines": [_read(one) for one in _text(asked, "text").splitlines() if one.strip()]}
+
+
+def _read(text: str) -> Record:
+    try:
+        found = read_receipt(text)
+    except DescriptorError as error:
+        return {"ok": False, "error": refusal(error)}
+    return {"ok": True, "name": found.name, "solved": list(found.solved), "spans": found.spans}
+
+
+#: What a page may ask.
+ANSWERS: Answers = {"run": ran, "draw": drawn, "check": checked, "line": line, "read": lines}

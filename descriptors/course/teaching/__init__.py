@@ -1,1 +1,0 @@
-"""What does a teacher hold in hand: slides, a card of the notation, a page on how to teach, the first steps."""

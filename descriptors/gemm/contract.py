@@ -1,0 +1,363 @@
+"""What a project relies on, written in TOML, held against what is derived: words, offsets, layouts, whole plans.
+
+A section ``[operand.NAME]`` has arguments of ``derive``, a section ``[plan.NAME]`` those of ``plan``; the table
+``expect`` in it has keys of the JSON that these commands write, a path with dots where one lies in another. Layouts are
+compared as functions, words as numbers.
+
+Law: what is derived for a section without expectations, put into it, holds.
+
+>>> asked = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = "128x64"\\nmma = "64x16"\\n'
+>>> print(check_contract(asked + missing(asked)).headline)
+5 values hold, of 1 section
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any
+
+from descriptors import answers
+from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.gemm.planner import plan
+from descriptors.smem.derivation.arguments import ARGUMENTS
+from descriptors.smem.derivation.derive import derive
+from descriptors.text import Told, counted
+from layoutalg import Swizzle, parse_layout, size
+from layoutalg.frozen import frozen
+
+#: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
+_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan}
+_KEYS = {kind: tuple(name for name in signature(door).parameters if name != "verify") for kind, door in _DOORS.items()}
+_KEYS["operand"] += ("base",)
+
+#: Short names of what an operand's JSON has further in.
+SHORT = {
+    "word": "descriptor.word",
+    "layout": "smem_tile",
+    "offsets": "offsets_bytes",
+    "leading_byte_offset": "descriptor.fields.leading_byte_offset",
+    "stride_byte_offset": "descriptor.fields.stride_byte_offset",
+}
+#: What is written for a section that relies on nothing yet.
+DEFAULTS = {
+    "operand": ("word", "layout", "advance", "transposed", "alignment_bytes"),
+    "plan": (
+        "operands.A.word", "operands.A.layout", "operands.B.word", "operands.B.layout", "transaction_bytes",
+        "shared_memory.used",
+    ),
+}  # fmt: skip
+#: What may be written as people say it, ``128x64``, or as a list.
+_EXTENTS = (*(name for name, row in ARGUMENTS.items() if row.is_list), "cluster")
+_SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+@frozen
+class Expectation:
+    """One value that a project relies on, beside the derived one.
+
+    Args:
+        section: as in ``operand.a``.
+        key: the path, as the file has it.
+        line: of the file; 0 if it was not found.
+        wanted: what the file has.
+        found: what is derived.
+        ok: whether they are the same.
+        where: the first index at which lists differ; () if they are none.
+    """
+
+    section: str
+    key: str
+    line: int
+    wanted: Any
+    found: Any
+    ok: bool
+    where: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        at = "".join(f"[{index}]" for index in self.where)
+        wanted, found = (_at(value, self.where) for value in (self.wanted, self.found))
+        return f"{self.section}: {self.key}{at} must be {_text(found)}, found {_text(wanted)}"
+
+
+@frozen
+class ContractReport(Told):
+    """What a file relies on, held.
+
+    Args:
+        values: every one of them, in the order of the file.
+        sections: how many sections there are.
+    """
+
+    values: tuple[Expectation, ...]
+    sections: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether all of it holds."""
+        return all(one.ok for one in self.values)
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        wrong = sum(not one.ok for one in self.values)
+        about = f"of {counted(self.sections, 'section')}"
+        if wrong:
+            return f"{wrong} of {counted(len(self.values), 'value')} {'is' if wrong == 1 else 'are'} wrong, {about}"
+        return f"{counted(len(self.values), 'value')} {'holds' if len(self.values) == 1 else 'hold'}, {about}"
+
+
+def check_contract(text: str) -> ContractReport:
+    """Hold what a file relies on against what is derived, which is proved first.
+
+    Args:
+        text: TOML.
+
+    Raises:
+        DescriptorError: if it is no TOML, a key is unknown, or a section has no derivation; with the line.
+
+    >>> asked = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = [128, 64]\\nmma = "64x16"\\n'
+    >>> print(check_contract(asked + 'expect.word = 0x4000404000010010').values[0])
+    operand.a: word must be 0x4000404000010000, found 0x4000404000010010
+    """
+    lines, values, count = lines_of(text), list[Expectation](), 0
+    for section, arguments, expected in _sections(text, lines):
+        count += 1
+        answer = _record(section, arguments, lines)
+        for path, wanted in _flat(expected):
+            line = lines.get(f"{section}.expect.{path}", lines.get(f"{section}.expect", lines.get(section, 0)))
+            derived = _value(section, answer, path, line)
+            where = _difference(wanted, derived)
+            values.append(Expectation(section, path, line, wanted, derived, where is None, where or ()))
+    if not values:
+        raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
+    return ContractReport(tuple(values), count)
+
+
+def missing(text: str) -> str:
+    """The tables ``expect`` of the sections that have none, with the values that are derived.
+
+    Args:
+        text: TOML.
+
+    Raises:
+        DescriptorError: as ``check_contract``.
+    """
+    lines, tables = lines_of(text), []
+    for section, arguments, expected in _sections(text, lines):
+        if expected:
+            continue
+        answer = _record(section, arguments, lines)
+        rows = [f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[section.split(".")[0]]]
+        tables.append("\n".join([f"[{section}.expect]", *rows]) + "\n")
+    return "\n".join(tables)
+
+
+def tell(report: ContractReport, name: str = "<toml>") -> str:
+    """A report for a person: a line for each value that is wrong, and how many hold.
+
+    >>> print(tell(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1), "a.toml"))
+    a.toml:7: operand.a: word must be 2, found 1
+    a.toml: 1 of 1 value is wrong, of 1 section
+    """
+    wrong = [f"{name}:{one.line}: {one}" for one in report.values if not one.ok]
+    return "\n".join([*wrong, f"{name}: {report.headline}"])
+
+
+def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
+    """A report as plain data.
+
+    >>> record(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1))["ok"]
+    False
+    """
+    rows = [
+        {
+            "section": one.section,
+            "key": one.key,
+            "line": one.line,
+            "ok": one.ok,
+            "file": one.wanted,
+            "derived": one.found,
+        }
+        for one in report.values
+    ]
+    return {"file": name, "ok": report.ok, "sections": report.sections, "values": rows}
+
+
+def read(text: str) -> dict[str, Any]:
+    """The tables of TOML.
+
+    Raises:
+        DescriptorError: if it is none; with the line.
+
+    >>> read("a = 1\\nb = ")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: check: the file must be TOML, found Invalid value (at end of document)
+    """
+    import tomllib  # only where a file is read
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DescriptorError(f"check: the file must be TOML, found {error}") from None
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """The line of every section and key, by its path.
+
+    >>> lines_of('[operand.a]\\ndtype = "bf16"\\nexpect.word = 1')
+    {'operand.a': 1, 'operand': 1, 'operand.a.dtype': 2, 'operand.a.expect.word': 3}
+    """
+    found: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if begun := _SECTION.match(line):
+            section = _unquoted(begun[1])
+            found.setdefault(section, number)
+            found.setdefault(section.partition(".")[0], number)
+        elif key := _KEY.match(line):
+            found.setdefault(f"{section}.{_unquoted(key[1])}".lstrip("."), number)
+    return found
+
+
+def _unquoted(path: str) -> str:
+    return re.sub(r"\s*\.\s*", ".", re.sub(r"[\"']", "", path))
+
+
+def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
+    """The arguments of a section, extents read."""
+    kind, arguments = section.partition(".")[0], dict[str, Any]()
+    for key, value in table.items():
+        if key == "expect":
+            continue
+        where = f"check: line {lines.get(f'{section}.{key}', lines.get(section, 0))}: {section}.{key}"
+        if key not in _KEYS[kind]:
+            near = get_close_matches(key, _KEYS[kind], n=1)
+            hint = f"; did you mean {near[0]}?" if near else f"; {', '.join(_KEYS[kind])}"
+            raise DescriptorError(f"{where} must be an argument of {_DOORS[kind].__name__}{hint}")
+        if key in _EXTENTS and isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value):
+            value = tuple(int(one) for one in re.split("[x,]", value))
+        elif not isinstance(value, (str, int, bool, list)):
+            raise DescriptorError(f"{where} must be text, a number, true, false or a list, found {brief(value)}")
+        arguments[key] = tuple(value) if isinstance(value, list) else value
+    return arguments
+
+
+def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Name, arguments and expectations of every section."""
+    for kind, group in read(text).items():
+        where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
+        if kind not in _KEYS or not isinstance(group, dict):
+            raise DescriptorError(f"{where}a section must be [operand.NAME] or [plan.NAME], found {brief(kind)}")
+        for name, table in group.items():
+            section = f"{kind}.{name}"
+            if not isinstance(table, dict):
+                raise DescriptorError(f"check: [{section}] must be a table, found {brief(table)}")
+            expected = table.get("expect", {})
+            if not isinstance(expected, dict):
+                raise DescriptorError(f"check: {section}.expect must be a table, found {brief(expected)}")
+            yield section, _arguments(section, table, lines), expected
+
+
+def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
+    """The JSON of what a section asks for."""
+    try:
+        if section.startswith("plan."):
+            return dict(answers.record(plan(**arguments)))
+        base = arguments.pop("base", 0)
+        return dict(answers.record(derive(**arguments), base=base))
+    except (LayoutError, TypeError) as error:  # of Python where an argument is missing
+        raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
+
+
+def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield before + key, value
+
+
+def _value(section: str, answer: dict[str, Any], path: str, line: int) -> Any:
+    """The value that a path leads to."""
+    at: Any = answer
+    for step in (SHORT.get(path, path) if section.startswith("operand.") else path).split("."):
+        known = _steps(at)
+        if step not in known:
+            near = get_close_matches(step, [*known, *(SHORT if at is answer else ())], n=1)
+            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known[:12])}" if known else ""
+            raise DescriptorError(
+                f"check: line {line}: {section}.expect.{path} must be a key of its JSON, found {step}{hint}"
+            )
+        at = at[step] if isinstance(at, dict) else at[int(step)]
+    return at["text"] if isinstance(at, dict) and "text" in at else at
+
+
+def _steps(at: Any) -> list[str]:
+    """What a path may go on with: keys, or indices."""
+    if isinstance(at, dict):
+        return list(at)
+    return [str(i) for i in range(len(at))] if isinstance(at, (list, tuple)) else []
+
+
+def _difference(wanted: Any, found: Any) -> tuple[int, ...] | None:
+    """Where two values differ first; () if they are no lists, None if they do not."""
+    if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)):
+        if len(wanted) != len(found):
+            return ()
+        for i, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            inner = _difference(one, other)
+            if inner is not None:
+                return (i, *inner)
+        return None
+    return None if _plain(wanted) == _plain(found) or _same_layout(wanted, found) else ()
+
+
+def _plain(value: Any) -> Any:
+    """A number, whether it is written as one or as text."""
+    if isinstance(value, str) and value[:2].casefold() == "0x":
+        try:
+            return int(value, 16)
+        except ValueError:
+            return value
+    return value if not isinstance(value, bool) else str(value)
+
+
+def _same_layout(wanted: Any, found: Any) -> bool:
+    if not isinstance(wanted, str) or not isinstance(found, str):
+        return False
+    try:
+        one, other = parse_layout(wanted), parse_layout(found)
+        if isinstance(one, Swizzle) or isinstance(other, Swizzle):
+            return one == other
+        return bool(size(one) == size(other)) and all(one(i) == other(i) for i in range(size(one)))
+    except LayoutError:
+        return False
+
+
+def _at(value: Any, where: tuple[int, ...]) -> Any:
+    for index in where:
+        value = value[index]
+    return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1 << 32:
+        return f"{value:#018x}"
+    return _toml(value) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _key(path: str) -> str:
+    return path if path.replace("_", "").isalnum() else f'"{path}"'
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)

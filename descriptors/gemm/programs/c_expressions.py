@@ -1,0 +1,123 @@
+r"""Where an element lies, as expressions of C and lines of PTX: for operands that threads load, and accumulators.
+
+Laws: :func:`byte_offset`, read as C does, is the layout of the tile at every element, in bytes; :func:`row_and_column`
+is the layout of the fragment at every thread and value.
+
+>>> from descriptors.gemm.planner import plan
+>>> loop = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, a_source="registers", verify=False)
+>>> import re
+>>> at, turned = (re.sub(r"(\d)u", r"\1", text).replace("/", "//") for text in byte_offset(loop.a.derivation))
+>>> def byte(row, column):
+...     return eval(turned, {"at": eval(at, {"row": row, "column": column})})
+>>> tile = loop.a.derivation.smem_tile
+>>> all(byte(m, k) == 2 * tile(m, k, 0) for m in range(64) for k in range(64))
+True
+>>> from layoutalg import fragment
+>>> layout = fragment("wgmma.m64n8k16.D").layout
+>>> row, column = (text.replace("/", "//") for text in row_and_column(layout, 64))
+>>> all(eval(row) + 64 * eval(column) == layout(thread, value) for thread in range(128) for value in range(4))
+True
+"""
+
+from __future__ import annotations
+
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.emitters.ptx import digit_lines
+from descriptors.smem.emitters.recipe import Term
+from layoutalg import ComposedLayout, Layout, Swizzle, coalesce, flatten, size
+
+
+def byte_offset(d: Derivation) -> tuple[str, str]:
+    """Two expressions: ``at`` in ``row`` and ``column`` without the swizzle, and the byte in ``at`` with it.
+
+    A row is one along M or N, a column one along K; bytes are counted from the start of the stage.
+
+    Args:
+        d: the operand, of elements of whole bytes.
+
+    >>> from descriptors import derive
+    >>> byte_offset(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))
+    ('row * 128u + column * 2u', 'at ^ ((at & 0x380u) >> 3u)')
+    """
+    terms = [
+        term.spell("/", "u")
+        for name, mode in zip(("row", "column"), tuple(_plain(d))[:2], strict=True)
+        for term in _terms(mode, name, d.element.storage_bits // 8)
+    ]
+    at, swizzle = " + ".join(terms) or "0u", _swizzle(d)
+    return at, "at" if swizzle is None else f"at ^ ((at & {swizzle[0]:#x}u) >> {swizzle[1]}u)"
+
+
+def byte_lines(d: Derivation) -> list[str]:
+    """The same as lines of PTX: from ``row`` and ``column`` to ``at``, all of them and ``digit`` registers of 32 bits.
+
+    Args:
+        d: the operand, of elements of whole bytes.
+
+    >>> from descriptors import derive
+    >>> byte_lines(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))[:2]
+    ['mov.u32 at, 0;', 'mad.lo.u32 at, row, 128, at;']
+    """
+    plain, width, lines = _plain(d), d.element.storage_bits // 8, ["mov.u32 at, 0;"]
+    for name, mode in zip(("row", "column"), tuple(plain)[:2], strict=True):
+        for term in _terms(mode, name, width):
+            digits = list(digit_lines(term, name))
+            lines += [*digits, f"mad.lo.u32 at, {'digit' if digits else name}, {term.factor}, at;"]
+    swizzle = _swizzle(d)
+    if swizzle is not None:
+        mask, shift = swizzle
+        lines += [f"and.b32 digit, at, {mask:#x};", f"shr.u32 digit, digit, {shift};", "xor.b32 at, at, digit;"]
+    return lines
+
+
+def _plain(d: Derivation) -> Layout:
+    tile = d.smem_tile
+    plain = tile.inner if isinstance(tile, ComposedLayout) else tile
+    assert isinstance(plain, Layout)
+    return plain
+
+
+def _swizzle(d: Derivation) -> tuple[int, int] | None:
+    """The bits of a byte offset that are xored into lower ones, and how far below; None without a swizzle."""
+    tile = d.smem_tile
+    if not isinstance(tile, ComposedLayout) or not isinstance(tile.outer, Swizzle):
+        return None
+    low = tile.outer.base + (d.element.storage_bits // 8).bit_length() - 1
+    return ((1 << tile.outer.bits) - 1) << (low + tile.outer.shift), tile.outer.shift
+
+
+def _terms(mode: Layout, name: str, width: int) -> list[Term]:
+    leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
+    found, divisor = [], 1
+    for i, (extent, stride) in enumerate(leaves):
+        assert isinstance(stride, int)
+        found.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride * width))
+        divisor *= extent
+    return found
+
+
+def row_and_column(held: Layout, rows: int) -> tuple[str, str]:
+    """Two expressions in ``thread`` and ``value``.
+
+    Args:
+        held: (thread, value) to row + rows * column, each of its strides within a column or of whole columns.
+        rows: how many rows the fragment has.
+
+    >>> from layoutalg import fragment
+    >>> row_and_column(fragment("wgmma.m64n8k16.D").layout, 64)
+    ('thread / 4 % 8 + thread / 32 % 4 * 16 + value / 2 % 2 * 8', 'thread % 4 * 2 + value % 2')
+    """
+    terms: dict[str, list[str]] = {"row": [], "column": []}
+    for index, what in enumerate(("thread", "value")):
+        before, mode = 1, flatten(held[index])
+        for extent, step in zip(_listed(mode.shape), _listed(mode.stride), strict=True):
+            at = f"{what} / {before} % {extent}" if before > 1 else f"{what} % {extent}"
+            kind, times = ("row", step) if step < rows else ("column", step // rows)
+            terms[kind].append(at if times == 1 else f"{at} * {times}")
+            before *= extent
+    return " + ".join(terms["row"]) or "0", " + ".join(terms["column"]) or "0"
+
+
+def _listed(value: object) -> tuple[int, ...]:
+    """The shape or stride of a flat layout, which is a number where there is one mode."""
+    return value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,301 @@
+"""A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
+
+The text around the plan's numbers is ``sm90.cu.in``. A persistent kernel: each CTA takes output tiles in turn. One
+thread of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group
+of ``wgmma`` that read it is done, which is one stage later. Every number that comes from the plan and not from the text
+is a C++ constant: a step that is linear a product, any other a table.
+
+Law: the words, the steps and the line of the instruction in the program are the plan's.
+
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
+>>> text = kernel(made)
+>>> hex(made.b.word & ~0x3fff) in text, "a_k_step(int i) { return i * 2; }" in text, ", p, 1, 1, 0, 1;" in text
+(True, True, True)
+>>> print(step_function("a_k_step", (0, 2, 1024)))
+__host__ __device__ constexpr uint32_t a_k_step(int i) {
+  constexpr uint32_t all[] = {0, 2, 1024};
+  return all[i];
+}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from string import Template
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, Registers
+from descriptors.gemm.budget import BARRIER_BYTES
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
+from descriptors.gemm.programs import cluster
+from descriptors.gemm.programs.c_expressions import row_and_column
+from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
+from descriptors.smem.operands.operand import Major
+from descriptors.text import counted, extents_text, word_text
+
+#: Registers that the assembler wants beside the accumulator of an instruction.
+_BESIDE = 26
+
+
+def kernel(plan: Plan, name: str = "gemm") -> str:
+    """The program: one file of CUDA C++ (C++17), with ``main``.
+
+    Args:
+        plan: a plan for sm90.
+        name: of the kernel and the program.
+
+    Raises:
+        DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers, or the
+            name is no identifier.
+    """
+    held = plan.accumulators
+    if not isinstance(held, Registers):
+        raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
+    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
+        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+    _check_registers(plan, held)
+    few, more = _setmaxnreg(held.warpgroups)
+    text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
+    return text.substitute(
+        head=_head(plan),
+        name=name,
+        constants=constants(plan, held),
+        instruction="\n".join([instruction(plan), *loads_of(plan), _store(plan.asked.d)]),
+        stage=stage(plan),
+        last_release=last_release(plan),
+        before="" if at_once(plan) else "    int before = -1;\n",
+        **cluster.texts(plan.asked.cluster),
+        fewer_registers=few,
+        more_registers=more,
+        tensor_maps="\n".join([_map(plan.a), _map(plan.b), _strides(plan)]),
+        a_memory=_memory(plan.a),
+        b_memory=_memory(plan.b),
+    )
+
+
+def registers(warpgroups: int) -> tuple[int, int, int]:
+    """Registers of a thread: at the start, where all have as many; of the copies; of those that multiply.
+
+    Args:
+        warpgroups: that multiply.
+
+    >>> registers(1), registers(2), registers(3)
+    ((255, 255, 255), (168, 40, 232), (128, 32, 160))
+    """
+    start = min(THREAD_REGISTERS, SM_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
+    if warpgroups == 1:
+        return start, start, start
+    few = {2: 40, 3: 32}.get(warpgroups, 24)
+    return start, few, min(240, (start * (warpgroups + 1) - few) // warpgroups // 8 * 8)
+
+
+def _check_registers(plan: Plan, held: Registers) -> None:
+    """Refuse what the assembler refuses, or would spill.
+
+    It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
+    beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
+    """
+    loop, (start, _, most) = plan.asked, registers(held.warpgroups)
+    own = plan.loads.registers * loop.blocks[0] // held.warpgroups if plan.loads else 0
+    for what, need, there in (
+        ("an instruction", plan.line.registers + (4 if own else 0), start),
+        ("accumulators and A" if own else "accumulators", held.registers + own, most),
+    ):
+        if need + _BESIDE > there:
+            raise DescriptorError(
+                f"emit: {what} must fit {there} registers a thread beside {_BESIDE} others, need {need}; "
+                f"{counted(held.warpgroups, 'warpgroup')} of {loop.extents[0]}x{loop.extents[1]} instructions; another "
+                "number of warpgroups, or a smaller N of the instruction or the tile"
+            )
+
+
+def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
+    """How the warpgroup of copies gives up registers, and what the others take of them; nothing if there is one."""
+    if warpgroups == 1:
+        return "", ""
+    _, few, more = registers(warpgroups)
+    few_text, more_text = (
+        f'    asm volatile("setmaxnreg.{how}.sync.aligned.u32 {count};");'
+        for how, count in (("dec", few), ("inc", more))
+    )
+    return few_text, more_text
+
+
+def _head(plan: Plan) -> str:
+    loop = plan.asked
+    return (
+        f"// {loop.name}, {loop.a.name} by {loop.b.name} into {loop.d} (sm90): a tile of {extents_text(loop.tile)}, "
+        f"{counted(plan.stages, 'stage')}.\n// Written by layoutalg from a plan whose product it proves."
+    )
+
+
+def _memory(side: StagedOperand) -> str:
+    mn = "M" if side.matrix == "A" else "N"
+    rows = f"{mn} rows of K" if side.derivation.major is not Major.MN else f"K rows of {mn}"
+    return f"{side.matrix} lies in memory as {rows}."
+
+
+def _store(d: str) -> str:
+    """Two neighbours of a row of C to where they belong, if they are inside."""
+    head = (
+        "// Two neighbours of a row of C, of which there are so many left.\n"
+        "__device__ __forceinline__ void store_two(TypeD* to, int left, const Register (&d)[REGISTERS], int value) {\n"
+    )
+    if d == "f16":
+        return head + (
+            "  const uint32_t both = d[value / 2];\n"
+            "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 4 == 0) {\n"
+            "    *reinterpret_cast<uint32_t*>(to) = both;\n"
+            "  } else {\n"
+            "    if (left >= 1) to[0] = __ushort_as_half(both & 0xffff);\n"
+            "    if (left >= 2) to[1] = __ushort_as_half(both >> 16);\n  }\n}\n"
+        )
+    pair = {"f32": "float2", "s32": "int2"}[d]
+    return head + (
+        "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 8 == 0) {\n"
+        f"    *reinterpret_cast<{pair}*>(to) = {pair}{{d[value], d[value + 1]}};\n"
+        "  } else {\n"
+        "    if (left >= 1) to[0] = d[value];\n"
+        "    if (left >= 2) to[1] = d[value + 1];\n  }\n}\n"
+    )
+
+
+def _map(side: StagedOperand) -> str:
+    """The host function that encodes a tensor map, with the arguments that the plan names."""
+    told = dict(encode_arguments(side))
+    name = side.matrix
+    mn = "M" if name == "A" else "N"
+    return f"""\
+inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{
+  const cuuint64_t extents[] = {told["globalDim"]}, strides[] = {told["globalStrides"]};
+  const cuuint32_t box[] = {told["boxDim"]}, steps[] = {told["elementStrides"]};
+  CUtensorMap made;
+  const CUresult result = encoder()(&made, {told["tensorDataType"]}, {told["tensorRank"]}, const_cast<void*>({name}),
+                                    extents, strides, box, steps, {told["interleave"]},
+                                    {told["swizzle"]}, {told["l2Promotion"]},
+                                    {told["oobFill"]});
+  if (result != CUDA_SUCCESS) {{
+    std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, operand {name}\\n", static_cast<int>(result));
+    std::exit(2);
+  }}
+  return made;
+}}
+"""
+
+
+def _strides(plan: Plan) -> str:
+    """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
+    tests = []
+    for side, mn in ((plan.a, "M"), (plan.b, "N")):
+        tests.append(f"({mn if side.derivation.major is Major.MN else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
+    text = " && ".join(tests)
+    return (
+        f"// The copy engine takes rows of whole 16 bytes alone.\n"
+        f"inline bool strides_do(int M, int N, int K) {{\n  (void)M, (void)N, (void)K;\n  return {text};\n}}\n"
+    )
+
+
+#: Element types in C++; those of A and B can be made of a float, and turned back into one.
+CPP_TYPES = {
+    "f16": "__half", "bf16": "__nv_bfloat16", "tf32": "float", "e4m3": "__nv_fp8_e4m3", "e5m2": "__nv_fp8_e5m2",
+    "s8": "int8_t", "u8": "uint8_t", "f32": "float", "s32": "int32_t",
+}  # fmt: skip
+
+#: The start address in a word, bits 0-13.
+_START = 0x3FFF
+#: Rows of output tiles that are worked on together have about so many rows of C.
+_GROUP_ROWS = 2048
+
+
+def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:
+    """A function that gives the i-th of some numbers.
+
+    Args:
+        name: of the function.
+        steps: the numbers.
+        kind: their C++ type.
+    """
+    head = f"__host__ __device__ constexpr {kind} {name}(int i)"
+    unit = steps[1] if len(steps) > 1 else 0
+    if list(steps) == [i * unit for i in range(len(steps))]:
+        return f"{head} {{ return i * {unit}; }}"
+    return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
+
+
+def constants(plan: Plan, held: Registers) -> str:
+    """The constants of a plan for sm90.
+
+    Args:
+        plan: the plan.
+        held: its accumulators.
+    """
+    loop = plan.asked
+    m, n, k = loop.blocks
+    lines = [
+        f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
+        f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",
+        f"constexpr int WARPGROUPS = {held.warpgroups};  // that multiply; one more copies",
+        f"constexpr int BLOCKS_M = {m // held.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
+        f"constexpr int REGISTERS = {plan.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",
+        f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};",
+        f"constexpr int BARRIERS = {plan.barriers}, SHARED_BYTES = {plan.barriers + BARRIER_BYTES * plan.stages};",
+        f"constexpr int ALIGNMENT = {max(plan.a.alignment_bytes, plan.b.alignment_bytes)};",
+        *cluster.constants(loop.cluster),
+        f"constexpr int THREADS = {128 * (held.warpgroups + 1)};",
+        f"constexpr int GROUP = {max(1, _GROUP_ROWS // loop.tile[0])};  // rows of tiles, see tile_at",
+        f"using TypeA = {CPP_TYPES[loop.a.name]};",
+        f"using TypeB = {CPP_TYPES[loop.b.name]};",
+        f"using TypeD = {CPP_TYPES[loop.d]};",
+        f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
+    ]
+    for side in (plan.a, plan.b):
+        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
+    low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
+    lines += ["", "// The product is checked with integers between these."]
+    lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
+    lines.append(f"constexpr bool INTEGERS = {'true' if loop.d == 's32' else 'false'};")
+    lines.append(f'constexpr const char* OPERATIONS = "{"OP" if loop.d == "s32" else "FLOP"}";')
+    return "\n".join([*lines, "", *_positions(held)])
+
+
+def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
+    name = side.matrix
+    low = name.lower()
+    if len(side.tma.dimensions) != 2:
+        raise DescriptorError(
+            f"emit: tensor maps must have two dimensions, found {len(side.tma.dimensions)}; operand {name}"
+        )
+    unit = side.stage_bytes // 16
+    assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
+    yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
+    yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
+    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
+    if by_word:
+        yield from _words(side)
+    boxes = side.boxes
+    yield f"constexpr int {name}_BOXES = {len(boxes)};  // where they begin in the tile, and in shared memory"
+    yield step_function(f"{low}_box_mn", [box.origin[0] for box in boxes], "int")
+    yield step_function(f"{low}_box_k", [box.origin[1] for box in boxes], "int")
+    yield step_function(f"{low}_box_at", [box.offset_bytes for box in boxes])
+
+
+def _words(side: StagedOperand) -> Iterator[str]:
+    """The word of an operand, and what is added to it."""
+    name, low = side.matrix, side.matrix.lower()
+    rows = side.mn_steps
+    if list(rows) != [i * rows[-1] // max(1, len(rows) - 1) for i in range(len(rows))]:
+        raise DescriptorError(f"emit: the blocks of {name} must lie equally far apart, found {rows}")
+    yield f"constexpr uint64_t {name}_WORD = {word_text(side.word & ~_START)};  // without its start address"
+    yield step_function(f"{low}_mn_step", side.mn_steps)
+    yield step_function(f"{low}_k_step", side.k_steps)
+
+
+def _positions(held: Registers) -> Iterator[str]:
+    """Row and column of a thread's value, from the layout of the fragment: element m + M n."""
+    yield f"// An accumulator: {held.fragment.layout} of (thread, value) is m + {held.fragment.shape[0]} n."
+    for kind, some in zip(("row", "column"), row_and_column(held.fragment.layout, held.fragment.shape[0]), strict=True):
+        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {some};\n}}"

@@ -1,1 +1,0 @@
-"""Answers as text for a person and as plain data for a program."""

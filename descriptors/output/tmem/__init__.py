@@ -1,1 +1,0 @@
-"""Answers on tensor memory as text for a person and as plain data for a program."""

@@ -1,0 +1,159 @@
+"""What a page says of a tile beside its picture: the word and its fields, the steps, the subtiles, the commands.
+
+The commands are the lines that give what the page shows: one for the tile, one for its picture, one for a changed word.
+Laws: the word is that of the chosen subtile, and the table of subtiles has its start; the command of a question derives
+the word that the question's answer has.
+
+>>> from descriptors.show.explorer.question import question, view
+>>> q = question({"cell": "70,21"})
+>>> page = summary(q, view(q))
+>>> page["word"], page["subtiles"]["starts"][1][1]
+('0x4000404000010202', 8224)
+>>> print(derive_command(question({"tile": "128x64", "cell": "3,20"})))
+descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x64 --mma 64x16
+"""
+
+from __future__ import annotations
+
+from shlex import join
+from typing import Any
+
+from descriptors.show.explorer.question import Question, own_word, word_fields
+from descriptors.show.stages.view import View
+from descriptors.smem.derivation.derivation_text import layout_steps
+from descriptors.smem.derivation.explanation import explain, names
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.proof import read_model
+from descriptors.text import extents_text, word_text
+
+#: The most subtiles whose starts a page lists.
+MOST_LISTED = 512
+
+
+def summary(q: Question, view: View) -> dict[str, Any]:
+    """Everything in words about the tile and the chosen subtile."""
+    d = view.derivation
+    word = own_word(view)
+    stages = len(d.tile) > 2
+    few = view.anatomy.subtile_grid[0] * view.anatomy.subtile_grid[1] <= MOST_LISTED
+    return {
+        "headline": d.headline,
+        "word": word_text(word),
+        "first": word_text(d.descriptor_at(view.base).encode()),
+        "fields": word_fields(view, word),
+        "tile": list(d.tile),
+        "extents": list(view.anatomy.extents),
+        "stages": int(_product(d.tile[2:])),
+        "mma": list(d.mma),
+        "major": str(d.major),
+        "swizzle": str(d.swizzle),
+        "names": list(names(d)),
+        "layout": str(d.smem_tile),
+        "explained": explain(d),
+        "transposed": transpose_note(d.arch) if d.transposed else "",
+        "evidence": read_model.evidence(
+            arch=d.arch, dtype=d.element, major=d.major, absolute=d.descriptor.leading_is_absolute
+        ),
+        "steps": steps(view),
+        "subtiles": {
+            "grid": list(view.anatomy.subtile_grid),
+            "chosen": list(view.subtile),
+            "starts": [list(row) for row in d.offsets_bytes(view.stage if stages else None)] if few else [],
+        },
+        "commands": commands(q, view),
+    }
+
+
+def steps(view: View) -> list[dict[str, Any]]:
+    """The five steps: a heading, and the lines that explain each.
+
+    >>> from descriptors import derive
+    >>> [one["title"][:18] for one in steps(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))][::2]
+    ['The shared-memory ', 'The same in 16-byt', 'The start of each ']
+    """
+    d = view.derivation
+    found = []
+    for lines in layout_steps(d):
+        head, *rest = lines
+        found.append({"title": head.split(". ", 1)[1], "lines": rest})
+    found.append(
+        {
+            "title": "The start of each subtile from the first, in 16-byte units",
+            "lines": [f"   advance      {d.advance}", f"   {d.advance_report(view.base)}"],
+        }
+    )
+    return found
+
+
+def _product(extents: tuple[int, ...]) -> int:
+    found = 1
+    for one in extents:
+        found *= one
+    return found
+
+
+#: The colours that the command ``draw tile`` has too.
+_COLOURS_OF_DRAW = ("order", "bank", "atom", "subtile", "chunk")
+
+
+def commands(q: Question, view: View) -> list[dict[str, str]]:
+    """Commands for what is shown, each with what it gives."""
+    i, j = view.subtile
+    found = [("the whole story", derive_command(q))]
+    at = f"{i},{j},{q.stage}" if len(view.derivation.tile) > 2 else f"{i},{j}"
+    found.append(("the word of this subtile", f"{derive_command(q)} --subtile {at}"))
+    kind = {"tile": "tile", "atom": "atoms", "banks": "banks", "memory": "chunks"}.get(q.tab)
+    if kind is not None:
+        extra = [*(["--stage", str(q.stage)] if q.stage else [])]
+        if kind == "tile" and q.colour in _COLOURS_OF_DRAW:
+            extra += ["--colour", q.colour]
+        if kind == "banks":
+            extra += ["--subtile", f"{i},{j}"]
+            if q.lanes.strip():
+                extra += ["--access", q.lanes, "--access-bytes", str(q.access_bytes)]
+        found.append(("the picture", join(["descriptors", "draw", kind, *_operand(q), *extra, "-o", f"{kind}.svg"])))
+    if view.word is not None:
+        found.append(("the comparison of the word", diff_command(view, view.word)))
+    return [{"what": what, "line": line} for what, line in found]
+
+
+def derive_command(q: Question) -> str:
+    """The command that derives the tile of a question."""
+    return join(["descriptors", "derive", *_operand(q)])
+
+
+def diff_command(view: View, word: int) -> str:
+    """The command that compares a word with the chosen subtile.
+
+    >>> from descriptors import derive
+    >>> view = View(derive((64, 16), "bf16", "K", "32B", (64, 16)))
+    >>> print(diff_command(view, 1))
+    descriptors diff 0x0000000000000001 'S<1,3,3> o 0 o ((8,8),(16,1)):((16,128),(1,0))' --arch sm100 --dtype bf16 \
+--major K --shape 64x16 --subtile 0,0 --base 0
+    """
+    d = view.derivation
+    subtile = ",".join(map(str, (*view.subtile, *view.anatomy.stage_coordinate)))
+    told = [word_text(word), str(d.smem_tile), "--arch", d.arch, "--dtype", d.element.name, "--major", str(d.major)]
+    told += ["--shape", extents_text(d.mma), "--subtile", subtile, "--base", str(view.base)]
+    return join(["descriptors", "diff", *told, *(["--pattern-start", str(view.base)] if view.base else [])])
+
+
+def _operand(q: Question) -> list[str]:
+    """The options that name the operand."""
+    told = ["--dtype", q.dtype]
+    explicit = bool(q.layout.strip())
+    for name in ("major", "swizzle"):
+        if value := getattr(q, name):
+            told += [f"--{name}", value]
+    told += ["--layout", q.layout] if explicit else ["--tile", extents_text(q.tile)]
+    if q.mma:
+        told += ["--mma", q.mma if isinstance(q.mma, str) else extents_text(q.mma)]
+    if q.order and not explicit:
+        told += ["--order", ",".join(map(str, q.order))]
+    if q.arch != "sm100" or isinstance(q.mma, str):  # a name says an architecture too
+        told += ["--arch", q.arch]
+    if q.operand:
+        told += ["--operand", q.operand]
+    if explicit and q.unit != "elements":
+        told += ["--unit", q.unit]
+    return told + (["--base", str(q.base)] if q.base else [])

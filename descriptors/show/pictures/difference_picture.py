@@ -1,0 +1,241 @@
+"""Where a layout stores the elements of an operand, and where a word reads them: what a wrong word does.
+
+>>> from descriptors import diff
+>>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+>>> rows = DifferencePicture(found).record()
+>>> rows["stored"][8], rows["read"][8]
+([1024, 1040], [576, 592])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.show.pictures.panels import (
+    Frame,
+    border,
+    every,
+    fill,
+    hairs,
+    spaced,
+    story,
+    table,
+    ticks,
+    times,
+)
+from descriptors.show.pictures.word_picture import word_panel
+from descriptors.smem.debug.decode import decode
+from descriptors.smem.debug.diff import Diff
+from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
+from descriptors.smem.proof.mismatch import Mismatch
+from descriptors.smem.words.descriptor import WORDS
+from descriptors.text import word_text
+from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
+
+#: The width of the words' bars, the height of a panel, where panels begin.
+WIDE, DOWN, TOP = 1060, 768, 112
+#: The width of the sentences beside the panels, and the lowest cell that is framed.
+SIDE, LEAST = 330, 10
+
+
+@frozen
+class DifferencePicture(Picture):
+    """A word compared with a layout.
+
+    Args:
+        diff: the comparison.
+    """
+
+    diff: Diff
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn: the address of each 16 bytes, as it is stored and as it is read."""
+        stored, read, wrong = self._tables()
+        return {
+            "kind": "diff",
+            "word": word_text(self.diff.word),
+            "right_word": None if self.diff.right_word is None else word_text(self.diff.right_word),
+            "differing": self.diff.differing,
+            "stored": stored,
+            "read": read,
+            "wrong": wrong,
+        }
+
+    def scene(self) -> Scene:
+        """Both tables beside one another, what is wrong marked, and the two words below."""
+        figure = Figure()
+        stored, read, wrong = self._tables()
+        sentence = self._sentence()
+        figure.heading(0, 0, self._title(), sentence, room=WIDE)
+        wide, high = self._size(stored)
+        order = {address: rank for rank, address in enumerate(sorted({one for row in stored for one in row}))}
+        panels: list[Frame] = []
+        gap = 150 if wide < 400 else 90
+        for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + gap, "Read for the word", read)):
+            frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
+            figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)
+            roles = [[self._role(one, order) for one in row] for row in cells]
+            labels = [[f"0x{one:03x}" for one in row] for row in cells]
+            if not fill(figure, frame, roles, labels):
+                self._some(figure, frame, labels)
+            hairs(figure, frame)
+            self._axes(figure, frame, not panels)
+            panels.append(frame)
+        self._marks(figure, panels, stored, read, wrong)
+        for frame in panels:
+            border(figure, frame, "tile")
+        beside = panels[1].x + wide + 50
+        foot = TOP + high + 56
+        if beside + SIDE <= WIDE:
+            self._side(figure, beside, TOP + 8)
+        else:
+            foot = self._side(figure, 0, TOP + high + 44) + 26
+        foot = self._words(figure, foot)
+        figure.legend(0, foot + 24, self._legend(), WIDE)
+        return figure.scene(self._title(), sentence)
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """Both addresses of each 16 bytes that is read from elsewhere, and the one of those that are right."""
+        stored, read, wrong = self._tables()
+        cells = [
+            [f"{a:#x}>{b:#x}" if bad else f"{a:#x}" for a, b, bad in zip(*row, strict=True)]
+            for row in zip(stored, read, wrong, strict=True)
+        ]
+        roles = [["c7" if bad else "r1" for bad in row] for row in wrong]
+        u, v = self._unit()
+        left = [str(i * u) for i in range(len(cells))]
+        top = [str(j * v) for j in range(len(cells[0]))]
+        lines = [self._title(), self._sentence(), "", *table(cells, roles, left=left, top=top, color=color)]
+        return story(lines, width)
+
+    def _unit(self) -> tuple[int, int]:
+        many = self.diff.element.per_16_bytes
+        return (1, many) if self.diff.major.contiguous_mode else (many, 1)
+
+    def _tables(self) -> tuple[list[list[int]], list[list[int]], list[list[bool]]]:
+        """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs."""
+        d, (u, v) = self.diff, self._unit()
+        stored = stored_rows(d.layout, d.element, base=d.base, pattern_start=d.pattern_start)
+        read = fetched_rows([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
+        mn, k = d.shape
+        scale = 8 // address_bits(d.element)
+        heads = [(i, j) for i in range(0, mn, u) for j in range(0, k, v)]
+        wide = -(-k // v)
+        wrong = [
+            any(stored[a][b] != read[a][b] for a in range(i, min(i + u, mn)) for b in range(j, min(j + v, k)))
+            for i, j in heads
+        ]
+        tables = ([one[i][j] // scale for i, j in heads] for one in (stored, read))
+        here, there = ([flat[n : n + wide] for n in range(0, len(flat), wide)] for flat in tables)
+        return here, there, [wrong[n : n + wide] for n in range(0, len(wrong), wide)]
+
+    def _size(self, cells: list[list[int]]) -> tuple[float, float]:
+        """Width and height of a panel: so that each address can be written, where there are not too many."""
+        rows, columns = len(cells), len(cells[0])
+        high = rows * (22 if rows <= 20 else 12 if rows <= 64 else max(DOWN / rows, 3))
+        longest = max(len(f"0x{one:03x}") for row in cells for one in row)
+        wide = columns * (5.3 * longest + 6) if columns <= 16 else 540
+        return max(200, round(wide)), round(high)
+
+    def _role(self, address: int, order: dict[int, int]) -> str:
+        """The shade of an address by its place among those that the layout stores; paper outside of them."""
+        return Figure.step(order[address], len(order)) if address in order else "faint"
+
+    def _some(self, figure: Figure, frame: Frame, labels: list[list[str]]) -> None:
+        """Where rows are too low for numbers, those of every few rows, if they are wide enough."""
+        wide, high = frame.step
+        skip = max(every(frame.rows, high, 24), 8)
+        if figure.width_of(labels[-1][-1], 10, mono=True) + 4 > wide or frame.rows < 2 * skip:
+            return
+        for i in range(0, frame.rows, skip):
+            y = frame.y + i * high + 11
+            figure.texts(
+                ((frame.x + (j + 0.5) * wide, y, label) for j, label in enumerate(labels[i])), "ink", 10, "middle",
+                mono=True,
+            )  # fmt: skip
+
+    def _axes(self, figure: Figure, frame: Frame, first: bool) -> None:
+        """The elements that rows and columns begin with; the rows beside the first panel, they are those of both."""
+        u, v = self._unit()
+        rows = [str(i * u) for i in range(frame.rows)] if first else []
+        ticks(figure, frame, rows, [str(j * v) for j in range(frame.columns)])
+        if first:
+            figure.text(frame.x - 8, frame.y - 8, "mn\\k", "muted", 10.5, "end", mono=True)
+
+    def _marks(
+        self,
+        figure: Figure,
+        panels: list[Frame],
+        stored: list[list[int]],
+        read: list[list[int]],
+        wrong: list[list[bool]],
+    ) -> None:
+        """A frame about each run of wrong cells, and an arrow from what the first of them gets."""
+        left, right = panels
+        roles = [["glow" if bad else None for bad in row] for row in wrong]
+        if not any(map(any, wrong)):
+            return
+        wide, high = right.step
+        figure.cells(right.x, right.y, wide, high, [["bad" if bad else None for bad in row] for row in wrong], 0.16)
+        at = {one: (i, j) for i, row in enumerate(stored) for j, one in enumerate(row)}
+        first = next((i, j) for i, row in enumerate(roles) for j, role in enumerate(row) if role)
+        if high >= LEAST:
+            figure.border(*right.cell(*first), "subtile", line=2)
+        if source := at.get(read[first[0]][first[1]]):
+            figure.border(*left.cell(*source), "subtile", line=2)
+            y, v = (frame.y + (row + 0.5) * frame.step[1] for frame, row in ((left, source[0]), (right, first[0])))
+            figure.arrow([(left.x + left.width + 6, y), (right.x - 5, v)], "bad", 1.8)
+
+    def _side(self, figure: Figure, x: float, y: float) -> float:
+        """The verdict, the first elements that differ, and what to change; the baseline of what follows."""
+        d, room = self.diff, SIDE if x else WIDE
+        y = figure.paragraph(x, y, d.headline + ".", room, "good" if d.ok else "bad", 15) + 6
+        for one in d.mismatches[:3]:
+            y = figure.paragraph(x, y, _mismatch_text(one), room) + 3
+        for change in d.changes:
+            y = figure.paragraph(x, y + 4, f"Right: {change.field} {change.right}, not {change.found}.", room, "ink")
+        return y
+
+    def _words(self, figure: Figure, y: float) -> float:
+        """The word with its wrong fields marked, and the right one below it."""
+        d = self.diff
+        changed = tuple(change.field for change in d.changes)
+        words = [("The word", d.word)]
+        if d.right_word is not None and d.right_word != d.word:
+            words.append(("The right word", d.right_word))
+        for name, word in words:
+            found = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
+            figure.text(0, y, f"{name}: {word_text(word)}", "ink", 15, bold=True)
+            y = word_panel(figure, 0, y + 30, WIDE, WORDS[d.arch], word, moves=changed, idle=found.dont_care) + 44
+        return y - 44
+
+    def _title(self) -> str:
+        d = self.diff
+        if d.ok:
+            return f"{word_text(d.word)} reads every element from where it is stored"
+        elements = f"{spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements"
+        return f"{word_text(d.word)} reads {elements} from elsewhere"
+
+    def _sentence(self) -> str:
+        d = self.diff
+        at = f" at {d.base:#x}" if d.base else ""
+        return (
+            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{at}. A cell is 16 bytes; a number "
+            "its address, a shade its order as the layout stores it."
+        )
+
+    def _legend(self) -> list[tuple[str, str]]:
+        entries = [
+            ("r0", "first as stored"),
+            ("r7", "last as stored"),
+            ("faint", "an address that the layout does not use"),
+        ]
+        if self.diff.ok:
+            return entries
+        fields = [("c3", "a field to change")] if self.diff.changes else []
+        return [*entries, ("subtile", "read from elsewhere"), *fields]
+
+
+def _mismatch_text(one: Mismatch) -> str:
+    return f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}."

@@ -1,0 +1,64 @@
+"""A proof as a bar: how many of a tile's elements are read from where they are stored, and how that is known.
+
+>>> from descriptors import derive, verify
+>>> ProofPicture(verify(derive((128, 128), "bf16", "K", "128B", (64, 16)))).record()["right"]
+16384
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.show.pictures.panels import spaced
+from descriptors.smem.derivation.verify import Report
+from descriptors.text import counted
+from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
+
+#: The bar, in pixels, and the most subtiles that it is divided in.
+WIDE, HIGH, MOST = 720, 34, 240
+
+
+@frozen
+class ProofPicture(Picture):
+    """The outcome of a proof.
+
+    Args:
+        report: what ``verify`` returned.
+    """
+
+    report: Report
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn."""
+        r = self.report
+        compared = r.elements * max(len(r.bases), 1)
+        return {"kind": "proof", "compared": compared, "right": compared - r.differing, "subtiles": r.subtiles}
+
+    def scene(self) -> Scene:
+        """A bar with a part for each subtile; its red end is the share of comparisons that failed."""
+        figure, found, r = Figure(), self.record(), self.report
+        title = "Proved" if r.ok else "Disproved"
+        y = figure.heading(0, 0, f"{title}: {self._counts(found)}", self._sentence(), room=WIDE) + 6
+        share = found["right"] / max(found["compared"], 1)
+        figure.box(0, y, WIDE * share, HIGH, "good", opacity=0.85)
+        figure.box(WIDE * share, y, WIDE * (1 - share), HIGH, "bad", opacity=0.85)
+        if 1 < r.subtiles <= MOST:
+            step = WIDE / r.subtiles
+            figure.lines([(i * step, y, i * step, y + HIGH) for i in range(1, r.subtiles)], "paper", 1.4)
+        figure.box(0, y, WIDE, HIGH, None, "rule", 1)
+        return figure.scene(f"{title}: {self._counts(found)}", self._sentence())
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """One line."""
+        role = "good" if self.report.ok else "bad"
+        return Picture.painted(str(self.report), role) if color else str(self.report)
+
+    def _counts(self, found: dict[str, Any]) -> str:
+        right, compared = spaced(found["right"]), spaced(found["compared"])
+        return f"{right} of {compared} elements in {counted(found['subtiles'], 'subtile')}"
+
+    def _sentence(self) -> str:
+        r = self.report
+        said = "Each is read from where the tile stores it" if r.ok else str(r.mismatches[0])
+        return f"{said}. The read model: {r.evidence}."

@@ -1,0 +1,165 @@
+"""The taps of a filter row over the lanes: which activation each lane holds, which are new, which lanes are masked.
+
+Law: a cell that is not masked and has an output shows the activation that the tap reads, w of the image's row.
+
+>>> from descriptors.tmem.shift_convolution import shift_convolution
+>>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
+>>> for panel in ShiftPicture(made).record()["taps"]:
+...     for lane in range(18):
+...         w = lane % 9 + panel["s"] - 1
+...         assert panel["held"][lane] == ([lane // 9, w] if lane not in panel["masked"] else panel["held"][lane])
+...         assert (lane in panel["masked"]) == (not 0 <= w < 9)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.show.pictures.panels import Frame, border, fill, story
+from descriptors.text import counted
+from descriptors.tmem.geometry import LANES, QUARTER
+from descriptors.tmem.shift_convolution import ShiftConvolution
+from descriptors.tmem.shift_steps import ShiftStep
+from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
+
+#: Width and height of a cell, the left edge of the lanes, and the most taps that are drawn.
+CELL, LEFT, MOST_TAPS = (33, 22), 84, 11
+
+
+@frozen
+class ShiftPicture(Picture):
+    """The first filter row of a tile, tap after tap.
+
+    Args:
+        made: the convolution.
+        row: the output row.
+        tile: the tile of that row.
+
+    Raises:
+        DescriptorError: from every face, if there is no such row or tile, or it has too many taps to be drawn.
+    """
+
+    made: ShiftConvolution
+    row: int = 0
+    tile: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn."""
+        one = self.made.problem
+        return {
+            "kind": "shift",
+            "row": self.row,
+            "tile": self.tile,
+            "filter_row": self._taps()[0].tap.r if self._taps() else None,
+            "taps": [
+                {
+                    "s": step.tap.s,
+                    "held": [self._held(place) for place in self._places(step)],
+                    "new": self._new(number),
+                    "masked": list(step.masked_lanes()),
+                }
+                for number, step in enumerate(self._taps())
+            ],
+            "outputs": [one.output(self._first + lane) is not None for lane in range(self._lanes)],
+        }
+
+    def scene(self) -> Scene:
+        """A panel for each tap, a line for each quarter of 32 lanes."""
+        figure, taps, wide = Figure(), self._taps(), CELL[0] * QUARTER
+        title = f"{counted(len(taps), 'tap')} of a filter row: A moves one lane for each"
+        y = figure.heading(0, 0, title, self._sentences(), LEFT + wide) + 16
+        images = sorted({held[0] for step in taps for held in map(self._held, self._places(step)) if held})
+        more = len(images) > 8  # the kinds begin again
+        entries = [(Figure.kind(n), f"image {n}, {n + 8}, ..." if more else f"image {n}") for n in images[:8]]
+        entries += [("faint", "no activation"), ("subtile", "masked: D is not written"), ("atom", "a new row")]
+        y = figure.legend(LEFT, y, entries, wide) + 26
+        for number, step in enumerate(taps):
+            y = self._panel(figure, number, step, y) + 30
+        return figure.scene(title, self._sentences())
+
+    def _panel(self, figure: Figure, number: int, step: ShiftStep, y: float) -> float:
+        """One tap; where it ends below."""
+        lines = self._lanes // QUARTER
+        frame = Frame(LEFT, y + 34, CELL[0] * QUARTER, CELL[1] * lines, lines, QUARTER)
+        held = [self._held(place) for place in self._places(step)]
+        roles = [["faint" if one is None else Figure.kind(one[0]) for one in row] for row in _rows(held)]
+        words = [["" if one is None else str(one[1]) for one in row] for row in _rows(held)]
+        figure.text(LEFT, y + 8, f"tap {step.tap.s}: {self._how(number)}", "ink", Figure.HEADING, bold=True)
+        heads = [(frame.cell(0, i)[0] + CELL[0] / 2, y + 28, str(i)) for i in (0, 8, 16, 24, 31)]
+        figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
+        fill(figure, frame, roles, words)
+        middle = CELL[1] / 2 + 4
+        lanes = [(LEFT - 10, frame.cell(i, 0)[1] + middle, f"{QUARTER * i} + l") for i in range(lines)]
+        figure.texts(lanes, "muted", Figure.LABEL, "end", mono=True)
+        figure.border(*frame.box, "tile", line=1.2)
+        border(figure, frame, "chunk", lines, 1, outer=False)
+        for role, which in (("atom", self._new(number)), ("subtile", step.masked_lanes())):
+            for lane in which:
+                x, top, wide, high = frame.cell(lane // QUARTER, lane % QUARTER)
+                figure.box(x + 1.5, top + 1.5, wide - 3, high - 3, None, role, 2, 2)
+        return frame.y + frame.height
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """For each tap a line of 32 lanes a quarter: w, in brackets where masked, a dot for no activation."""
+        told = [self.made.headline, self._sentences(), ""]
+        for number, step in enumerate(self._taps()):
+            told.append(f"tap {step.tap.s}: {self._how(number)}")
+            masked = set(step.masked_lanes())
+            cells = []
+            for lane, place in enumerate(self._places(step)):
+                held = self._held(place)
+                word = "." if held is None else str(held[1])
+                word = f"{f'[{word}]' if lane in masked else word:>5}"
+                cells.append(Picture.painted(word, Figure.kind(held[0])) if color and held else word)
+            told += [f"{QUARTER * i:>6} " + "".join(row) for i, row in enumerate(_rows(cells))]
+        return story(told, width)
+
+    @property
+    def _lanes(self) -> int:
+        return LANES * self.made.cta_group
+
+    @property
+    def _first(self) -> int:
+        return self._lanes * self.tile
+
+    def _taps(self) -> list[ShiftStep]:
+        """The multiplications of the first load."""
+        steps = self.made.steps(self.row, self.tile)
+        loads = [i for i, step in enumerate(steps) if step.kind == "load"]
+        end = loads[1] if len(loads) > 1 else len(steps)
+        found = [step for step in steps[:end] if step.kind == "multiply"]
+        if len(found) > MOST_TAPS:
+            raise DescriptorError(f"shift: a picture must have at most {MOST_TAPS} taps, found {len(found)}")
+        return found
+
+    def _places(self, step: ShiftStep) -> range:
+        """What each lane holds, as places of the flat row."""
+        first = self._first + step.tap.s - self.made.problem.padding[1]
+        return range(first, first + self._lanes)
+
+    def _held(self, place: int) -> list[int] | None:
+        """Image and column of the activation with a place."""
+        one = self.made.problem
+        return list(divmod(place, one.width)) if 0 <= place < one.places else None
+
+    def _new(self, number: int) -> list[int]:
+        """Lanes that are refreshed; none at the first tap, where all are new."""
+        return list(range(QUARTER - 1, self._lanes, QUARTER)) if number else []
+
+    def _how(self, number: int) -> str:
+        if not number:
+            return f"all {self._lanes} rows are loaded"
+        return f"shifted, {4 * self.made.cta_group} rows are new"
+
+    def _sentences(self) -> str:
+        one = self.made.problem
+        return (
+            f"A cell is a lane, and the number in it w of the activation that it holds; output (n, q) stands in lane "
+            f"{one.width} n + q{f' - {self._first}' if self._first else ''}. Not measured on a Blackwell GPU."
+        )
+
+
+def _rows(cells: list[Any]) -> list[list[Any]]:
+    return [cells[i : i + QUARTER] for i in range(0, len(cells), QUARTER)]

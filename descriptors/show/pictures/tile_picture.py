@@ -1,0 +1,282 @@
+"""A whole tile, every 16 bytes a cell: coloured by order in memory, bank, atom, subtile or chunk.
+
+As a panel of another picture it has its atoms numbered by their place in memory, or its subtiles over them, and what
+enlarges a part.
+
+>>> from descriptors import derive
+>>> rows = TilePicture(derive((128, 128), "bf16", "K", "128B", (64, 16)), "bank").record()
+>>> rows["addresses"][1][:3], rows["kinds"][1][:3]
+([144, 128, 176], [1, 0, 3])
+>>> a = Anatomy(derive((128, 128), "bf16", "MN", "64B", (64, 16)))
+>>> atoms_panel(Figure(), a, 0, 0, panel_width(a, 320), 320).box
+(0, 0, 320, 320)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.errors import ChoiceError
+from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group, ranks
+from descriptors.show.pictures.panels import (
+    Frame,
+    amount,
+    atom_name,
+    border,
+    fill,
+    operand_text,
+    story,
+    subtile_name,
+    table,
+    ticks,
+    times,
+    type_size,
+)
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
+from descriptors.smem.operands.operand import SwizzleMode
+from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
+
+#: What the colour of a cell can be.
+COLOURS = ("order", "bank", "atom", "subtile", "chunk")
+#: Pixels that a tile should fill, and the least of a cell.
+ACROSS, DOWN, LEAST = 900, 640, 2
+
+_SAID = {
+    "order": "shade: order in memory",
+    "bank": "colour: a group of four banks",
+    "atom": "colour: the atom",
+    "subtile": "shade: the order in which subtiles start",
+    "chunk": "colour: the chunk of a subtile",
+}
+_TITLES = {
+    "order": "in the order of memory",
+    "bank": "by banks",
+    "atom": "atom by atom",
+    "subtile": "subtile by subtile",
+    "chunk": "chunk by chunk",
+}
+
+
+@frozen
+class TilePicture(Picture):
+    """A tile, piece by piece.
+
+    Args:
+        derivation: the tile.
+        colour: what a cell's colour is: one of ``COLOURS``.
+        stage: which of its stages.
+
+    Raises:
+        ChoiceError: for another colour.
+    """
+
+    derivation: Derivation
+    colour: str = "order"
+    stage: int = 0
+
+    def __post_init__(self) -> None:
+        if self.colour not in COLOURS:
+            raise ChoiceError("picture: colour", self.colour, COLOURS)
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn: the address of each piece, and the number that colours it."""
+        a = Anatomy(self.derivation, self.stage)
+        pieces = a.pieces()
+        return {"kind": "tile", "colour": self.colour, "addresses": pieces, "kinds": self._kinds(a, pieces)}
+
+    def scene(self) -> Scene:
+        """The cells, the borders of the levels, and a number for each block that the colour is of."""
+        d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
+        pieces = a.pieces()
+        title = f"A tile of {times(a.extents)} {d.element}, {_TITLES[self.colour]}"
+        sentence = self._sentence(a)
+        figure.heading(0, 0, title, sentence, room=ACROSS)
+        frame = _frame(a, len(pieces), len(pieces[0]))
+        roles = self._roles(self._kinds(a, pieces))
+        figure.cells(frame.x, frame.y, *frame.step, roles)
+        if a.atom_grid[0]:
+            border(figure, frame, "atom", *a.atom_grid, outer=False)
+        border(figure, frame, "subtile", *a.subtile_grid, outer=False)
+        border(figure, frame, "tile")
+        self._numbers(figure, a, frame)
+        mn, k = names(d)
+        u, v = a.unit
+        ticks(figure, frame, [str(i * u) for i in range(len(pieces))], [str(j * v) for j in range(len(pieces[0]))])
+        figure.text(frame.x - 8, frame.y - 8, f"{mn} \\ {k}", "muted", 10.5, "end", mono=True)
+        figure.legend(frame.x, frame.y + frame.height + 22, self._legend(a), ACROSS)
+        return figure.scene(title, sentence)
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """A cell for each 16 bytes, with the number that colours it."""
+        a, found = Anatomy(self.derivation, self.stage), self.record()
+        left = [str(i * a.unit[0]) for i in range(len(found["kinds"]))]
+        top = [str(j * a.unit[1]) for j in range(len(found["kinds"][0]))]
+        roles = self._roles(found["kinds"])
+        return story([self._sentence(a), "", *table(found["kinds"], roles, left=left, top=top, color=color)], width)
+
+    def _kinds(self, a: Anatomy, pieces: list[list[int]]) -> list[list[int]]:
+        """The number that colours each piece."""
+        if self.colour == "bank":
+            return [[bank_group(one) for one in row] for row in pieces]
+        block, grid = self._blocks(a)
+        rows, columns = block[0] // a.unit[0] or 1, block[1] // a.unit[1] or 1
+        return [[grid[i // rows][j // columns] for j in range(len(row))] for i, row in enumerate(pieces)]
+
+    def _blocks(self, a: Anatomy) -> tuple[Pair, list[list[int]]]:
+        """Extents of the blocks that are coloured alike, and the number of each."""
+        (mn, k), d = a.extents, a.derivation
+        if self.colour == "subtile":
+            return d.mma, ranks(a.subtile_starts())
+        if self.colour == "chunk":
+            rows, columns = a.chunk_grid
+            block = a.chunk_extents
+            return block, [
+                [i % rows * columns + j % columns for j in range(k // block[1])] for i in range(mn // block[0])
+            ]
+        if a.atom_grid[0]:
+            return a.atom_extents, ranks(a.atom_places())
+        return a.unit, ranks(a.pieces(swizzled=False))
+
+    def _roles(self, kinds: list[list[int]]) -> list[list[str | None]]:
+        if self.colour in ("order", "subtile"):
+            count = max(map(max, kinds)) + 1
+            return [[Figure.step(one, count) for one in row] for row in kinds]
+        return [[Figure.kind(one) for one in row] for row in kinds]
+
+    def _numbers(self, figure: Figure, a: Anatomy, frame: Frame) -> None:
+        """A number in each block, on paper, where there is room."""
+        if self.colour == "bank":
+            return
+        block, grid = self._blocks(a)
+        if self.colour == "subtile":
+            labels = [[str(one) for one in row] for row in a.subtile_starts()]
+        elif self.colour == "chunk":
+            return
+        else:
+            labels = [[str(one) for one in row] for row in grid]
+        blocks = Frame(*frame.box, len(labels), len(labels[0]))
+        wide, high = blocks.step
+        size = type_size(labels, wide - 8, high - 2, (13, 11, 10, 9, 8.5))
+        if not size or block == a.unit:
+            return
+        items = [
+            (blocks.x + (j + 0.5) * wide, blocks.y + (i + 0.5) * high, label)
+            for i, row in enumerate(labels)
+            for j, label in enumerate(row)
+        ]
+        for x, y, label in items:
+            across = figure.width_of(label, size, mono=True) + 8
+            figure.box(x - across / 2, y - size / 2 - 3, across, size + 6, "paper", radius=3, opacity=0.85)
+        figure.texts([(x, y + 0.36 * size, label) for x, y, label in items], "ink", size, "middle", mono=True)
+
+    def _sentence(self, a: Anatomy) -> str:
+        d = self.derivation
+        said = f"{operand_text(d)}, {amount(a.bytes)}: {d.smem_tile}. A cell is 16 bytes, {times(a.unit)} elements; "
+        said += _SAID[self.colour]
+        number = {"order": "; a number: which atom it is in memory", "atom": "; a number: which atom it is in memory",
+                  "subtile": "; a number: where a subtile starts, in bytes"}  # fmt: skip
+        return said + number.get(self.colour, "") + "."
+
+    def _legend(self, a: Anatomy) -> list[tuple[str, str]]:
+        d = self.derivation
+        levels = [
+            ("atom", f"{atom_name(d)}, {times(a.atom_extents)}"),
+            ("subtile", f"{subtile_name(d)}, {times(d.mma)}"),
+        ]
+        if self.colour == "bank":
+            return [(Figure.kind(n), f"banks {4 * n}\u2013{4 * n + 3}") for n in range(8)] + levels
+        if self.colour == "order":
+            return [("r0", "first in memory"), ("r7", "last in memory"), *levels]
+        return levels
+
+
+def _frame(a: Anatomy, rows: int, columns: int) -> Frame:
+    """The panel of a tile: in its proportions where these can be read."""
+    mn, k = a.extents
+    high = min(DOWN, max(160, ACROSS * mn / k))
+    wide = min(ACROSS, max(220, high * k / mn))
+    return Frame(0, 96, max(round(wide), LEAST * columns), max(round(high), LEAST * rows), rows, columns)
+
+
+#: The widths between which a panel of a tile is.
+NARROW, WIDE = 150, 340
+
+
+def panel_width(a: Anatomy, height: float) -> float:
+    """The width of a tile of such a height, in its proportions as far as it can be read."""
+    mn, k = a.extents
+    return round(max(NARROW, min(WIDE, height * k / mn)))
+
+
+def memory_order(a: Anatomy) -> list[list[int]]:
+    """Which atom comes first, second, ... in memory; of a layout that is not made of whole atoms, which subtile.
+
+    >>> from descriptors import derive
+    >>> memory_order(Anatomy(derive((16, 128), "bf16", "K", "128B", (16, 16), legality="off")))
+    [[0, 2], [1, 3]]
+    """
+    return ranks(a.atom_places() or a.subtile_starts())
+
+
+def atoms_panel(figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float) -> Frame:
+    """The atoms of a tile, numbered and shaded in the order in which they lie in memory; the extents beside it."""
+    (mn, k), (high, wide), order = names(a.derivation), a.extents, memory_order(a)
+    frame = Frame(x, y, width, height, len(order), len(order[0]))
+    labels, beside = [[str(rank) for rank in row] for row in order], 16
+    if not fill(figure, frame, order_roles(order), labels):
+        ticks(figure, frame, [row[0] for row in labels], labels[0])
+        beside = 24 + round(figure.width_of(labels[-1][0], 10.5, mono=True))
+    border(figure, frame, "atom" if a.atom_grid[0] else "subtile", frame.rows, frame.columns, outer=False)
+    border(figure, frame, "tile")
+    figure.text(x + width / 2, y + height + 24, f"{k} {wide}", "muted", 13, "middle")
+    figure.text(x - beside, y + height / 2, f"{mn} {high}", "muted", 13, "middle", turn=-90)
+    return frame
+
+
+def order_roles(order: list[list[int]]) -> list[list[str | None]]:
+    """The roles of parts by their place in the order of memory."""
+    count = max((rank for row in order for rank in row), default=0) + 1
+    return [[Figure.step(rank, count) for rank in row] for row in order]
+
+
+def subtiles_panel(
+    figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float, chosen: Pair | None
+) -> Frame:
+    """The subtiles of a tile over its atoms, one of them chosen."""
+    frame, order = Frame(x, y, width, height, *a.subtile_grid), memory_order(a)
+    atoms = Frame(x, y, width, height, len(order), len(order[0]))
+    fill(figure, atoms, order_roles(order))
+    if chosen:
+        figure.box(*frame.cell(*chosen), "glow")
+    if a.atom_grid[0]:
+        border(figure, atoms, "atom", atoms.rows, atoms.columns, outer=False)
+    border(figure, frame, "subtile", *a.subtile_grid)
+    if chosen:
+        figure.border(*frame.cell(*chosen), "subtile", line=3.6)
+    return frame
+
+
+def beam(figure: Figure, panel: Frame, part: tuple[float, float, float, float], whole: Frame) -> None:
+    """What joins a part of a panel with the panel to its right that enlarges it, in the gap alone."""
+    start, foot = panel.x + panel.width, part[1] + part[3]
+    corners = [(start, part[1]), (whole.x, whole.y), (whole.x, whole.y + whole.height), (start, foot)]
+    figure.area(corners, "faint", 0.8)
+    figure.lines([(start, foot, whole.x, whole.y + whole.height)], "chunk", 1, (4, 4))
+
+
+def share_of_atom(d: Derivation, room: float = 400) -> str:
+    """How much of an atom's line one subtile takes, in at most so many pixels.
+
+    >>> from descriptors import derive
+    >>> share_of_atom(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    'each 32 bytes of K: a quarter of an atom\u2019s line'
+    """
+    taken = d.mma[d.major.contiguous_mode] * d.element.storage_bits // 8
+    along, span = names(d)[d.major.contiguous_mode], d.swizzle.span_bytes
+    if d.swizzle is SwizzleMode.NONE or taken % span == 0:
+        return f"each {amount(taken)} of {along}"
+    part = {2: "half", 4: "a quarter"}.get(span // taken if span % taken == 0 else 0)
+    whole = f"each {amount(taken)} of {along}: {part} of an atom\u2019s line"
+    return whole if part and Figure.width_of(whole, 13) <= room else f"each {amount(taken)} of {along}"

@@ -1,0 +1,143 @@
+"""A stage: a picture with its map: which element each place of it stands for, and which places are marked.
+
+Coordinates are those of the picture's own canvas. Law: every mark lies within the picture.
+
+>>> from layoutalg import Figure
+>>> figure = Figure()
+>>> figure.cells(0, 0, 10, 10, [["c0", "c1"]])
+>>> two = stage(figure, "Two cells", "", [Grid(0, 0, 20, 10, 1, 2)], [Mark("cell", 10, 0, 10, 10)], "")
+>>> two.marks[0].x + two.marks[0].width <= two.width
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+from layoutalg import Figure, Scene
+from layoutalg import Picture as Faces
+from layoutalg.frozen import frozen
+
+#: Paper around a picture, in pixels.
+MARGIN = 10
+
+#: The first element (MN, K) of each cell; None where there is none.
+Cells = tuple[tuple[tuple[int, int] | None, ...], ...]
+
+
+@frozen
+class Grid:
+    """A table of cells that can be chosen.
+
+    Args:
+        x, y, width, height: where it is.
+        rows, columns: how many cells.
+        origin: the element of its first cell.
+        step: elements from a cell to the next, down and across.
+        cells: instead of both the element of every cell.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: int
+    columns: int
+    origin: tuple[int, int] = (0, 0)
+    step: tuple[int, int] = (1, 1)
+    cells: Cells | None = None
+
+    def box(self, row: float, column: float, rows: float = 1, columns: float = 1) -> tuple[float, float, float, float]:
+        """Corner and size of a block of cells."""
+        wide, high = self.width / self.columns, self.height / self.rows
+        return self.x + column * wide, self.y + row * high, columns * wide, rows * high
+
+
+@frozen
+class Mark:
+    """A frame around what is chosen: the cell, its chunk, its atom, its subtile."""
+
+    role: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@frozen
+class Stage:
+    """A picture with its map.
+
+    Args:
+        scene: what is drawn.
+        text: the same as a table.
+        said: what it shows, in a sentence or two.
+        grids: which cells can be chosen.
+        marks: what is chosen.
+    """
+
+    scene: Scene
+    text: str
+    said: str
+    grids: tuple[Grid, ...]
+    marks: tuple[Mark, ...]
+
+    @property
+    def width(self) -> float:
+        """Pixels across."""
+        return self.scene.width
+
+    def record(self) -> dict[str, Any]:
+        """What a page needs of it, as plain data."""
+        return {
+            "title": self.scene.title,
+            "said": self.said,
+            "svg": _svg(self.scene),
+            "width": self.scene.width,
+            "height": self.scene.height,
+            "text": self.text,
+            "grids": [asdict(grid) for grid in self.grids],
+            "marks": [asdict(mark) for mark in self.marks],
+        }
+
+
+@lru_cache(maxsize=16)
+def _svg(scene: Scene) -> str:
+    return _ScenePicture(scene).svg()
+
+
+class _ScenePicture(Faces):
+    """A scene as one of the house's pictures."""
+
+    __slots__ = ("_scene",)
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    def scene(self) -> Scene:
+        return self._scene
+
+
+def stage(figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: Sequence[Mark], text: str) -> Stage:
+    """What was drawn, with its map moved as the figure is when it becomes a scene.
+
+    Args:
+        figure: what was drawn.
+        title: in a few words.
+        said: in sentences.
+        grids, marks: in the coordinates in which it was drawn.
+        text: the same as a table.
+    """
+    left, top, _, _ = figure.bounds()
+    dx, dy = ceil(MARGIN - left), ceil(MARGIN - top)
+    return Stage(
+        figure.scene(title, said, MARGIN),
+        text,
+        said,
+        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in grids),
+        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in marks),
+    )

@@ -1,0 +1,273 @@
+"""What a word says and reads, told: decoded words, what they fetch, what differs from a layout, and candidates.
+
+Law: the stored numbers of a decoded word, put back at their bits, and its unknown bits are the word.
+
+>>> from descriptors import decode
+>>> from descriptors.smem.words.descriptor import WORDS
+>>> for word in (0x4000404000010000 ^ 3 << bit for bit in range(63)):
+...     told = record_decoded(decode(word, "sm90"))
+...     put = sum(stored << WORDS["sm90"][name].low for name, stored in told["stored"].items())
+...     assert word_text(put | int(told["unknown_bits"], 16)) == told["word"] == word_text(word)
+
+Law: the text of a comparison says that all is the same if and only if its data does, and has a line for each mismatch.
+
+>>> from descriptors import diff
+>>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
+>>> found = [diff(1 << 62 | sbo << 32, tile, "sm90", dtype="bf16", major="K") for sbo in (16, 64, 128)]
+>>> [tell_diff(one).count("is stored at") == len(record_diff(one)["mismatches"]) for one in found]
+[True, True, True]
+>>> [record_diff(one)["same"] for one in found]
+[False, True, False]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from descriptors.answers import Table, fields, plain_data
+from descriptors.smem.debug.candidates import Candidate
+from descriptors.smem.debug.decode import Decoded, Expectation
+from descriptors.smem.debug.diff import Diff
+from descriptors.smem.debug.read import Fetched
+from descriptors.smem.debug.warnings import Remark
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.operands.operand import Major
+from descriptors.smem.proof.addresses import address_bits, address_unit
+from descriptors.smem.words.bitfield import field_cells, span
+from descriptors.text import aligned, word_text
+
+#: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
+_ROWS, _COLUMNS = 32, 16
+#: Rows that are shown of a picture that is wrong for the most part.
+_WRONG_ROWS = 8
+
+
+def tell_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> str:
+    """A decoded word for a person: a line for each field, then warnings and notes, then what was expected of it.
+
+    >>> from descriptors import decode
+    >>> for line in tell_decoded(decode(0x4000404000010000, "sm100", dtype="bf16", major="K")).splitlines()[:4]:
+    ...     print(line)
+    0x4000404000010000: sm100 shared-memory descriptor of an operand: bf16 K-major
+       field                bits            value    in the word
+       start_address        [0,14)        0 bytes   0 x 16 bytes  where the operand starts
+       leading_byte_offset  [16,30)      16 bytes   1 x 16 bytes  not read; CUTLASS writes 16 bytes, others 0
+    """
+    remarks = [*(f"warning: {one}" for one in decoded.warnings), *(f"note: {one}" for one in decoded.notes)]
+    return "\n".join([decoded.headline, *aligned(_rows(decoded), "<<>><", indent=3), *remarks, *map(str, expected)])
+
+
+def _rows(decoded: Decoded) -> list[tuple[str, ...]]:
+    """The table of the fields, its heading first."""
+    rows: list[tuple[str, ...]] = [("field", "bits", "value", "in the word", "")]
+    for row in decoded.fields:
+        rows.append((row.name, span(row.field), *field_cells(row.field, row.stored, row.value), row.meaning))
+    return rows
+
+
+def tables_decoded(decoded: Decoded) -> list[Table]:
+    """The fields of a word."""
+    return [("fields", _rows(decoded))]
+
+
+def record_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> dict[str, Any]:
+    """A decoded word as plain data, with what was expected of it."""
+    told = {
+        "word": word_text(decoded.word),
+        "arch": decoded.arch,
+        "fields": {row.name: plain_data(row.value) for row in decoded.fields},
+        "stored": {row.name: row.stored for row in decoded.fields},
+        "meanings": {row.name: row.meaning for row in decoded.fields},
+        "dont_care": decoded.dont_care,
+        "unknown_bits": word_text(decoded.unknown_bits),
+        "warnings": _remarks(decoded.warnings),
+        "notes": _remarks(decoded.notes),
+    }
+    met = [fields(one, "field expected found met") for one in expected]
+    return told | {"expected": met} if expected else told
+
+
+def _remarks(remarks: Sequence[Remark]) -> list[dict[str, Any]]:
+    return [fields(one, "kind field text") for one in remarks]
+
+
+def tell_fetched(fetched: Fetched, everything: bool = False) -> str:
+    """What is fetched for a person: a cell for every 16 bytes, the contiguous dimension across.
+
+    Args:
+        fetched: what ``read`` returned.
+        everything: show all rows and columns.
+
+    >>> from descriptors.smem.debug.read import read
+    >>> print(tell_fetched(read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(2, 16))))
+    read model: documented, not measured on a Blackwell GPU
+    mn \\ k     0    8
+         0   0x0 0x10
+         1  0x90 0x80
+    a cell is the byte address of 16 bytes, 8 elements along k
+    """
+    return "\n".join(_sentences(fetched, everything))
+
+
+def _sentences(fetched: Fetched, everything: bool) -> Iterator[str]:
+    yield f"read model: {fetched.evidence}"
+    yield from (f"warning: {remark}" for remark in fetched.decoded.warnings)
+    down, across = ("mn", "k") if fetched.major is Major.K else ("k", "mn")
+    elements, pieces = fetched.element.per_16_bytes, _pieces(fetched)
+    rows, columns = (len(pieces), len(pieces[0])) if everything else (_ROWS, _COLUMNS)
+    shown = [row[:columns] for row in pieces[:rows]]
+    width = len(f"{max(map(max, shown)):#x}")  # of every column, so that addresses stand in a grid
+    # The space at the end of the first cell sets the numbers of the rows apart.
+    table = [[f"{down} \\ {across} ", *(f"{j * elements:>{width}}" for j in range(len(shown[0])))]]
+    table += [[f"{i} ", *(f"{f'{place:#x}':>{width}}" for place in row)] for i, row in enumerate(shown)]
+    yield from aligned(table, ">", gap=1)
+    left_out = ((len(pieces) - len(shown), "rows"), (len(pieces[0]) - len(shown[0]), "columns"))
+    notes = [f"{count} more {name}" for count, name in left_out if count]
+    if notes:
+        yield f"{' and '.join(notes)}: --all shows them"
+    yield f"a cell is the byte address of 16 bytes, {elements} elements along {across}"
+
+
+def _pieces(fetched: Fetched) -> list[tuple[int, ...]]:
+    """Byte addresses of the 16-byte pieces, the contiguous dimension across."""
+    rows = fetched.addresses if fetched.major is Major.K else tuple(zip(*fetched.addresses, strict=True))
+    counted = 8 // address_bits(fetched.element)  # an address of bits counts eighths of a byte
+    return [tuple(place // counted for place in row[:: fetched.element.per_16_bytes]) for row in rows]
+
+
+def record_fetched(fetched: Fetched) -> dict[str, Any]:
+    """What is fetched as plain data: an address for every element.
+
+    Law: a cell of the table is the address of the first of its elements.
+
+    >>> from descriptors.smem.debug.read import read
+    >>> found = read(0x4000404000010000, dtype="bf16", major="K", shape=(16, 32))
+    >>> table = [line.split()[1:] for line in tell_fetched(found, everything=True).splitlines()[2:-1]]
+    >>> rows = record_fetched(found)["addresses"]
+    >>> [[int(cell, 16) for cell in row] for row in table] == [list(row[::8]) for row in rows]
+    True
+    """
+    return {
+        "word": word_text(fetched.decoded.word),
+        "arch": fetched.decoded.arch,
+        "dtype": fetched.element.name,
+        "major": str(fetched.major),
+        "shape": (len(fetched.addresses), len(fetched.addresses[0])),
+        "unit": address_unit(fetched.element),
+        "evidence": fetched.evidence,
+        "warnings": _remarks(fetched.decoded.warnings),
+        "addresses": fetched.addresses,
+    }
+
+
+def tell_diff(diff: Diff) -> str:
+    """A comparison for a person: the verdict, the right word, then what differs.
+
+    >>> from descriptors import diff
+    >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+    >>> print(tell_diff(found).splitlines()[1])
+    right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024
+    """
+    differs = [] if diff.ok else [*_right_word(diff), *(f"   {one}" for one in diff.mismatches), *_picture(diff)]
+    transposed = [transpose_note(diff.arch)] if _transposed(diff) else []
+    return "\n".join([diff.headline, *transposed, *differs])
+
+
+def tables_diff(diff: Diff) -> list[Table]:
+    """What to change, and what is read from elsewhere."""
+    changes = [("field", "found", "right"), *((one.field, one.found, one.right) for one in diff.changes)]
+    wrong = [(one.coordinate, one.expected, one.found) for one in diff.mismatches]
+    heading = ("element", "stored at", "read at")
+    return [("what to change", changes), ("elements read from elsewhere", [heading, *wrong])]
+
+
+def _transposed(diff: Diff) -> bool:
+    """Whether the instruction must be told of the major beside the word, if it reads the layout at all."""
+    return (diff.right_major or diff.major) is Major.MN
+
+
+def _picture(diff: Diff) -> Iterator[str]:
+    """The picture; where most of it is wrong, only its first rows."""
+    ruler, *rows, legend = str(diff.picture).splitlines()
+    mostly = 2 * diff.differing > diff.shape[0] * diff.shape[1]
+    shown = rows[:_WRONG_ROWS] if mostly else rows
+    yield from [ruler, *shown]
+    if len(shown) < len(rows):
+        yield f"   ... and {len(rows) - len(shown)} more rows (--json has them all)"
+    yield legend
+
+
+def _right_word(diff: Diff) -> Iterator[str]:
+    """What would mend it."""
+    if diff.right_word is None:
+        yield f"no word reads this layout: {diff.reason}"
+        return
+    changes = [str(change) for change in diff.changes]
+    if diff.right_major is not diff.major:
+        changes.append(f"major {diff.major} -> {diff.right_major}")
+    yield f"right word: {word_text(diff.right_word)}; change {', '.join(changes) or 'nothing'}"
+    if diff.illegal:
+        yield f"but no instruction reads such an operand: {diff.illegal}"
+
+
+def record_diff(diff: Diff) -> dict[str, Any]:
+    """A comparison as plain data."""
+    return {
+        "word": word_text(diff.word),
+        "arch": diff.arch,
+        "dtype": diff.element.name,
+        **fields(diff, "major shape layout base"),
+        "same": diff.ok,
+        "elements": diff.shape[0] * diff.shape[1],
+        "differing": diff.differing,
+        "mismatches": [fields(one, "coordinate unit expected found") for one in diff.mismatches],
+        "picture": fields(diff.picture, "rows block"),
+        "right_word": None if diff.right_word is None else word_text(diff.right_word),
+        "right_major": plain_data(diff.right_major),
+        "transposed": _transposed(diff),
+        "changes": [fields(one, "field found right") for one in diff.changes],
+        **fields(diff, "illegal reason"),
+    }
+
+
+def tell_candidates(candidates: Sequence[Candidate]) -> str:
+    """Candidates for a person, a line each; then what those that are MN-major take of the instruction.
+
+    Law: a line and a row for each, in one order; a word in the row is in the line.
+
+    >>> from descriptors import candidates
+    >>> found = candidates("(64,16):(64,1)", "bf16", arch="sm90")
+    >>> for line, row in zip(tell_candidates(found).splitlines(), record_candidates(found), strict=True):
+    ...     assert line.startswith(f"{row['major']}-major {row['swizzle']}: ") and row.get("word", "") in line
+    >>> print(tell_candidates(found[:1]))
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
+    """
+    transposed = {one.fit.descriptor.arch for one in candidates if one.fit and one.major is Major.MN and one.usable}
+    return "\n".join([*map(str, candidates), *map(transpose_note, sorted(transposed))])
+
+
+def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """Candidates as plain data."""
+    return [_candidate(one) for one in candidates]
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    told = {
+        **fields(candidate, "major swizzle"),
+        "fits": candidate.fit is not None,
+        **fields(candidate, "reason illegal"),
+    }
+    if candidate.fit is None:
+        return told
+    descriptor, match = candidate.fit.descriptor, candidate.fit.match
+    return {
+        **told,
+        "layout": str(candidate.fit.layout),
+        "canonical": str(match.layout),
+        "form": str(match.form),
+        **fields(descriptor, "leading_byte_offset stride_byte_offset"),
+        "dont_care": match.dont_care,
+        "word": word_text(descriptor.encode()),
+        "transposed": candidate.major is Major.MN,
+    }

@@ -1,0 +1,174 @@
+"""The closed forms of one family of tiles: for a person, for LaTeX, for a Python program and for any other one (JSON).
+
+The Python form is a module of plain functions without imports; each takes the symbols by keyword. The LaTeX form is one
+``align*`` environment (amsmath).
+
+Law: the Python form, run, gives the numbers of ``derive``.
+
+>>> from descriptors import derive, derive_symbolic
+>>> made = {}
+>>> exec(write_formulas(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16)), "python"), made)
+>>> for m, k in ((1, 1), (2, 1), (1, 3)):
+...     number = derive((64 * m, 64 * k), "bf16", "K", "128B", (64, 16))
+...     found = tuple(tuple(made["start_offset"](i, j, m=m, k=k) for j in range(4 * k)) for i in range(m))
+...     assert found == number.offsets_bytes()
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from descriptors.answers import fields, plain_data
+from descriptors.errors import DescriptorError
+from descriptors.smem.derivation.explanation import SHORT, unread_mark
+from descriptors.smem.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
+from descriptors.smem.operands.operand import choose
+from descriptors.text import counted, extents_text
+
+#: What the indices of a subtile are called in Python.
+_INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
+
+
+def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
+    """The closed forms of a derivation as text.
+
+    Args:
+        derivation: what ``derive_symbolic`` returned.
+        format: ``"text"``, ``"latex"``, ``"python"`` or ``"json"``.
+
+    Raises:
+        ChoiceError: for another format.
+        DescriptorError: if a symbol cannot be a parameter of a Python function.
+
+    >>> from descriptors.smem.derivation.symbolic import derive_symbolic
+    >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+    >>> print(write_formulas(d, "python").splitlines()[10])
+        return 1024*k
+    """
+    return choose("formulas: format", format, WRITERS)(derivation)
+
+
+def _title(d: SymbolicDerivation) -> str:
+    return (
+        f"{d.element}, {d.major}-major, swizzle {d.swizzle}, {extents_text(d.mma)} out of a "
+        f"{' x '.join(map(str, d.tile))} tile ({d.arch})"
+    )
+
+
+def tell_formulas(derivation: SymbolicDerivation) -> str:
+    """The closed forms for a person: every step, LBO and SBO, the loops over the subtiles."""
+    d = derivation
+    symbols = f", for all positive integers {', '.join(d.symbols)}" if d.symbols else ""
+    names = ("MN", "K", "stages")
+    stacked = ", then along ".join(names[i] for i in sorted(range(len(d.order)), key=d.order.__getitem__))
+    return "\n".join(
+        [
+            f"Closed forms: {_title(d)}{symbols}",
+            f"Atoms are stacked along {stacked}.",
+            "",
+            f"smem_tile    {d.smem_tile}",
+            f"partitioned  {d.partitioned}",
+            f"recast       {d.recast}",
+            f"canonical    {d.match.layout}",
+            f"advance      {d.advance}   (16-byte units)",
+            "",
+            *(
+                f"{SHORT[name]}  {counted(value, 'byte')}{unread_mark(name, d.dont_care)}"
+                for name, value in offsets_of(d)
+            ),
+            "",
+            f"Start address: {counted(subtiles(d), 'subtile')}",
+            *(f"   {step}" for step in d.steps),
+        ]
+    )
+
+
+def _latex(d: SymbolicDerivation) -> str:
+    from sympy import latex, sympify
+
+    def written(value: Any) -> str:
+        return str(latex(sympify(value)))
+
+    lines = [rf"\mathrm{{{SHORT[name]}}} &= {written(value)}" for name, value in offsets_of(d)]
+    seen: dict[str, int] = {}
+    for step in d.steps:
+        seen[step.dimension] = level = seen.get(step.dimension, -1) + 1
+        name = rf"\Delta_{{\mathrm{{{step.dimension}}},{level}}}"
+        lines.append(rf"{name} &= {written(step.bytes)}, \quad 0 \le i < {written(step.extent)}")
+    body = " \\\\\n".join(f"  {line}" for line in lines)
+    note = "in bytes; a start address is the sum of i times Delta over the loops of its subtile, fastest first"
+    return f"% {_title(d)}\n% {note}\n\\begin{{align*}}\n{body}\n\\end{{align*}}"
+
+
+def _python(d: SymbolicDerivation) -> str:
+    for name in d.symbols:
+        if not name.isidentifier() or keyword.iskeyword(name) or name in _INDICES.values():
+            raise DescriptorError(f"formulas: a symbol must be able to name a parameter in Python, found {name}")
+    given = ", ".join(d.symbols)
+    lines = [f'"""Offsets in bytes: {_title(d)}."""']
+    for name, value in offsets_of(d):
+        note = " It changes nothing for this operand." if name in d.dont_care else ""
+        head = f"def {name}({f'*, {given}' if given else ''}):"
+        lines += ["", "", head, f'    """The {SHORT[name]}.{note}"""', f"    return {value}"]
+    names = [_INDICES[name] for name in ("MN", "K", "stage")[: len(d.tile)]]
+    parameters = ", ".join([*names, *(["*", given] if given else [])])
+    lines += ["", "", f"def start_offset({parameters}):"]
+    lines += ['    """Start address of a subtile relative to the first."""', f"    return {_start(d.steps)}"]
+    return "\n".join(lines)
+
+
+def _start(steps: tuple[Step, ...]) -> str:
+    """The start address as a sum over the loops: each index is taken apart by the extents of its dimension."""
+    terms, below = [], dict.fromkeys(_INDICES, "")
+    last = {step.dimension: i for i, step in enumerate(steps)}
+    for i, step in enumerate(steps):
+        index = _INDICES[step.dimension] + below[step.dimension]
+        if i != last[step.dimension]:
+            index += f" % {_factor(step.extent)}"
+        terms.append(f"{_factor(index)} * {_factor(step.bytes)}")
+        below[step.dimension] += f" // {_factor(step.extent)}"
+    return " + ".join(terms) or "0"
+
+
+def _factor(value: Any) -> str:
+    """An expression with parentheses around it where it is more than one name or number."""
+    text = str(value)
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
+
+
+def record_formulas(derivation: SymbolicDerivation) -> dict[str, Any]:
+    """The closed forms as plain data; formulas as text.
+
+    >>> from descriptors.smem.derivation.symbolic import derive_symbolic
+    >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+    >>> record_formulas(d)["stride_byte_offset"]
+    '1024*k'
+    """
+    d = derivation
+    return {
+        "arch": d.arch,
+        "dtype": d.element.name,
+        **fields(d, "major swizzle tile mma order symbols smem_tile partitioned recast"),
+        "canonical": str(d.match.layout),
+        "form": str(d.match.form),
+        "advance": str(d.advance),
+        **{name: plain_data(value) for name, value in offsets_of(d)},
+        "dont_care": d.dont_care,
+        "steps": [fields(step, "dimension extent bytes") for step in d.steps],
+    }
+
+
+def _json(d: SymbolicDerivation) -> str:
+    return json.dumps(record_formulas(d))
+
+
+#: How closed forms are written.
+WRITERS: Mapping[str, Callable[[SymbolicDerivation], str]] = {
+    "text": tell_formulas,
+    "latex": _latex,
+    "python": _python,
+    "json": _json,
+}

@@ -1,0 +1,359 @@
+"""A derivation told step by step, with its proof: layouts in CuTe notation and mode by mode, fields, offsets.
+
+Law: every word, layout and offset that the data has stands in the text too.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> told, story = record_derivation(d), tell_derivation(d)
+>>> all(str(step) in story for step in (d.atom, d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance))
+True
+>>> told["descriptor"]["word"] in story and all(str(offset) in story for row in d.offsets_bytes() for offset in row)
+True
+
+Law: the two verdicts on how far the subtiles reach say what the numbers beside them say.
+
+>>> tiles = [derive((128, 64 * n), "bf16", "K", "128B", (64, 16), capacity=None, verify=False) for n in (4, 15, 17)]
+>>> reach = [record_reach(d.advance_report()) for d in tiles]
+>>> all(one["fits_field"] == (one["highest_start"] < 1 << 18) for one in reach)
+True
+>>> [(one["fits_memory"], one["end"] <= 227 * 1024) for one in reach]
+[(True, True), (False, False), (False, False)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
+from typing import Any
+
+from descriptors.answers import Table, fields, plain_data
+from descriptors.smem.derivation.advance import AdvanceReport
+from descriptors.smem.derivation.crossing import LINE, PIECES
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import chunk_meaning, names, step_meanings, unread_because
+from descriptors.smem.derivation.proved import Proof
+from descriptors.smem.derivation.subtile_words import MOST_LISTED, subtile_table, words_record
+from descriptors.smem.derivation.verify import Report
+from descriptors.smem.operands.atoms import atoms_of, canonical_atom
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.words.bitfield import field_cells, span
+from descriptors.text import aligned, bits_text, counted, extents_text, tuple_text, word_text
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
+from layoutalg.frozen import contents
+
+
+def tell_derivation(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> str:
+    """The whole derivation as a person would explain it, in lines that need no terminal.
+
+    Args:
+        derivation: what ``derive`` returned.
+        base: address of the tile, in bytes.
+        report: what ``proved`` or ``verify`` returned, for a last line.
+
+    >>> from descriptors import derive
+    >>> story = tell_derivation(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> print(story.splitlines()[0])
+    Shared-memory descriptor (sm100) of an operand: bf16, K-major, swizzle 128B, 64x16 out of a 128x128 tile
+    """
+    d = derivation
+    parts = [*layout_steps(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
+    told = [] if report is None else [tell_proof(report)]
+    return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *told])
+
+
+def tables_derivation(d: Derivation) -> list[Table]:
+    """The fields of the descriptor."""
+    return [("descriptor of the first subtile", _field_rows(d, 0))]
+
+
+def _title(d: Derivation) -> str:
+    """What is derived, and which way round it is."""
+    what = {None: "an operand", "A": "an A operand", "B": "a B operand"}[d.operand]
+    title = (
+        f"Shared-memory descriptor ({d.arch}) of {what if d.instruction == 'mma' else d.instruction}: {d.element}, "
+        f"{d.major}-major, swizzle {d.swizzle}, {extents_text(d.mma)} out of a {extents_text(d.tile)} tile"
+    )
+    if d.operand is None and d.instruction == "mma":
+        title += "\nMN is M of an A operand and N of a B operand."
+    return title
+
+
+def record_derivation(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> dict[str, Any]:
+    """The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
+
+    Args:
+        derivation: what ``derive`` returned.
+        base: address of the tile, in bytes.
+        report: what ``proved`` or ``verify`` returned.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> record_derivation(d)["descriptor"]["word"]
+    '0x4000404000010000'
+    """
+    d = derivation
+    return {
+        **fields(d, "arch operand instruction"),
+        "dtype": d.element.name,
+        **fields(d, "major swizzle tile mma order transposed"),
+        **{name: _layout_record(getattr(d, name)) for name in ("atom", "smem_tile", "partitioned", "recast")},
+        "canonical": {**_layout_record(d.canonical), "form": str(d.match.form)},
+        "advance": _layout_record(d.advance),
+        "descriptor": _descriptor_record(d, base),
+        "alignment_bytes": d.swizzle.alignment_bytes,
+        "base": base,
+        "reach": record_reach(d.advance_report(base)),
+        "offsets_bytes": d.offsets_bytes(),
+        **({} if d.crossing is None else {"crossing": _crossing_record(d)}),
+        "words": words_record(d, base),
+        "proof": None if report is None else record_proof(report),
+    }
+
+
+def _descriptor_record(d: Derivation, base: int) -> dict[str, Any]:
+    word, encoded = d.descriptor.word, d.descriptor_at(base).encode()
+    values = word.decode(encoded)
+    return {
+        "fields": {field.name: plain_data(values[field.name]) for field in word.fields},
+        "stored": {field.name: (encoded & field.mask) >> field.low for field in word.fields},
+        "dont_care": d.dont_care,
+        "dont_care_mask": word_text(d.dont_care_mask()),
+        "word": word_text(encoded),
+    }
+
+
+def _crossing_record(d: Derivation) -> dict[str, Any]:
+    """Where operands that cross atoms go on."""
+    assert d.crossing is not None
+    return {"lines": _layout_record(d.crossing.lines), "lines_bytes": d.lines_bytes()}
+
+
+def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
+    if isinstance(layout, ComposedLayout) and not isinstance(layout.outer, Swizzle):
+        # No one shape and stride is this function; those of the columns stand in its text.
+        return {"text": str(layout), "shape": layout.shape, "stride": None, "swizzle": None}
+    inner = plain(layout)
+    swizzle = str(layout.outer) if isinstance(layout, ComposedLayout) else None
+    return {"text": str(layout), "shape": inner.shape, "stride": inner.stride, "swizzle": swizzle}
+
+
+def _advance(d: Derivation, base: int) -> Iterator[str]:
+    yield "5. From the first subtile to the others: what to add to the start-address field, in 16-byte units"
+    yield f"   advance      {d.advance}"
+    many = size(d.advance)
+    if d.crossing is not None:
+        yield f"   Operand k begins at column {PIECES}*k; the right part says which, the left part where a column lies."
+        yield f"   lines        {d.crossing.lines}   from line of 128 bytes along K to where it lies"
+        yield (
+            f"   The last column of operand k lies in line ({PIECES}*k + {PIECES - 1})//{LINE}, whose address is LBO: "
+            "absolute, so that it moves with the tile."
+        )
+        yield f"   {counted(many, 'subtile')} share one descriptor but for these two fields."
+        yield f"   Tile at {base}: {d.advance_report(base)}."
+        return
+    share = (
+        "has one descriptor: its start address is" if many == 1 else "share one descriptor but for its start address,"
+    )
+    yield f"   {counted(many, 'subtile')} {share} the lowest field of the word."
+    yield f"   Tile at {base}: {d.advance_report(base)}."
+
+
+def _descriptor(d: Derivation, base: int) -> Iterator[str]:
+    yield f"Descriptor of the first subtile, for a tile at address {base}"
+    yield from aligned(_field_rows(d, base), "<<>><", indent=3)
+    yield f"   word  {word_text(d.descriptor_at(base).encode())}"
+    if d.transposed:
+        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
+
+        yield f"   {transpose_note(d.arch, d.operand)}"
+    starts = ", where the swizzle pattern starts: base_offset is 0 only then."
+    if d.crossing is not None:
+        starts = ": base_offset must be 0 where LBO is an address."
+    aligned_to = f"   The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
+    yield aligned_to + ("." if d.swizzle is SwizzleMode.NONE else starts)
+
+
+def _field_rows(d: Derivation, base: int) -> list[tuple[str, ...]]:
+    """The table of the fields, its heading first."""
+    first, notes = d.descriptor_at(base), _meanings(d)
+    word, encoded = first.word, first.encode()
+    values = word.decode(encoded)
+    rows: list[tuple[str, ...]] = [("field", "bits", "value", "in the word", "")]
+    for field in word.fields:
+        stored = (encoded & field.mask) >> field.low
+        cells = field_cells(field, stored, values[field.name])
+        rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
+    return rows
+
+
+def _meanings(d: Derivation) -> dict[str, str]:
+    """What each field says about this operand, and whether the hardware looks at it."""
+    notes = {"start_address": "moves from subtile to subtile"}
+    if d.crossing is not None:
+        notes["lbo_mode"] = "LBO is an absolute address; sm_103a alone"
+    for name, meaning in step_meanings(d).items():
+        because = unread_because(d, name)
+        notes[name] = f"{meaning}; {because}" if because else meaning
+    return notes
+
+
+def _offsets(d: Derivation) -> Iterator[str]:
+    mn, k = (name.lower() for name in names(d))
+    yield f"Start address of subtile ({mn}, {k}) relative to the first, in bytes"
+    if size(d.advance) > MOST_LISTED:
+        yield f"   {size(d.advance)} subtiles are too many to list."
+    else:
+        yield from subtile_table(d.offsets_bytes(), mn)
+        if d.crossing is not None:
+            yield f"Line in which K goes on of subtile ({mn}, {k}) relative to that of the first, in bytes"
+            yield from subtile_table(d.lines_bytes(), mn)
+
+
+def layout_steps(d: Derivation) -> list[list[str]]:
+    """The lines of steps 1 to 4: the tile, what one instruction reads of it, in 16-byte units, in the canonical form.
+
+    >>> from descriptors import derive
+    >>> steps = layout_steps(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> [step[0][:2] for step in steps]
+    ['1.', '2.', '3.', '4.']
+    """
+    return [list(step(d)) for step in (_tile, _partition, _recast, _canonical)]
+
+
+def _tile(d: Derivation) -> Iterator[str]:
+    dims = chain(names(d), repeat("stage"))
+    if d.order:
+        tile = extents_text(d.tile)
+        yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
+        known = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
+        name = known.get(d.atom, canonical_atom(d.major, d.swizzle).name)
+        width = bits_text(d.element.storage_bits)
+        yield f"   atom         {d.atom}   {name}, in elements of {width}"
+        labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
+    else:
+        yield f"1. The shared-memory tile: the layout given, {extents_text(d.tile)} {d.element} elements"
+        labels = repeat(())
+    yield f"   smem_tile    {d.smem_tile}"
+    yield from _modes(zip(dims, plain(d.smem_tile), labels, strict=False), d.element.storage_bits)
+    if d.order:
+        order = sorted(range(len(d.order)), key=d.order.__getitem__)
+        yield f"   Atoms are stacked along {', then along '.join((*names(d), 'stage')[i] for i in order)}."
+    if isinstance(d.smem_tile, ComposedLayout) and d.swizzle is not SwizzleMode.NONE:
+        yield f"   {d.smem_tile.outer} then permutes element offsets; on byte addresses it is {d.swizzle.swizzle}."
+
+
+def _partition(d: Derivation) -> Iterator[str]:
+    reader = "MMA instruction" if d.instruction == "mma" else d.instruction
+    if d.crossing is None:
+        yield f"2. The tile cut into what one {reader} reads: zipped_divide by {tuple_text(d.mma)}"
+    else:
+        column = (d.mma[0], d.element.per_16_bytes)
+        yield f"2. The tile cut into columns of 16 bytes: zipped_divide by {tuple_text(column)}"
+        yield f"   One {reader} reads {PIECES} of them, here and there across two swizzle atoms: no part repeats."
+    yield f"   partitioned  {d.partitioned}"
+    yield from _halves(d, plain(d.partitioned), d.element.storage_bits)
+
+
+def _recast(d: Derivation) -> Iterator[str]:
+    yield f"3. The same in 16-byte units, the unit of the descriptor: {d.element.per_16_bytes} elements recast to one"
+    yield f"   recast       {d.recast}"
+    yield from _halves(d, plain(d.recast), 128)
+
+
+def _halves(d: Derivation, partitioned: Layout, unit_bits: int) -> Iterator[str]:
+    operand, rest = partitioned
+    told = [f"{part} {name}" for part in ("operand", "subtiles") for name in names(d)]
+    modes = zip(chain(told, repeat("stages")), (*operand, *rest), repeat(()), strict=False)
+    yield from _modes(modes, unit_bits)
+
+
+def _canonical(d: Derivation) -> Iterator[str]:
+    roles = {d.match.form.leading: f": LBO, the {LEADING}", d.match.form.stride: f": SBO, the {STRIDE}"}
+    if d.crossing is not None:
+        del roles[d.match.form.leading]  # it is no step, but an address
+    rows: list[tuple[str, Layout, tuple[str, ...]]] = []
+    one = "operand" if d.crossing is None else "column"
+    yield f"4. One {one} in the canonical form {d.match.form}, in 16-byte units: logical_divide"
+    yield f"   canonical    {d.canonical}"
+    for i, name in enumerate(names(d)):
+        rows.append((f"{name} chunk", d.canonical[i][0], ()))
+        rows.append((f"{name} rest", d.canonical[i][1], ()))
+    yield f"   A chunk is {chunk_meaning(d)}; the descriptor tells the steps from chunk to chunk."
+    for line, path in zip(_modes(rows, 128), ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True):
+        yield line + roles.get(path, "")
+
+
+def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:
+    """Lines that name each mode and say how many of what it counts, and how far apart they lie."""
+    told = [(f"  {name}", str(mode), _mode_in_words(mode, unit_bits, labels)) for name, mode, labels in rows]
+    yield from aligned(told, indent=3)
+
+
+def _mode_in_words(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:
+    """A mode in words; ``labels`` name its parts where there are as many."""
+    parts = list(flatten(mode))
+    texts = []
+    for i, part in enumerate(parts):
+        label = f" {labels[i]}" if len(labels) == len(parts) and labels[i] else ""
+        if size(part) == 1:
+            label = label.removesuffix("s")
+        apart = f", {bits_text(_stride(part) * unit_bits)} apart" if size(part) > 1 else ""
+        texts.append(f"{size(part)}{label}{apart}")
+    return "; ".join(texts)
+
+
+def _stride(part: Layout) -> int:
+    stride = part(1)
+    assert isinstance(stride, int)
+    return stride
+
+
+def tell_proof(report: Report | Proof) -> str:
+    """A proof for a person: how much was proved, how the model is known, and for which tiles and bases it holds.
+
+    >>> from descriptors import derive, verify
+    >>> print(tell_proof(verify(derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90"))))
+    proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
+    >>> from descriptors import proved
+    >>> print(tell_proof(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90"))))
+    proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
+       for every tile 64*m x 64*k, any base that is a multiple of 1024
+    """
+    if isinstance(report, Proof):
+        return f"{report.compared} (read model: {report.evidence})\n   {report.claim}"
+    return f"{report} (read model: {report.evidence})"
+
+
+def tables_proof(_: Report | Proof) -> list[Table]:
+    """No tables: a proof is a line or two, below its picture."""
+    return []
+
+
+def record_proof(report: Report | Proof) -> dict[str, Any]:
+    """A proof as plain data; what was proved by the theorem with the tiles and the bases that it holds for.
+
+    >>> from descriptors import derive, proved
+    >>> record_proof(proved(derive((128, 128), "bf16", "K", "128B", (64, 16))))["family"]
+    ['64*m', '64*k']
+    """
+    more: dict[str, Any] = {}
+    if isinstance(report, Proof):
+        more = {
+            "family": list(report.family) or None,
+            "no_family": report.alone or None,
+            "base_multiple": report.step or None,
+            "by": "theorem" if report.report is None else "comparison",
+        }
+    return {**more, **fields(report, "ok elements subtiles evidence beyond")}
+
+
+def record_reach(report: AdvanceReport) -> dict[str, Any]:
+    """Where the subtiles start and end as plain data, with both verdicts.
+
+    >>> from descriptors import derive
+    >>> record_reach(derive((128, 128), "bf16", "K", "128B", (64, 16)).advance_report())["fits_field"]
+    True
+    """
+    return {**contents(report), **fields(report, "fits_field fits_memory")}

@@ -1,0 +1,204 @@
+"""What the fields of a derived descriptor mean, in words: which steps LBO and SBO are, and what nobody reads.
+
+Law: the numbers that the story tells are those of the descriptor, for every mode.
+
+>>> from descriptors import derive
+>>> for mode in ("none", "32B", "64B", "128B"):
+...     d = derive((128, 128), "bf16", "MN", mode, (64, 16))
+...     assert f"LBO, the leading byte offset, is {d.descriptor.leading_byte_offset} bytes" in explain(d), mode
+...     assert f"SBO, the stride byte offset, is {d.descriptor.stride_byte_offset} bytes" in explain(d), mode
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.errors import DescriptorError, brief
+from descriptors.smem.derivation.crossing import LINE, PIECES
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands import canonical as meaning
+from descriptors.smem.operands.canonical import Match
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import Major, SwizzleMode
+from descriptors.smem.words.bitfield import span
+from descriptors.text import extents_text, word_text
+from layoutalg import size
+
+#: What people call the two offsets.
+SHORT = {LEADING: "LBO", STRIDE: "SBO"}
+
+
+def names(d: Derivation) -> tuple[str, str]:
+    """What the two dimensions of the operand are called: M or N where it is known to be A or B, and K.
+
+    >>> from descriptors import derive
+    >>> names(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), operand="B"))
+    ('N', 'K')
+    """
+    return {"A": "M", "B": "N"}.get(d.operand or "", "MN"), "K"
+
+
+def step_meanings(d: Derivation) -> dict[str, str]:
+    """The step that each of the two offsets is, for this operand.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
+    >>> step_meanings(d)["leading_byte_offset"]
+    'step to the next atom along MN'
+    """
+    told = {name: meaning.step_meaning(d.match.form, name, names(d)) for name, _ in d.match.form.steps}
+    if d.crossing is not None:
+        told[LEADING] = "absolute address of the line of 128 bytes in which K goes on; moves from subtile to subtile"
+    return told
+
+
+def unread_because(d: Derivation, field: str) -> str:
+    """Why a field changes nothing; empty where it does.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> unread_because(d, "leading_byte_offset"), unread_because(d, "stride_byte_offset")
+    ('unused in this mode', '')
+    """
+    if field not in d.dont_care:
+        return ""
+    return "never taken, the operand ends before it" if meaning.is_read(d.match.form, field) else "unused in this mode"
+
+
+def chunk_meaning(d: Derivation) -> str:
+    """The piece of an operand in which the hardware finds its way by itself.
+
+    >>> from descriptors import derive
+    >>> chunk_meaning(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    '8 rows of 16 bytes, 128 bytes apart'
+    """
+    return meaning.chunk_meaning(d.match.form, names(d))
+
+
+def explain(derivation: Derivation) -> str:
+    """What LBO and SBO mean for this operand, which bits nobody reads, and how the descriptor moves, in words.
+
+    Raises:
+        DescriptorError: if it is given something else.
+
+    >>> from descriptors import derive
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> print(explain(d).splitlines()[2])
+    SBO, the stride byte offset, is 1024 bytes: step to the next 8 rows along MN; taken 7 times.
+    """
+    if not isinstance(derivation, Derivation):
+        raise DescriptorError(f"explain: the operand must be a derivation, found {brief(derivation)}")
+    return "\n".join(_sentences(derivation))
+
+
+def _sentences(d: Derivation) -> Iterator[str]:
+    what = {None: "An operand", "A": "An A operand", "B": "A B operand"}[d.operand]
+    yield (
+        f"{what} of {extents_text(d.mma)} {d.element}, {d.major}-major, swizzle {d.swizzle}: a grid of pieces, each "
+        f"{chunk_meaning(d)}; the hardware walks from piece to piece by "
+        + ("two steps, LBO and SBO." if d.crossing is None else "a step, SBO, and goes on at an address, LBO.")
+    )
+    meanings = step_meanings(d)
+    for name, short, path in ((LEADING, "LBO", d.match.form.leading), (STRIDE, "SBO", d.match.form.stride)):
+        if name == LEADING and d.crossing is not None:
+            yield from _line_sentences(d)
+            continue
+        taken, because = size(d.canonical[path[0]][path[1]]) - 1, unread_because(d, name)
+        end = because or f"taken {taken} time{'s' if taken != 1 else ''}"
+        yield (
+            f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
+        )
+    if d.transposed:
+        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
+
+        yield transpose_note(d.arch, d.operand)
+    yield _masks(d)
+    if d.crossing is not None:
+        yield (
+            f"Swizzle {d.swizzle} permutes absolute byte addresses, by {d.swizzle.swizzle}: the tile must start at a "
+            f"multiple of {d.swizzle.alignment_bytes} bytes, as base_offset must be 0 where LBO is an address."
+        )
+        yield f"One word for all but the start address and LBO: {d.advance_report()}."
+        return
+    if d.swizzle is not SwizzleMode.NONE:
+        yield (
+            f"Swizzle {d.swizzle} permutes absolute byte addresses, by {d.swizzle.swizzle}: the tile must start at a "
+            f"multiple of {d.swizzle.alignment_bytes} bytes, or base_offset must say by how many rows of 128 bytes it "
+            "does not. A start address inside an atom needs nothing else."
+        )
+    yield f"One word for all but the start address: {d.advance_report()}."
+
+
+def _line_sentences(d: Derivation) -> Iterator[str]:
+    """What LBO is where operands cross atoms, and which of them do."""
+    assert d.crossing is not None
+    across = [str(k) for k in range(size(d.advance[1])) if d.crossing.crosses(k)]
+    yield (
+        "LBO, the leading byte offset, is no step but an absolute address (lbo_mode 1, sm_103a alone): that of the "
+        "line of 128 bytes in which K goes on, in the first row. It moves with the tile, so that a word is right at "
+        "one address of the tile only."
+    )
+    yield (
+        f"An operand reads {PIECES} pieces of 16 bytes of each row, of which a line holds {LINE}: of the "
+        f"{size(d.advance[1])} operands along K those numbered {', '.join(across)} go on in the next line; for the "
+        "others LBO names their own line, and is not read."
+    )
+
+
+def _masks(d: Derivation) -> str:
+    """Which bits of the word change nothing."""
+    word = d.descriptor.word
+    if d.dont_care:
+        fields = ", ".join(f"{name} {span(word[name])}" for name in d.dont_care)
+        told = (
+            f"The hardware does not look at {fields}: words of two tools may differ in {word_text(d.dont_care_mask())}."
+        )
+    else:
+        told = "Every field matters: words of two tools must agree in all of them."
+    unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
+    known = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
+    return f"{told} The bits of no field, {word_text(unnamed, word.bits)}, are {known}."
+
+
+def tell_match(match: Match) -> str:
+    """A canonical form for a person, with LBO and SBO.
+
+    >>> from descriptors import match
+    >>> print(tell_match(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[-1])
+    SBO        1024 bytes
+    """
+    offsets = (
+        f"{short}        {getattr(match, name)} bytes{unread_mark(name, match.dont_care)}"
+        for name, short in SHORT.items()
+    )
+    lines = [f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets]
+    if match.form.major is Major.MN:
+        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
+
+        lines.append(transpose_note(None))
+    return "\n".join(lines)
+
+
+def unread_mark(field: str, dont_care: Iterable[str]) -> str:
+    """What stands behind the value of a field that changes nothing."""
+    return "  (changes nothing)" if field in dont_care else ""
+
+
+def record_match(match: Match) -> dict[str, Any]:
+    """The same as plain data.
+
+    >>> from descriptors import match
+    >>> told = match("(64,16):(64,1)", "bf16", swizzle="128B")
+    >>> [int(line.split()[1]) for line in tell_match(told).splitlines()[2:]]
+    [16, 1024]
+    >>> [record_match(told)[name] for name in SHORT]
+    [16, 1024]
+    """
+    return {
+        "form": str(match.form),
+        "canonical": str(match.layout),
+        **fields(match, f"{LEADING} {STRIDE} dont_care"),
+        "transposed": match.form.major is Major.MN,
+    }

@@ -1,0 +1,137 @@
+"""The subtiles of a tile, one by one: the word of each and where it starts, as a table or alone.
+
+>>> from descriptors import derive
+>>> d = derive((64, 64), "bf16", "K", "128B", (64, 16))
+>>> tell_subtile(d, (0, 1)).split()[0] in tell_words(d)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from descriptors.errors import DescriptorError, FieldError
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.explanation import names
+from descriptors.text import aligned, tuple_text, word_text
+from layoutalg import size
+
+#: Subtiles that are listed at most for a person; a record has them all.
+MOST_LISTED = 4096
+
+
+def tell_words(d: Derivation, base: int = 0) -> str:
+    """The word of every subtile for a person, as a table.
+
+    Args:
+        d: what ``derive`` returned.
+        base: address of the tile, in bytes.
+
+    Raises:
+        DescriptorError: as ``Derivation.words``.
+
+    >>> from descriptors import derive
+    >>> print(tell_words(derive((64, 32), "bf16", "K", "64B", (64, 16), arch="sm90")).splitlines()[2])
+         0  0x8000002000010000  0x8000002000010002
+    """
+    mn, k = (name.lower() for name in names(d))
+    title = f"Descriptor word of subtile ({mn}, {k}) of a tile at address {base}"
+    if size(d.advance) > MOST_LISTED:
+        return f"{title}\n   {size(d.advance)} subtiles are too many to list (--json has them all)."
+    return "\n".join([title, *subtile_table(_texts(d.words(base)), mn, columns=4)])
+
+
+def words_record(d: Derivation, base: int = 0) -> Any:
+    """The word of every subtile as plain data, nested as the offsets; None if one starts beyond its field."""
+    try:
+        return _texts(d.words(base))
+    except FieldError:
+        return None
+
+
+def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
+    """One subtile for a person: its word, and how far it starts from the first.
+
+    Args:
+        d: what ``derive`` returned.
+        subtile: (mn, k), then its stage if the tile has stages.
+        base: address of the tile, in bytes.
+
+    Raises:
+        DescriptorError: if there is no such subtile.
+
+    >>> from descriptors import derive
+    >>> d = derive((128, 64, 4), "bf16", "K", "128B", (64, 16), arch="sm90")
+    >>> print(tell_subtile(d, (0, 2, 3)))
+    0x4000004000010c04  subtile (0,2,3) of a tile at address 0, 49216 bytes after the first
+    """
+    one = subtile_record(d, subtile, base)
+    place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {one['offset_bytes']} bytes after the first"
+    on = f"; K goes on in the line at {one['line_bytes']}" if "line_bytes" in one else ""
+    return f"{one['word']}  {place}{on}"
+
+
+def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
+    """The same as plain data.
+
+    Args:
+        d, subtile, base: as ``tell_subtile`` has them.
+
+    Raises:
+        DescriptorError: if there is no such subtile.
+    """
+    if len(subtile) != len(d.advance):
+        raise DescriptorError(
+            f"derive: a subtile must have {len(d.advance)} coordinates (mn,k{',stages' * (len(d.advance) > 2)}), "
+            f"found {tuple_text(subtile)}"
+        )
+    mn, k, *stages = subtile
+    at: Any = tuple(stages) if stages else 0
+    told = {
+        "subtile": tuple(subtile),
+        "base": base,
+        "offset_bytes": d.offset_of(mn, k, at),
+        "word": word_text(d.word(mn, k, at, base)),
+    }
+    if d.crossing is not None:
+        told["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
+    return told
+
+
+def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: int = 16) -> Iterator[str]:
+    """Lines of a table with a cell for each subtile, mn down and k across; a table for each stage.
+
+    Args:
+        table: nested as ``Derivation.offsets_bytes``; a cell is a number or a text.
+        mn: name of the first dimension.
+        stage: the stages chosen already, of a tile with several modes of stages.
+        columns: the most on one line.
+
+    >>> print("\\n".join(subtile_table(((0, 32), (8192, 8224)))))
+       mn \\ k     0     1
+            0     0    32
+            1  8192  8224
+    """
+    assert isinstance(table, tuple)
+    first = table[0]
+    if isinstance(first, tuple) and isinstance(first[0], tuple):
+        for i in range(len(first[0])):
+            chosen = tuple(tuple(cell[i] for cell in row) for row in table)
+            yield from subtile_table(chosen, mn, f"{stage},{i}" if stage else str(i), columns=columns)
+        return
+    if stage:
+        yield f"   stage ({stage})" if "," in stage else f"   stage {stage}"
+    count = len(first) if isinstance(first, tuple) else 1
+    for start in range(0, count, columns):
+        stop = min(start + columns, count)
+        rows = [(f"{mn} \\ k", *map(str, range(start, stop)))]
+        for i, row in enumerate(table):
+            assert isinstance(row, tuple)
+            rows.append((str(i), *map(str, row[start:stop])))
+        yield from aligned(rows, ">", indent=3)
+
+
+def _texts(table: object) -> Any:
+    """A table of words in hexadecimal."""
+    return word_text(table) if isinstance(table, int) else tuple(map(_texts, table))  # type: ignore[call-overload]

@@ -1,0 +1,152 @@
+"""Instructions, told: the fields of an instruction descriptor, and the tables of what is legal, with their sources.
+
+Law: a line for every field of the word, and the fields of the data, written again, are the word.
+
+>>> from descriptors import decode_idesc, idesc
+>>> told = decode_idesc(idesc("bf16", m=128, n=256, b_major="MN"), "f16")
+>>> all(name in tell_idesc(told) for name in record_idesc(told)["fields"])
+True
+>>> word_text(word_of("f16").encode(dict(told.values)), 32) == record_idesc(told)["word"]
+True
+
+Law: the data of an architecture's kinds, put together, are all rows of the tables.
+
+>>> from descriptors.smem.instructions import tables
+>>> from descriptors.smem.instructions.rules import select_rows
+>>> told = [record_selection(select_rows(row.arch, row.kind)) for row in tables.KINDS]
+>>> counts = {name: sum(len(one[name]) for one in told) for name in ("TYPES", "SHAPES", "OPERANDS", "SCALES")}
+>>> all(count == len(getattr(tables, name)) for name, count in counts.items())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from descriptors.answers import plain_data
+from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
+from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
+from descriptors.smem.instructions.rules import Selection
+from descriptors.text import aligned, word_text
+from layoutalg.frozen import contents, is_value
+
+#: The note on a row: the number of its source, or of who disputes it.
+_Note = Callable[[Any], str]
+
+
+def tell_idesc(instruction: DecodedInstruction) -> str:
+    """An instruction descriptor for a person.
+
+    >>> from descriptors import decode_idesc
+    >>> print(tell_idesc(decode_idesc(0x08200490, "f16")).splitlines()[0])
+    0x08200490  sm100 instruction descriptor of kind f16
+    """
+    word = word_of(instruction.kind)
+    title = f"{word_text(instruction.word, word.bits)}  {word.name}"
+    warnings = (f"warning: {warning}" for warning in instruction.warnings)
+    return "\n".join([title, *aligned([("bits", "field", "value"), *instruction.rows()]), *warnings])
+
+
+def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
+    """An instruction descriptor as plain data.
+
+    >>> from descriptors import decode_idesc
+    >>> record_idesc(decode_idesc(0x08200490, "f16"))["fields"]["n"]
+    128
+    """
+    bits = word_of(instruction.kind).bits
+    return {
+        "kind": instruction.kind,
+        "word": word_text(instruction.word, bits),
+        "fields": {name: plain_data(value) for name, value in instruction.values},
+        "unknown_bits": word_text(instruction.unknown_bits, bits),
+        "warnings": list(instruction.warnings),
+    }
+
+
+def tell_selection(selection: Selection) -> str:
+    """The rows for a person: of one kind all that there is to know, of an architecture a line for each kind.
+
+    >>> from descriptors.smem.instructions.rules import select_rows
+    >>> print(tell_selection(select_rows("sm90", "tf32")).splitlines()[3])
+    shape       cta_group 1  dense   K 8   M 64  N 8..256 step 8  A smem/rmem  [1]
+    >>> print(tell_selection(select_rows("sm90")).splitlines()[-1])
+    b1    b1                sm_90a
+    """
+    return "\n".join(_arch_lines(selection) if selection.kind is None else _kind_lines(selection))
+
+
+def _arch_lines(selection: Selection) -> Iterator[str]:
+    """A line for each kind, then the shapes of ``tcgen05.cp`` where the architecture has them."""
+    yield from aligned((row.kind, " ".join(row.dtypes), row.targets) for row in selection.kinds)
+    yield from aligned(
+        ("tcgen05.cp", row.shape, " or ".join(row.multicast) or "no multicast") for row in selection.copies
+    )
+
+
+def _kind_lines(selection: Selection) -> Iterator[str]:
+    """All tables of one kind, and at the end the sources by their numbers, in the order of their first mention."""
+    sources: dict[str, int] = {}
+
+    def cited(source: str) -> str:
+        return f"[{sources.setdefault(source, len(sources) + 1)}]"
+
+    def note(row: Any) -> str:
+        return f"lenient only {cited(row.disputed)}" if row.disputed else cited(row.source)
+
+    (known,) = selection.kinds
+    yield f"{known.arch} kind {known.kind}: targets {known.targets} {cited(known.source)}"
+    negations = "A and B can be negated" if known.negate else "no negation"
+    yield f"options     {negations}; {'results can saturate' if known.saturate else 'no saturation'}"
+    for rows in _tables(selection, note):
+        yield from aligned(rows)
+    yield from (f"[{number}] {source}" for source, number in sources.items())
+
+
+def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]]:
+    """The cells of each table of one kind."""
+    s = selection
+    yield [("types     ", f"{_or(row.a)} x {_or(row.b)} -> {_or(row.d)}", note(row)) for row in s.types]
+    yield [_shape_cells(row, note) for row in s.shapes]
+    yield [("8-bit B MN", f"cta_group {row.cta_group}", f"N {spell(row.n)}", note(row)) for row in s.transposed_b]
+    yield [
+        ("operand   ", _or(row.dtypes), f"{row.major}-major", _or(map(str, row.swizzles)), note(row))
+        for row in s.operands
+    ]
+    yield [_scale_cells(row, note) for row in s.scales]
+
+
+def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:
+    form = f"{'sparse' if row.sparse else 'dense'}{' .ws' if row.ws else ''}"
+    extents = f"K {row.k}", f"M {spell(row.m)}", f"N {spell(row.n)}"
+    return ("shape     ", f"cta_group {row.cta_group}", form, *extents, f"A {_or(row.a_source)}", note(row))
+
+
+def _scale_cells(row: ScaleRow, note: _Note) -> tuple[str, ...]:
+    ids, depths = f"ids {_or(map(str, row.ids))}", f"K {_or(map(str, row.k))}"
+    return ("scale     ", row.dtype, f"vector {row.vector}", row.name, ids, depths, note(row))
+
+
+def _or(names: Iterable[str]) -> str:
+    return "/".join(names)
+
+
+def record_selection(selection: Selection) -> dict[str, list[dict[str, Any]]]:
+    """The rows as plain data, by the name of their table.
+
+    >>> from descriptors.smem.instructions.rules import select_rows
+    >>> record_selection(select_rows("sm90", "b1"))["SHAPES"][0]["k"]
+    256
+    """
+    tables = contents(selection)
+    return {name.upper(): [_data(row) for row in rows] for name, rows in tables.items() if name not in ("arch", "kind")}
+
+
+def _data(value: Any) -> Any:
+    """A row or a part of one as JSON has it."""
+    if is_value(value):
+        return {name: _data(field) for name, field in contents(value).items()}
+    if isinstance(value, tuple):
+        return [_data(one) for one in value]
+    return plain_data(value)

@@ -1,0 +1,132 @@
+"""A plan of tensor copies: what the tensor map is told, how many boxes there are, where each comes from and goes to.
+
+Law: text and data list the same boxes, each with the place that it goes to.
+
+>>> from descriptors import derive, tma_plan
+>>> plan = tma_plan(derive((128, 128), "bf16", "K", "32B", (64, 16)))
+>>> lines = [line.split() for line in tell_tma_plan(plan).splitlines()[-len(plan.boxes) :]]
+>>> [int(line[-1]) for line in lines] == [box["offset_bytes"] for box in record_tma_plan(plan)["boxes"]]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.answers import Table, fields
+from descriptors.smem.tma.tma_plan import TmaPlan
+from descriptors.text import aligned
+
+#: Boxes that are listed; the others are counted.
+_LISTED = 32
+
+
+def tell_tma_plan(plan: TmaPlan, proved: int | None = None) -> str:
+    """A plan for a person.
+
+    Args:
+        plan: the plan.
+        proved: how many elements ``plan.verify()`` compared, for a last line.
+
+    >>> from descriptors import derive, tma_plan
+    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> print(*tell_tma_plan(plan, plan.verify()).splitlines()[-4:], sep="\\n")
+       number   K  MN  shared memory
+            0   0   0              0
+            1  64   0          16384
+    proved: 16384 elements in 2 boxes (copy model: measured on a Hopper GPU)
+    """
+    title = f"Tensor copies of a tile in shared memory: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}"
+    lines = [title, f"   layout       {plan.layout}", "", *_tensor_map(plan), "", *_copies(plan), *_box_table(plan)]
+    if proved is not None:
+        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
+    return "\n".join(lines)
+
+
+def tables_tma_plan(plan: TmaPlan) -> list[Table]:
+    """The boxes, each with the place that it comes from and goes to."""
+    rows: list[tuple[object, ...]] = [("stage", *(one.name for one in plan.dimensions), "shared memory")]
+    rows += [(box.stage, *box.coordinates, box.offset_bytes) for box in plan.boxes[:_LISTED]]
+    return [("boxes", rows)]
+
+
+def _boxes(plan: TmaPlan) -> str:
+    count = len(plan.boxes)
+    return f"{count} {'box' if count == 1 else 'boxes'}"
+
+
+def _tensor_map(plan: TmaPlan) -> Iterator[str]:
+    """What the driver is told, and what it demands."""
+    yield "Tensor map, for cuTensorMapEncodeTiled"
+    rows = [
+        ("data type", f"{plan.data_type_name} ({plan.data_type_code})"),
+        ("swizzle", f"{plan.swizzle_name} ({plan.swizzle_code})"),
+        ("interleave", f"{plan.interleave_name} ({plan.interleave_code})"),
+        ("dimensions", f"{', '.join(one.name for one in plan.dimensions)} (fastest first)"),
+        ("box", f"{' x '.join(map(str, plan.box))}, {plan.box_bytes} bytes of shared memory"),
+        ("global", f"address and strides are multiples of {plan.global_alignment_bytes} bytes"),
+    ]
+    for mode, name in enumerate(("MN", "K")):
+        steps = [dimension.step for dimension in plan.dimensions if dimension.mode == mode]
+        if len(steps) > 1:
+            digits = f"the extent along {name}, presented as {len(steps)} digits,"
+            rows.append(("", f"{digits} is a multiple of {max(steps)}"))
+    yield from aligned(rows, indent=3, gap=3)
+
+
+def _copies(plan: TmaPlan) -> Iterator[str]:
+    """How many boxes, where the tile may lie, and what each box signals."""
+    mn, k = plan.origin_multiples
+    yield f"{_boxes(plan)}; coordinates and shared memory from the start of the tile"
+    yield f"   The tile must start at a multiple of {plan.alignment_bytes} bytes of shared memory,"
+    yield f"   and in the tensor at a multiple of {mn} along MN and {k} along K."
+    yield f"   Each box adds {plan.transaction_bytes} bytes to the transaction count of its mbarrier."
+
+
+def _box_table(plan: TmaPlan) -> Iterator[str]:
+    """Where each box comes from and goes to; a column for the stage where there are several."""
+    staged = any(box.stage for box in plan.boxes)
+    rows = [["number", *(["stage"] if staged else []), *(one.name for one in plan.dimensions), "shared memory"]]
+    for number, box in enumerate(plan.boxes[:_LISTED]):
+        numbers = (number, *([box.stage] if staged else []), *box.coordinates, box.offset_bytes)
+        rows.append([str(one) for one in numbers])
+    yield from aligned(rows, ">", indent=3)
+    if len(plan.boxes) > _LISTED:
+        yield f"   ... and {len(plan.boxes) - _LISTED} more (--json has them all)"
+
+
+def record_tma_plan(plan: TmaPlan, proved: int | None = None) -> dict[str, Any]:
+    """A plan as plain data; names and codes are those of the driver's header.
+
+    Args:
+        plan: the plan.
+        proved: how many elements ``plan.verify()`` compared.
+
+    >>> from descriptors import derive, tma_plan
+    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> record_tma_plan(plan)["boxes"][1]
+    {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
+    """
+    proof = {"elements": proved, "boxes": len(plan.boxes), "evidence": plan.evidence}
+    return {
+        "layout": str(plan.layout),
+        "dtype": plan.element.name,
+        **fields(plan, "major swizzle"),
+        "tensor_map": _tensor_map_record(plan),
+        **fields(plan, "box box_bytes transaction_bytes alignment_bytes"),
+        "boxes": [fields(box, "stage origin coordinates offset_bytes") for box in plan.boxes],
+        "origin_multiples": plan.origin_multiples,
+        "proved": None if proved is None else proof,
+    }
+
+
+def _tensor_map_record(plan: TmaPlan) -> dict[str, Any]:
+    return {
+        "data_type": {"name": plan.data_type_name, "code": plan.data_type_code},
+        "swizzle": {"name": plan.swizzle_name, "code": plan.swizzle_code},
+        "interleave": {"name": plan.interleave_name, "code": plan.interleave_code},
+        "rank": len(plan.dimensions),
+        "dimensions": [fields(one, "name step extent box") for one in plan.dimensions],
+        "global_alignment_bytes": plan.global_alignment_bytes,
+    }

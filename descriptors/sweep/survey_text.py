@@ -1,0 +1,223 @@
+"""What a search found, told: a table of the ways to lay a tile out, the command that derives each, what was refused.
+
+Law: a line for every finding, best first, numbered from 1.
+
+>>> from descriptors.sweep.search import survey
+>>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16)).findings
+>>> listed = [[str(number), str(one.major), str(one.swizzle)] for number, one in enumerate(found, 1)]
+>>> [line.split()[:3] for line in findings_table(found)[1:]] == listed
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
+from descriptors.sweep.atlas import Summary
+from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
+from descriptors.text import aligned, extents_text, word_text
+from layoutalg.frozen import contents
+
+#: Refused candidates that are listed, and characters of their reasons, unless all are asked for.
+_REFUSALS = 4
+_REASON = 100
+
+
+def _answer(value: object) -> str:
+    """``-`` for no answer, yes or no, or the number."""
+    return "-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _orders(entry: Finding | Refusal) -> str:
+    """``0,1``, or ``any`` where both orders come to the same."""
+    return "any" if len(entry.orders) > 1 else ",".join(map(str, entry.orders[0]))
+
+
+def _heading(column: str) -> str:
+    """What a column is called in the table, which says once that all memory is in bytes."""
+    return {"alignment_bytes": "align"}.get(column, column.removesuffix("_bytes"))
+
+
+#: Headings of the table and what stands below them.
+_TABLE: Mapping[str, Callable[[Finding], str]] = {
+    "major": lambda one: str(one.major),
+    "swizzle": lambda one: str(one.swizzle),
+    "order": _orders,
+    "boxes": lambda one: _answer(one.boxes),
+    "wavefronts": lambda one: _answer(one.wavefronts),
+    "conflicts": lambda one: _answer(one.conflicts),
+    "store": lambda one: _answer(one.store_bytes),
+    "align": lambda one: _answer(one.alignment_bytes),
+    "padding": lambda one: _answer(one.padding_bytes),
+    "slack": lambda one: _answer(one.slack_bytes),
+    "waste": lambda one: _answer(one.waste_bytes),
+    "total": lambda one: _answer(one.total_bytes),
+    "fits": lambda one: _answer(one.fits),
+    "carries": lambda one: _answer(one.carries),
+    "word": lambda one: word_text(one.word),
+}
+
+
+def findings_table(findings: Sequence[Finding]) -> list[str]:
+    """The lines of the table: a number, then a column for each heading.
+
+    >>> from descriptors.sweep.search import search
+    >>> for line in findings_table(search(tile=(64, 16), dtype="bf16", mma=(64, 16), major="K")):
+    ...     print(line[:43])
+    #  major  swizzle  order  boxes  wavefronts
+    1      K      32B    any      1          16
+    2      K     none    0,1      2          32
+    3      K     none    1,0     16          32
+    """
+    rows = [[str(i), *(show(one) for show in _TABLE.values())] for i, one in enumerate(findings, 1)]
+    return aligned([["#", *_TABLE], *rows], ">")
+
+
+def derive_command(finding: Finding, asked: Asked) -> str:
+    """The command that derives a finding, with its stages if the start address can name them all.
+
+    Args:
+        finding: one that a search found.
+        asked: what was searched for: of which kind the instruction is, how strictly the tables are read.
+
+    >>> from descriptors.sweep.search import survey
+    >>> found = survey(tile=(64, 16), dtype="bf16", mma=(64, 16))
+    >>> print(derive_command(found.findings[0], found.asked).partition(" --mma")[0])
+    descriptors derive --dtype bf16 --major K --swizzle 32B --tile 64x16
+    """
+    d, total = finding.derivation, finding.total_bytes
+    staged = finding.stages > 1 and total <= WINDOW_BYTES
+    shown = total if staged or finding.stages == 1 else finding.stage_bytes
+    words = [
+        f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",
+        f"--tile {extents_text((*d.tile, finding.stages) if staged else d.tile)}",
+        f"--mma {extents_text(d.mma)} --order {','.join(map(str, (*d.order, 2) if staged else d.order))}",
+        f"--arch {d.arch}",
+        f"--operand {d.operand}" if d.operand else "",
+        f"--kind {asked.kind}" if asked.kind else "",
+        f"--cta-group {asked.cta_group}" if asked.cta_group else "",
+        "--sparse" if asked.sparse else "",
+        f"--legality {asked.legality}" if asked.legality != "strict" else "",
+        "--capacity none" if shown > SMEM_BYTES else "",
+    ]
+    return " ".join(word for word in words if word)
+
+
+def tell_survey(survey: Survey, top: int | None = None, everything: bool = False) -> str:
+    """A search for a person: request, table, the best one's command, the columns, and what was refused.
+
+    Args:
+        survey: what ``survey`` returned.
+        top: how many of the best are shown; all if left out.
+        everything: list every refused candidate with its whole reason.
+    """
+    found = _best(survey, survey.findings[:top]) if survey.findings else [_nothing(survey)]
+    return "\n".join([_title(survey), "", *found, *_refused(survey, everything)])
+
+
+def _title(survey: Survey) -> str:
+    asked = survey.asked
+    stages = f"{asked.stages} stage{'s' if asked.stages > 1 else ''}"
+    return (
+        f"{asked.dtype} tile {extents_text(asked.tile)}, {stages}, mma {extents_text(asked.mma)}, {asked.arch}, "
+        f"producer {asked.producer}, {asked.smem} bytes of shared memory"
+    )
+
+
+def _best(survey: Survey, shown: Sequence[Finding]) -> Iterator[str]:
+    yield from [*findings_table(shown), ""]
+    if len(shown) < len(survey.findings):
+        yield from [f"the best {len(shown)} of {len(survey.findings)}", ""]
+    yield from [
+        "every one proved; the first again, with all its steps:",
+        f"  {derive_command(shown[0], survey.asked)}",
+        "",
+    ]
+    yield from _legend(survey)
+
+
+def _nothing(survey: Survey) -> str:
+    uneven = not survey.asked.pad and any(": tile extent" in one.reason for one in survey.refusals)
+    return "nothing found" + ("; --pad would round the tile up to whole atoms and operands" if uneven else "")
+
+
+def _legend(survey: Survey) -> Iterator[str]:
+    """What the table is sorted by, what its columns mean, and why some have no answer."""
+    key = ", ".join(name.removesuffix("_bytes") for name in survey.key)
+    yield f"sorted by {key}; the columns, all memory in bytes:"
+    order = "stacking order of the atoms: 0,1 along MN first; 1,0 along K first; any: the same"
+    yield from aligned([("order", order), *((_heading(name), text) for name, text in COLUMNS.items())], indent=2)
+    derived = (one.derivation for one in survey.findings)
+    yield from sorted({f"  {transpose_note(d.arch, d.operand)}" for d in derived if d.transposed})
+    yield from sorted({f"  no boxes: {_short(one.plan_refused)}" for one in survey.findings if one.plan_refused})
+    yield from sorted({f"  no stores: {one.stores_refused}" for one in survey.findings if one.stores_refused})
+
+
+def _short(reason: str) -> str:
+    return reason if len(reason) <= _REASON else f"{reason[: _REASON - 3]}..."
+
+
+def _refused(survey: Survey, everything: bool) -> Iterator[str]:
+    if not survey.refusals:
+        return
+    shown = survey.refusals if everything or not survey.findings else survey.refusals[:_REFUSALS]
+    yield from ["", f"refused: {sum(len(one.orders) for one in survey.refusals)} candidates"]
+    for one in shown:
+        reason = one.reason if everything else _short(one.reason)
+        yield f"  {one.major!s:>2}  {one.swizzle!s:<12}  {_orders(one):<3}  {reason}"
+    if len(shown) < len(survey.refusals):
+        yield f"  and {len(survey.refusals) - len(shown)} more (--all)"
+
+
+def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
+    """A search as plain data: what was asked, the ``top`` best findings, and every refusal.
+
+    >>> from descriptors.sweep.search import survey
+    >>> record_survey(survey(tile=(64, 16), dtype="bf16", mma=(64, 16)))["request"]["mma"]
+    (64, 16)
+    """
+    return {
+        "request": contents(survey.asked),
+        "sorted_by": list(survey.key),
+        "columns": dict(COLUMNS),
+        "found": len(survey.findings),
+        "findings": [_finding_record(one, survey.asked) for one in survey.findings[:top]],
+        "refused": [fields(one, "major swizzle orders reason") for one in survey.refusals],
+    }
+
+
+def _finding_record(finding: Finding, asked: Asked) -> dict[str, Any]:
+    """Everything that a program needs of one finding: the choice, all columns, the word, and the command."""
+    d, plan = finding.derivation, finding.plan
+    return {
+        **fields(finding, "major swizzle order orders"),
+        **fields(finding, " ".join(COLUMNS)),
+        **fields(finding, "stages stage_bytes"),
+        "box": None if plan is None else plan.box,
+        "tma_refused": finding.plan_refused or None,
+        "stores_refused": finding.stores_refused or None,
+        "smem_tile": str(d.smem_tile),
+        "word": word_text(finding.word),
+        **fields(d.descriptor, "leading_byte_offset stride_byte_offset"),
+        **fields(d, "dont_care transposed"),
+        "proved_elements": finding.proof.elements,
+        "proved_at": finding.proof.bases,
+        "evidence": finding.proof.evidence,
+        "command": derive_command(finding, asked),
+    }
+
+
+def record_summary(summary: Summary) -> dict[str, Any]:
+    """What a run of the atlas did as plain data.
+
+    Law: a run is well if and only if nothing is disproved, in this run or before.
+
+    >>> runs = [Summary({"proved": 1, "disproved": now}, 0, 9, 0.1, before) for now in (0, 1) for before in (0, 1)]
+    >>> [record_summary(one)["ok"] for one in runs]
+    [True, False, False, False]
+    """
+    return fields(summary, "ok counts skipped disproved_before elements seconds")

@@ -1,0 +1,188 @@
+"""Loads and stores of tensor memory, told: their registers and cells, and what those hold of an accumulator.
+
+Law: text and data count the same registers, and there is a line for each load.
+
+>>> from descriptors.tmem.accumulator import accumulator
+>>> from descriptors.tmem.moves import tmem_move, tmem_reduction
+>>> from descriptors.tmem.readout import readout
+>>> move, reduction = tmem_move("16x256b.x2"), tmem_reduction("32x32b.x2.max.f32")
+>>> f"{record_move(move)['registers']} registers" in tell_move(move)
+True
+>>> f"{record_reduction(reduction)['registers']} registers" in tell_reduction(reduction)
+True
+>>> read = readout(accumulator(128, 64), "16x256b.x4")
+>>> len(record_readout(read)["loads"]) == sum(line.lstrip()[0].isdigit() for line in tell_readout(read).splitlines())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.text import aligned, counted, tuple_text
+from descriptors.tmem.fragment_text import digits, tell_fragment
+from descriptors.tmem.geometry import weakest
+from descriptors.tmem.moves import TARGETS, TmemMove, TmemReduction
+from descriptors.tmem.readout import Readout
+
+
+def tell_move(move: TmemMove) -> str:
+    """A move for a person.
+
+    >>> from descriptors.tmem.moves import tmem_move
+    >>> print(tell_move(tmem_move("32x32b.x2")).splitlines()[0])
+    tcgen05.ld.sync.aligned.32x32b.x2.b32: 2 registers a thread, 32 lanes, 2 columns
+    """
+    counts = f"{counted(move.registers, 'register')} a thread, {move.lanes} lanes, {counted(move.columns, 'column')}"
+    _, *rest = tell_fragment(move.cells).splitlines()
+    apart = [f"   offset   {move.offset} columns between the two halves"] if move.shape == "16x32bx2" else []
+    return "\n".join([f"{move.ptx}: {counts}", *rest[:1], *apart, *rest[2:]])
+
+
+def record_move(move: TmemMove) -> dict[str, Any]:
+    """A move as plain data.
+
+    >>> from descriptors.tmem.moves import tmem_move
+    >>> record_move(tmem_move("32x32b.x2"))["layout"]
+    '(32,2,32):(2097152,32,1)'
+    """
+    return {
+        **fields(move, "ptx registers lanes columns"),
+        "offset": move.offset if move.shape == "16x32bx2" else None,
+        "layout": str(move.cells.layout),
+        "digits": list(digits(move.cells)),
+        "evidence": move.cells.evidence,
+    }
+
+
+def tell_reduction(made: TmemReduction) -> str:
+    """A reducing load for a person.
+
+    >>> from descriptors.tmem.moves import tmem_reduction
+    >>> print(tell_reduction(tmem_reduction("32x32b.x2.max.f32")).splitlines()[0])
+    tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32: 3 registers a thread, the last the max of 2 columns
+    """
+    result = f"{made.registers} registers a thread, the last the {made.operation} of {made.move.num} columns"
+    loads = tell_move(made.move).splitlines()
+    digits = [line for line in tell_fragment(made.over).splitlines() if line.startswith("   every ")]
+    over = f"   result   (thread, column) -> {made.over.layout}, lane << 16 | column"
+    targets = f"   targets  {', '.join(TARGETS)}"
+    known = [f"   known    registers: {made.move.cells.evidence}", f"   known    result: {made.over.evidence}"]
+    return "\n".join([f"{made.ptx}: {result}", *loads[1:-1], over, *digits, targets, *known])
+
+
+def record_reduction(made: TmemReduction) -> dict[str, Any]:
+    """A reducing load as plain data.
+
+    >>> from descriptors.tmem.moves import tmem_reduction
+    >>> record_reduction(tmem_reduction("32x32b.x2.min.abs.f32"))["qualifiers"]
+    ['abs']
+    """
+    return {
+        **record_move(made.move),
+        **fields(made, "ptx registers operation"),
+        "type": made.dtype,
+        "qualifiers": ["abs"] * made.absolute + ["NaN"] * made.nan,
+        "reduced_over": str(made.over.layout),
+        "targets": list(TARGETS),
+        "result_evidence": made.over.evidence,
+    }
+
+
+def tell_readout(readout: Readout) -> str:
+    """A readout for a person.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> from descriptors.tmem.readout import readout
+    >>> print(*tell_readout(readout(accumulator(64, 8), "16x256b")).splitlines()[:4], sep="\\n")
+    tcgen05.ld.sync.aligned.16x256b.x1.b32 of an accumulator of 64x8 f32, cta_group 1
+       registers  4 a thread; 1 load a warp
+       elements   (thread, value) -> (m, n): ((4,8),(2,2)):((2@1,1@0),(1@1,8@0)), from the origin of a load
+       thread 1   (0,2) (0,3) (8,2) (8,3)
+    """
+    made, each = readout.move, len(readout.loads) // 4
+    values = "value" if not made.packed else "value, two a register"
+    rows: list[tuple[object, object]] = [
+        ("registers", f"{made.registers} a thread; {counted(each, 'load')} a warp"),
+        ("elements", f"(thread, {values}) -> (m, n): {readout.elements}, from the origin of a load"),
+        ("thread 1", _held(readout)),
+    ]
+    if readout.threads < 32:
+        rows.append(("threads", f"0 to {readout.threads - 1} hold elements, the others nothing"))
+    rows.append(("known", readout.evidence))
+    loads = [(one.warp, one.lane, one.column, tuple_text(one.origin)) for one in readout.loads]
+    head = f"{made.ptx} of an {readout.fragment.what}"
+    table = aligned([("warp", "lane", "column", "origin"), *loads], ">", indent=3)
+    return "\n".join([head, *aligned(rows, indent=3), *table])
+
+
+def record_readout(readout: Readout) -> dict[str, Any]:
+    """A readout as plain data.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> from descriptors.tmem.readout import readout
+    >>> record_readout(readout(accumulator(128, 8), "32x32b"))["elements"]
+    '(32,8):(1@0,1@1)'
+    """
+    return {
+        "ptx": readout.move.ptx,
+        "of": readout.fragment.what,
+        "registers": readout.move.registers,
+        **fields(readout, "threads values elements"),
+        "loads": [fields(one, "warp lane column origin") for one in readout.loads],
+        "evidence": readout.evidence,
+    }
+
+
+def _held(readout: Readout) -> str:
+    """The first elements of thread 1 after the first load."""
+    first = [tuple_text(readout.element(readout.loads[0], 1, value)) for value in range(min(readout.values, 8))]
+    return " ".join(first) + (" ..." if readout.values > 8 else "")
+
+
+def tell_readouts(readouts: Sequence[Readout]) -> str:
+    """The shapes for a person.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> from descriptors.tmem.readout import readouts
+    >>> print(tell_readouts(readouts(accumulator(128, 8))).splitlines()[0])
+    tcgen05.ld of an accumulator of 128x8 f32, cta_group 1
+    """
+    rows: list[tuple[object, ...]] = [("load", "registers", "loads a warp", "threads", "(thread, value) -> (m, n)")]
+    rows += [(_name(one), one.move.registers, len(one.loads) // 4, one.threads, one.elements) for one in readouts]
+    known = weakest(*(one.evidence for one in readouts))
+    return "\n".join([f"tcgen05.ld of an {readouts[0].fragment.what}", *aligned(rows, indent=3), f"   known  {known}"])
+
+
+def record_readouts(readouts: Sequence[Readout]) -> dict[str, Any]:
+    """The shapes as plain data.
+
+    Law: text and data name the same loads.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> from descriptors.tmem.readout import readouts
+    >>> made = readouts(accumulator(128, 64))
+    >>> told = [line.split()[0] for line in tell_readouts(made).splitlines()[2:-1]]
+    >>> told == [one["load"] for one in record_readouts(made)["loads"]]
+    True
+    """
+    return {
+        "of": readouts[0].fragment.what,
+        "loads": [
+            {
+                "load": _name(one),
+                "registers": one.move.registers,
+                "loads_per_warp": len(one.loads) // 4,
+                **fields(one, "threads elements"),
+            }
+            for one in readouts
+        ],
+        "evidence": weakest(*(one.evidence for one in readouts)),
+    }
+
+
+def _name(readout: Readout) -> str:
+    """The load in the words that ``descriptors tmem ld`` takes."""
+    return f"{readout.move.shape}.x{readout.move.num}{'.pack::16b' if readout.move.packed else ''}"

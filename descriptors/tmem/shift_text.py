@@ -1,0 +1,213 @@
+"""A convolution with shifts, told: what stands in which lane, the steps of a filter row, what they save, and the proof.
+
+Law: text and data have the same masks, and count the same outputs.
+
+>>> from descriptors.tmem.shift_convolution import shift_convolution
+>>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
+>>> told = [line.split("  masks ")[1].split()[:4] for line in tell_convolution(made).splitlines() if "masks 0x" in line]
+>>> told == [one["masks"] for one in record_convolution(made)["steps"] if one.get("masked")][:2]
+True
+>>> proof = ShiftProof(8, 2, "all", Outcome(0), Outcome(3, (0, 1, 2, 0, 5, 6)))
+>>> print(tell_proof(proof))
+if one tcgen05.shift moves its own quarter alone: 3 of 8 outputs wrong, the first (n,p,q,filter) = (0,1,2,0): 5 for 6
+proved: 8 outputs equal those of the definition, by 2 multiplications simulated on whole numbers
+>>> record_proof(proof)["otherwise"]["wrong"]
+3
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.text import aligned, counted, extents_text, tuple_text, word_text
+from descriptors.tmem.geometry import weakest
+from descriptors.tmem.shift_convolution import EVIDENCE, Outcome, ShiftConvolution, ShiftProof
+from descriptors.tmem.shift_steps import ROW_BYTES, TAPS, ShiftStep, Traffic, table
+
+#: What no source settles, by what is taken for true.
+_NOT_SETTLED = {
+    "all": "whether one tcgen05.shift moves all quarters, as here, or the one of its address (--quarters one)",
+    "one": "whether one tcgen05.shift moves the quarter of its address, as here, or all (--quarters all)",
+}
+_ORDER = "a multiply, shift, refresh, multiply keep their order; to be waited for: zeros, and what reads before a load"
+_STAGED = "a refresh reads 4 rows that stand 32 places apart: they lie in shared memory once more, side by side"
+
+
+def tell_convolution(made: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0) -> str:
+    """A convolution for a person.
+
+    Args:
+        made: the convolution.
+        report: its proof, for the last lines.
+        row: the output row whose steps are shown.
+        tile: the tile of that row.
+
+    >>> from descriptors.tmem.shift_convolution import shift_convolution
+    >>> print(tell_convolution(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))).splitlines()[1])
+       output   2x9x9x16, 9 rows of 18 places, 1 tile each: output (n, q) of a row has place 9 n + q
+    """
+    one = made.problem
+    sizes = extents_text((one.images, one.height, one.width, one.channels))
+    told = [
+        f"convolution of {sizes} {made.element} by {counted(one.filters, 'filter')} of {extents_text(one.taps)}, "
+        f"padding {extents_text(one.padding)}, A shifted in tensor memory",
+        f"   output   {extents_text((one.images, one.rows, one.columns, one.filters))}, {counted(one.rows, 'row')} of "
+        f"{counted(one.places, 'place')}, {counted(made.tiles, 'tile')} each: output (n, q) of a row has place "
+        f"{one.width} n + q",
+        f"   tap s    reads place {one.width} n + q + s - {one.padding[1]}; masked where it is padding",
+        f"   columns  D [0,{one.filters}), A {', '.join(f'[{a},{a + 8})' for a in made.a_columns)} by turns; allocate "
+        f"{made.allocate}",
+    ]
+    steps = made.steps(row, tile)
+    shown = _first_run(steps)
+    told.append(f"row {row}, tile {tile}: {counted(len(steps), 'step')}; {_told_of(steps, shown)}")
+    told += aligned([(i, step.kind, *_words(made, step)) for i, step in enumerate(shown)], ">" + "<" * 3, indent=3)
+    told = [line.rstrip() for line in told]
+    told += ["rows from shared to tensor memory, for a filter row of S taps, a tile of 128 lanes and a K step:"]
+    told += _savings(made)
+    told += [f"   order    {_ORDER}", f"   source   {_STAGED}"]
+    told += [f"   known    {what}: {grade}" for what, grade in EVIDENCE]
+    told.append(f"   not settled: {_NOT_SETTLED[made.quarters]}")
+    return "\n".join([*told, tell_proof(report)] if report is not None else told)
+
+
+def _first_run(steps: tuple[ShiftStep, ...]) -> tuple[ShiftStep, ...]:
+    """The steps up to the second load: the taps of one filter row and K step."""
+    loads = [i for i, step in enumerate(steps) if step.kind == "load"]
+    return steps[: loads[1]] if len(loads) > 1 else steps
+
+
+def _told_of(steps: tuple[ShiftStep, ...], shown: tuple[ShiftStep, ...]) -> str:
+    loads = sum(step.kind == "load" for step in steps)
+    if loads == 0:
+        return "every tap of the row is in the padding"
+    at = next(step.tap for step in shown if step.kind == "load")
+    return f"those of the first of {counted(loads, 'load')}, filter row {at.r}, K step {at.k}"
+
+
+def _words(made: ShiftConvolution, step: ShiftStep) -> tuple[str, str]:
+    """The instruction of a step, and what it does."""
+    group = f"cta_group::{made.cta_group}"
+    if step.kind == "clear":
+        return "tcgen05.st, every warp", f"zeros to D, columns [0,{made.problem.filters})"
+    if step.kind == "load":
+        spans = ", ".join(f"{place} to {place + 127}" for place in step.places)
+        return f"tcgen05.cp.{group}.128x256b", f"places {spans}"
+    if step.kind == "shift":
+        which = "each quarter" if made.quarters == "all" else f"lanes {step.lane} to {step.lane + 31}"
+        return (
+            f"tcgen05.shift.{group}.down",
+            f"at lane {step.lane}: lane l takes l + 1 in {which}, the last keeps its row",
+        )
+    if step.kind == "refresh":
+        lanes = ", ".join(str(step.lane + 32 * i) for i in range(4))
+        return f"tcgen05.cp.{group}.4x256b", f"lanes {lanes}: places {', '.join(map(str, step.places))}"
+    lanes_off = step.masked_lanes()
+    off = f"  lanes {_some(lanes_off)} off" if lanes_off else ""
+    added = "" if step.enable_input_d else "  enable-input-d false"
+    words = " ".join(word_text(mask, 32) for mask in step.masks) if lanes_off else "0"
+    return f"tcgen05.mma.{group}.kind::{made.kind}", f"tap {step.tap.s}  masks {words}{off}{added}"
+
+
+def _some(lanes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, lanes[:8])) + (", ..." if len(lanes) > 8 else "")
+
+
+def _savings(made: ShiftConvolution) -> list[str]:
+    widths = sorted({*TAPS, made.problem.taps[1]})
+    rows: list[tuple[object, ...]] = [("S", "shifted", "loaded each", "saved")]
+    rows += [(one.taps, one.rows, one.plain, f"{100 * one.saved:.1f}%") for one in table(widths)]
+    all_of_it = made.copied
+    bytes_ = f"{all_of_it.rows * ROW_BYTES} bytes instead of {all_of_it.plain * ROW_BYTES}"
+    return [*aligned(rows, ">", indent=3), f"   in all: {all_of_it.rows} rows instead of {all_of_it.plain}, {bytes_}"]
+
+
+def record_convolution(
+    made: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0
+) -> dict[str, Any]:
+    """A convolution as plain data; the steps are all those of the tile.
+
+    Args:
+        made: the convolution.
+        report: its proof.
+        row: the output row.
+        tile: the tile of that row.
+
+    >>> from descriptors.tmem.shift_convolution import shift_convolution
+    >>> record_convolution(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)))["output"]
+    [2, 9, 9, 16]
+    """
+    one = made.problem
+    return {
+        "activations": [one.images, one.height, one.width, one.channels],
+        "filters": [one.filters, *one.taps, one.channels],
+        "output": [one.images, one.rows, one.columns, one.filters],
+        "padding": list(one.padding),
+        **fields(one, "stride_h dilation_h"),
+        "dtype": str(made.element),
+        **fields(made, "kind cta_group quarters start tiles allocate a_columns"),
+        "row": row,
+        "tile": tile,
+        "steps": [_step(made, step) for step in made.steps(row, tile)],
+        "traffic": [_traffic(row_of) for row_of in table(sorted({*TAPS, one.taps[1]}))],
+        "copied": _traffic(made.copied),
+        "proof": None if report is None else record_proof(report),
+        "not_settled": _NOT_SETTLED[made.quarters],
+        "evidence": weakest(*(grade for _, grade in EVIDENCE)),
+        "evidence_of": dict(EVIDENCE),
+    }
+
+
+def _step(made: ShiftConvolution, step: ShiftStep) -> dict[str, Any]:
+    found: dict[str, Any] = {"kind": step.kind, "instruction": _words(made, step)[0]}
+    if step.kind == "clear":
+        return found
+    found |= {"r": step.tap.r, "s": step.tap.s, "k_step": step.tap.k, "a_column": made.a_columns[step.tap.a_range]}
+    if step.kind == "multiply":
+        masks = [word_text(mask, 32) for mask in step.masks]
+        return found | {"masks": masks, "masked": list(step.masked_lanes()), "enable_input_d": step.enable_input_d}
+    return found | {"lane": step.lane} | ({"places": list(step.places)} if step.places else {})
+
+
+def _traffic(one: Traffic) -> dict[str, Any]:
+    sizes = {"rows": one.rows, "rows_without": one.plain}
+    bytes_ = {"bytes": one.rows * ROW_BYTES, "bytes_without": one.plain * ROW_BYTES}
+    return {"taps": one.taps, **sizes, **bytes_, "saved": round(one.saved, 4)}
+
+
+def tell_proof(proof: ShiftProof) -> str:
+    """A proof for a person."""
+    by = f"by {counted(proof.multiplications, 'multiplication')} simulated on whole numbers"
+    moved = "its own quarter alone" if proof.quarters == "all" else "every quarter"
+    told = [f"if one tcgen05.shift moves {moved}: {_wrong(proof.otherwise, proof.outputs)}"]
+    if proof.ok:
+        told.append(f"proved: {counted(proof.outputs, 'output')} equal those of the definition, {by}")
+    else:
+        told.append(f"wrong: {_wrong(proof.outcome, proof.outputs)}; {by}")
+    return "\n".join(told)
+
+
+def _wrong(outcome: Outcome, outputs: int) -> str:
+    if outcome.first is None:
+        return f"no output of {outputs} wrong"
+    *place, found, wanted = outcome.first
+    count = f"{outcome.wrong} of {counted(outputs, 'output')} wrong"
+    return f"{count}, the first (n,p,q,filter) = {tuple_text(place)}: {found} for {wanted}"
+
+
+def record_proof(proof: ShiftProof) -> dict[str, Any]:
+    """A proof as plain data."""
+    return {
+        **fields(proof, "ok outputs multiplications quarters"),
+        "wrong": _outcome(proof.outcome),
+        "otherwise": _outcome(proof.otherwise),
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    first = None
+    if outcome.first is not None:
+        *place, found, wanted = outcome.first
+        first = {"output": place, "found": found, "must_be": wanted}
+    return {"wrong": outcome.wrong, "first": first}

@@ -1,0 +1,90 @@
+"""The command that draws a layout: in the terminal, or into a file as SVG, TikZ, text or a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
+from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
+from layoutalg.fragments.fragment_names import fragment, is_name
+from layoutalg.pictures.layout_picture import draw
+from layoutalg.pictures.quantities import COLOURS, LABELS
+
+
+def extents(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Pairs of numbers from texts like ``8x64``."""
+    found = []
+    for value in values:
+        rows, _, columns = value.partition("x")
+        if not (rows.isdecimal() and columns.isdecimal()):
+            raise click.BadParameter(f"a block must be its rows and columns, as in 8x64, found {value[:40]!r}")
+        found.append((int(rows), int(columns)))
+    return found
+
+
+def _named_or_layout(text: str) -> Any:
+    """A fragment by its name, or the layout that an expression is."""
+    return fragment(text) if is_name(text) else layout_of(text, "draw")
+
+
+@click.command("draw", context_settings=EXPRESSIONS)
+@click.argument("layout")
+@click.option(
+    "--colour", "--color", type=click.Choice(COLOURS), help="What the colour of a cell is.  [default: offset]"
+)
+@click.option("--label", type=click.Choice(LABELS), help="What is written in a cell.  [default: offset]")
+@click.option("--element-bytes", type=int, help="Bytes of an element, which banks need.")
+@click.option("--access", help="(threads, values) to an index of LAYOUT, or a fragment's name: who holds it.")
+@click.option("--before", help="A layout to draw first, its cells in the colours that they have in LAYOUT.")
+@click.option("--level", "levels", multiple=True, callback=extents, help="A block to frame, as in 8x64; up to three.")
+@click.option("--title", default="", help="A few words above the notation.")
+@click.option(
+    "-o",
+    "--output",
+    help="The file to write: its name ends in .svg, .tex, .txt or .html; - writes an SVG to standard output.",
+)
+@json_option("Write what stands where as JSON, without pixels.")
+def draw_(
+    layout: str,
+    colour: str | None,
+    label: str | None,
+    element_bytes: int | None,
+    access: str | None,
+    before: str | None,
+    levels: list[tuple[int, int]],
+    title: str,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Draw LAYOUT: in the terminal, or with -o into a file.
+
+    Mode 0 runs down, mode 1 across; each slice of further modes is a table. LAYOUT is a layout, any expression that
+    gives one, or the name of a fragment (`layoutalg atoms`). - reads it from standard input.
+
+    \b
+    layoutalg draw "S<3,3,3> o 0 o (8,64):(64,1)" --colour bank --element-bytes 2 -o atom.svg
+    layoutalg draw "flat_divide((8,16):(16,1), (4,8))" --before "(8,16):(16,1)" -o tiles.html
+    layoutalg draw mma.m16n8k16.C -o accumulator.tex
+    """
+    picture = draw(
+        _named_or_layout(source(layout)),
+        colour,
+        label,
+        element_bytes=element_bytes,
+        thread_values=None if access is None else _named_or_layout(access),
+        before=None if before is None else layout_of(before, "draw"),
+        levels=levels or None,
+        title=title,
+    )
+    if output is not None:
+        say(save_picture(picture, output, as_json=as_json))
+    elif as_json:
+        say(json_text(picture.record()))
+    else:
+        say(picture.text(color=wants_color(), width=line_width(), max_rows=64, max_columns=256))
+
+
+#: The commands that the group registers.
+commands: list[click.Command] = [draw_]

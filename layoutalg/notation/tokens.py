@@ -1,0 +1,69 @@
+"""The words of CuTe notation: a text cut into tokens, with their positions for the message where one does not fit.
+
+Law: the tokens' texts in order are the text without its blanks.
+
+>>> text = "S<3,4,3> o 0 o (8, 64):(64, 1)"
+>>> "".join(token.text for token in tokenize(text)).replace(" ", "") == text.replace(" ", "")
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from layoutalg.errors import NotationError
+from layoutalg.frozen import frozen
+from layoutalg.tuples.int_tuple import safe_text
+
+#: A name, and the words behind points of a longer one, as PTX writes instructions: ``mma.m16n8k16.C``, ``pack::16b``.
+_NAME = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)?)*"
+_TOKEN = rf"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>{_NAME})|(?P<mark>[()<>,:@=_*+-]))"
+
+Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
+
+
+@frozen
+class Token:
+    """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
+
+    kind: Kind
+    text: str
+    position: int
+
+
+def tokenize(text: str) -> list[Token]:
+    """Split a text into tokens, closed by one of kind ``end``.
+
+    Raises:
+        NotationError: at the first character that belongs to no token.
+
+    >>> [token.text for token in tokenize("(4,8):(8,1)")][:5]
+    ['(', '4', ',', '8', ')']
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    import re  # costs a tenth of the package's import; compile() finds the pattern again after the first call
+
+    pattern = re.compile(_TOKEN, re.ASCII)
+    tokens = []
+    position = 0
+    end = len(text.rstrip())
+    while position < end:
+        match = pattern.match(text, position)
+        if match is None:
+            start = position + len(text[position:]) - len(text[position:].lstrip())
+            raise NotationError(
+                f"notation: unexpected character {text[start]!r} at position {start}; text = {quoted(text)}",
+                text,
+                start,
+            )
+        kind: Any = match.lastgroup
+        tokens.append(Token(kind, match.group(kind), match.start(kind)))
+        position = match.end()
+    tokens.append(Token("end", "", len(text)))
+    return tokens
+
+
+def quoted(text: str) -> str:
+    """A text for an error message about it, cut where it is long."""
+    return repr(text if len(text) <= 80 else text[:77] + "...")

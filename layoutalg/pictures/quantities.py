@@ -1,0 +1,262 @@
+"""Quantities of a picture's tables: for each slice its axes, and everything that its cells can show.
+
+A quantity is the offset, the index, the coordinate, the bank of shared memory, the thread and value, the block of the
+nesting, or the position in the last mode. Each is computed when it is asked for, all cells at once and without numpy,
+and kept: the offsets of a plain layout are the sum of one number for the row and one for the column, a swizzle is
+applied to that sum, and others are called cell by cell.
+
+Laws: ``table_of(layout, m, n, point)[i][j] == layout((i, j, *point))``; ``(t, v)`` is among the holders of index k
+exactly if ``thread_values(t, v) == k``.
+Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
+
+>>> from layoutalg import Layout, Swizzle
+>>> table = slices(Layout((2, (2, 2)), (4, (1, 2))), Subject())[0]
+>>> table.quantity("offset"), table.quantity("block")
+([[0, 1, 2, 3], [4, 5, 6, 7]], [[0, 0, 1, 1], [0, 0, 1, 1]])
+>>> tile = ComposedLayout(Swizzle(1, 0, 1), 0, Layout((2, 2), (2, 1)))
+>>> table_of(tile, 2, 2, ()), tile(1, 0)
+([[0, 1], [3, 2]], 3)
+>>> holders(Layout((4, 2), (2, 1)), 8)[5]
+((2, 1),)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+from layoutalg.analysis.banks import BANK_BYTES, BANKS, need_few, need_offset
+from layoutalg.drawing.grid import Axis, Drawable, frame
+from layoutalg.errors import LayoutError
+from layoutalg.frozen import frozen
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.layout import Layout, has_basis
+from layoutalg.layouts.modes import AnyLayout, size
+from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.tuples.int_tuple import product, safe_text, text, unrank
+from layoutalg.tuples.leaf import need_int
+
+#: The quantities that can colour cells, and those that can be written in them.
+COLOURS = ("offset", "bank", "block", "mode", "thread", "value", "none")
+LABELS = ("offset", "index", "coord", "bank", "block", "mode", "thread", "value", "none")
+
+Cells = list[list[Any]]
+
+
+@frozen
+class Limits:
+    """The most rows, columns and slices of a picture; ``None`` is all of them."""
+
+    rows: int | None = None
+    columns: int | None = None
+    grids: int | None = None
+
+
+@frozen
+class Subject:
+    """What is known of a layout besides itself.
+
+    Args:
+        element_bytes: of one element, for banks.
+        held: the holders of each element by its index, for threads and values.
+    """
+
+    element_bytes: int | None = None
+    held: tuple[tuple[Holder, ...], ...] | None = None
+
+
+class Slice:
+    """One table: the cells of two modes at a position of all others."""
+
+    def __init__(
+        self, layout: Drawable, subject: Subject, rows: Axis, columns: Axis, point: tuple[int, ...], title: str
+    ) -> None:
+        self.layout, self.subject, self.point, self.title = layout, subject, point, title
+        self.rows, self.columns = rows, columns
+        self._found: dict[str, Cells] = {}
+
+    def quantity(self, name: str) -> Cells:
+        """A quantity of every cell, row by row; ``None`` where a cell has none.
+
+        Raises:
+            LayoutError: for banks, if the size of an element is not known or the layout gives no numbers.
+        """
+        if name not in self._found:
+            self._found[name] = getattr(self, f"_{name}")()
+        return self._found[name]
+
+    def _offset(self) -> Cells:
+        return table_of(self.layout, self.rows.shown, self.columns.shown, self.point)
+
+    def _none(self) -> Cells:
+        return [[None] * self.columns.shown] * self.rows.shown
+
+    def _index_of_slice(self) -> int:
+        start, step = 0, 1
+        for position, extent in zip(self.point, self.further(), strict=True):
+            start, step = start + position * step, step * extent
+        return start
+
+    def _index(self) -> Cells:
+        start = self._index_of_slice() * self.rows.size * self.columns.size
+        return [[start + i + self.rows.size * j for j in self._across()] for i in self._down()]
+
+    def _coord(self) -> Cells:
+        if not self.rows.names:
+            return [[text((j,)) for j in self._across()]]
+        return [[text((i, j, *self.point)) for j in self._across()] for i in self._down()]
+
+    def _block(self) -> Cells:
+        """The block of the axes' innermost extents, counted down first."""
+        high, wide = self.rows.block, self.columns.block
+        many = -(-self.rows.size // high)
+        return [[i // high + many * (j // wide) for j in self._across()] for i in self._down()]
+
+    def _mode(self) -> Cells:
+        """The position in mode 1; of rank 3 and more that in the modes after it, which is one for a slice."""
+        if self.point:
+            start = self._index_of_slice()
+            return [[start] * self.columns.shown for _ in self._down()]
+        return [list(self._across()) for _ in self._down()]
+
+    def _bank(self) -> Cells:
+        element_bytes = self.subject.element_bytes
+        if element_bytes is None:
+            raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
+        for row in self.quantity("offset"):
+            for offset in row:
+                if type(offset) is not int:
+                    raise LayoutError(f"draw: banks need offsets, found {text(offset)}; layout = {self.layout}")
+        return [[offset * element_bytes // BANK_BYTES % BANKS for offset in row] for row in self.quantity("offset")]
+
+    def _thread(self) -> Cells:
+        return [[None if who is None else who[0][0] for who in row] for row in self._holders()]
+
+    def _value(self) -> Cells:
+        return [[None if who is None else who[0][1] for who in row] for row in self._holders()]
+
+    def _holders_text(self) -> Cells:
+        """The holders in words: what the label ``thread`` writes."""
+        return [[None if who is None else holders_text(who) for who in row] for row in self._holders()]
+
+    def _holders(self) -> Cells:
+        """Who holds each cell; without a thread-value layout, rows are taken as threads and columns as values."""
+        held = self.subject.held
+        if held is None:
+            return [[((i, j),) for j in self._across()] for i in self._down()]
+        return [[held[index] or None for index in row] for row in self.quantity("index")]
+
+    def _down(self) -> range:
+        return range(self.rows.shown)
+
+    def _across(self) -> range:
+        return range(self.columns.shown)
+
+    def further(self) -> tuple[int, ...]:
+        """The extents of the modes after the second."""
+        shape = self.layout.shape
+        return tuple(product(mode) for mode in shape[2:]) if type(shape) is tuple else ()
+
+
+def slices(layout: Drawable, subject: Subject, limits: Limits = Limits(), most: int | None = None) -> list[Slice]:
+    """The tables of a layout, one for each slice of the modes after the second.
+
+    Args:
+        layout: any function on a shape.
+        subject: what else is known of it.
+        limits: how much of it is shown.
+        most: the most cells; more is refused.
+
+    Raises:
+        LayoutError: for more cells than ``most``.
+    """
+    rows, columns, rest, count = frame(layout, limits.rows, limits.columns, limits.grids, most)
+    found = []
+    for index in range(count):
+        point: Any = unrank(index, rest)
+        title = text((None, None, *point)) if point else ""
+        found.append(Slice(layout, subject, rows, columns, tuple(point), title))
+    return found
+
+
+def table_of(layout: Drawable, rows: int, columns: int, point: Sequence[int]) -> list[list[Any]]:
+    """What a layout gives for the first rows and columns of one slice.
+
+    Args:
+        layout: of any rank; rank 1 is one row, and rank 0 one cell.
+        rows, columns: how many positions of modes 0 and 1.
+        point: the index of each further mode.
+
+    >>> from layoutalg import Layout
+    >>> table_of(Layout((2, 3, 2)), 2, 3, (1,))
+    [[6, 8, 10], [7, 9, 11]]
+    """
+    if type(layout.shape) is not tuple:
+        return [[layout(j) for j in range(columns)]]
+    if len(layout.shape) == 0:
+        return [[layout(())]]
+    if len(layout.shape) == 1:
+        return [[layout((j,)) for j in range(columns)]]
+    if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle) and _is_sum(layout.inner):
+        swizzle = layout.outer
+        inner = _sums(layout.inner, rows, columns, point, layout.offset)
+        return [[swizzle(offset) for offset in row] for row in inner] if swizzle.bits else inner
+    if _is_sum(layout):
+        return _sums(layout, rows, columns, point, 0)
+    return [[layout((i, j, *point)) for j in range(columns)] for i in range(rows)]
+
+
+def _is_sum(layout: Drawable) -> TypeGuard[Layout]:
+    return isinstance(layout, Layout) and not has_basis(layout)
+
+
+def _sums(layout: Layout, rows: int, columns: int, point: Sequence[int], start: Any) -> list[list[Any]]:
+    zeros = (0,) * len(point)
+    downs = [start + layout((i, 0, *point)) for i in range(rows)]
+    acrosses = [layout((0, j, *zeros)) for j in range(columns)]
+    return [[down + across for across in acrosses] for down in downs]
+
+
+#: Thread and value.
+Holder = tuple[int, int]
+
+
+def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
+    """The holders of each of ``count`` elements of a tile, by the element's index; threads in order, then values.
+
+    Raises:
+        LayoutError: if the map has not two modes, or leaves the tile.
+
+    >>> from layoutalg import Layout
+    >>> holders(Layout((2, 2), (1, 0)), 2)
+    [((0, 0), (0, 1)), ((1, 0), (1, 1))]
+    """
+    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
+        raise LayoutError(
+            f"draw: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
+        )
+    threads, values = (need_int(size(thread_values, mode=[i]), "draw: a number of threads or values") for i in (0, 1))
+    need_few(threads * values, thread_values)
+    found: list[list[Holder]] = [[] for _ in range(count)]
+    for thread in range(threads):
+        for value in range(values):
+            index = need_offset(thread_values(thread, value), thread_values)
+            if not 0 <= index < count:
+                raise LayoutError(
+                    f"draw: thread_values must stay in the tile's {count} elements, found {index} of thread {thread}, "
+                    f"value {value}; thread_values = {thread_values}"
+                )
+            found[index].append((thread, value))
+    return [tuple(each) for each in found]
+
+
+def holders_text(held: tuple[Holder, ...]) -> str | None:
+    """The holders of an element as a cell shows them; ``None`` where there is none.
+
+    >>> holders_text(((3, 1),)), holders_text(((0, 0), (4, 0), (8, 0))), holders_text(())
+    ('T3 V1', 'T0 V0 +2', None)
+    """
+    if not held:
+        return None
+    thread, value = held[0]
+    return f"T{thread} V{value}" + (f" +{len(held) - 1}" if len(held) > 1 else "")

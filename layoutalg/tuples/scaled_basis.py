@@ -1,0 +1,212 @@
+"""Basis strides: a layout whose codomain is a space of coordinates instead of offsets.
+
+``E(0)``, ``E(1)`` are the unit vectors of the first and the second mode, ``E(1, 0)`` that of mode 0 inside mode 1. A
+layout with such strides maps a coordinate to a coordinate; the identity layout of (4,8) is ``(4,8):(1@0,1@1)``. They
+let the algebra act on coordinates: divide the identity layout, and see which coordinate each tile element has.
+Law: ``make_identity_layout(shape)(c) == c`` for every coordinate c of the shape.
+Source: CUTLASS ``include/cute/numeric/arithmetic_tuple.hpp`` (ScaledBasis); the CuTe DSL's ``E`` and ``ScaledBasis``.
+
+>>> from layoutalg import make_identity_layout
+>>> identity = make_identity_layout((4, (2, 3)))
+>>> all(identity(i, (j, k)) == (i, (j, k)) for i in range(4) for j in range(2) for k in range(3))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from layoutalg.errors import LayoutError
+from layoutalg.frozen import fix, frozen
+from layoutalg.tuples.leaf import MAX_DEPTH, as_int, as_leaf
+from layoutalg.tuples.polynomial import Integer
+
+#: How many modes a coordinate may have: more than any shape that is written down.
+MOST_MODES = 1 << 12
+
+
+@frozen
+class ScaledBasis:
+    """``value`` times the unit vector of the mode at path ``mode``, outermost mode first.
+
+    Args:
+        value: how many steps along that mode.
+        mode: path to the mode: an int, or a sequence of them; ``(1, 0)`` is mode 0 of mode 1.
+
+    Raises:
+        LayoutError: if a part is no integer, a mode is negative, or the path is empty or leads beyond 4096 modes.
+
+    >>> 3 * ScaledBasis(1, (1, 0))
+    ScaledBasis(3, (1, 0))
+    >>> print(ScaledBasis(3, (1, 0)))
+    3@0@1
+    """
+
+    value: Integer
+    mode: tuple[int, ...]
+
+    def __init__(self, value: Integer, mode: int | Iterable[int]) -> None:
+        if isinstance(mode, int):
+            path: tuple[Any, ...] = (mode,)
+        else:
+            try:
+                path = tuple(mode)
+            except TypeError:
+                path = (mode,)
+        path = tuple(as_int(part, "ScaledBasis: a mode") for part in path)
+        if not 0 < len(path) <= MAX_DEPTH or min(path) < 0:
+            raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
+        if max(path) >= MOST_MODES:  # a coordinate has a place for every mode before this one
+            raise LayoutError(f"ScaledBasis: the mode must lie below {MOST_MODES}, found {max(path)}")
+        fix(self, value=as_leaf(value, "ScaledBasis: the value"), mode=path)
+
+    def __mul__(self, factor: Integer) -> ScaledBasis:
+        return ScaledBasis(self.value * factor, self.mode)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> ScaledBasis:
+        return ScaledBasis(-self.value, self.mode)
+
+    def __str__(self) -> str:
+        # The DSL writes the innermost mode first: E([1, 0]) is 1@0@1.
+        return f"{self.value}@" + "@".join(str(part) for part in reversed(self.mode))
+
+
+def is_zero(stride: object) -> bool:
+    """Whether a stride never moves: 0, or 0 times a unit vector.
+
+    >>> is_zero(0), is_zero(ScaledBasis(0, 1)), is_zero(ScaledBasis(1, 1))
+    (True, True, False)
+    """
+    return stride == 0 if type(stride) is int else isinstance(stride, ScaledBasis) and stride.value == 0
+
+
+def E(*mode: int | Iterable[int]) -> ScaledBasis:
+    """The unit vector of a mode: ``E(i)``, or ``E(i, j)`` and ``E([i, j])`` for mode j inside mode i.
+
+    Raises:
+        LayoutError: for an empty or negative path.
+
+    Source: the CuTe DSL's ``E``.
+
+    >>> print(E(1), E(1, 0), E([1, 0]))
+    1@1 1@0@1 1@0@1
+    """
+    if len(mode) == 1:
+        return ScaledBasis(1, mode[0])
+    return ScaledBasis(1, mode)  # type: ignore[arg-type]  # the constructor checks every part
+
+
+#: A path to a mode, outermost first, and the coefficient of its unit vector.
+VectorTerm: TypeAlias = tuple[tuple[int, ...], Integer]
+
+
+@frozen
+class Vector:
+    """A sum of scaled basis elements: what a basis-strided layout gives before it is read as a coordinate.
+
+    ``terms`` are sorted by path and hold no zeros, so that equal sums compare equal; the empty one equals 0.
+
+    >>> Vector([((1,), 2), ((0,), 3), ((1,), -2)])
+    Vector((((0,), 3),))
+    """
+
+    terms: tuple[VectorTerm, ...]
+
+    def __init__(self, terms: Iterable[VectorTerm] = ()) -> None:
+        totals: dict[tuple[int, ...], Any] = {}
+        for path, value in terms:
+            totals[path] = totals.get(path, 0) + value
+        fix(self, terms=tuple(sorted([term for term in totals.items() if term[1]], key=_path)))
+
+    @staticmethod
+    def of(stride: Integer | ScaledBasis) -> Vector:
+        """The vector of one stride; the int 0 is the zero vector."""
+        if isinstance(stride, ScaledBasis):
+            return _vector(((stride.mode, stride.value),) if stride.value else ())
+        if stride == 0:
+            return _vector(())
+        raise LayoutError(f"basis strides: an integer stride beside basis strides must be 0, found {stride}")
+
+    def __add__(self, other: Vector | int) -> Vector:
+        # The only other summand is the 0 that a sum starts with.
+        return Vector(self.terms + other.terms) if isinstance(other, Vector) else self
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Integer) -> Vector:
+        return _vector(tuple([(path, value * factor) for path, value in self.terms]) if factor else ())
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Vector | int) -> Vector:
+        return self + other * -1 if isinstance(other, Vector) else self
+
+    def __neg__(self) -> Vector:
+        return self * -1
+
+    def __eq__(self, other: object) -> bool:
+        return self.terms == other.terms if isinstance(other, Vector) else other == 0 and not self.terms
+
+    def __hash__(self) -> int:
+        return hash(self.terms) if self.terms else hash(0)
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def as_stride(self) -> int | ScaledBasis:
+        """The stride that this vector is, where it is one.
+
+        Raises:
+            LayoutError: for a sum of two or more unit vectors, which CuTe's strides cannot hold.
+        """
+        if not self.terms:
+            return 0
+        if len(self.terms) > 1:
+            raise LayoutError(f"basis strides: a stride must be one scaled unit vector, found {self}")
+        ((path, value),) = self.terms
+        return ScaledBasis(value, path)
+
+    def __str__(self) -> str:
+        return " + ".join(str(ScaledBasis(value, path)) for path, value in self.terms) or "0"
+
+    def as_coordinate(self, paths: Iterable[tuple[int, ...]]) -> Any:
+        """Read the vector as a nested coordinate that has a place for every path in ``paths``.
+
+        >>> Vector([((0,), 3), ((1, 1), 2)]).as_coordinate([(0,), (1, 1)])
+        (3, (0, 2))
+        """
+        values = dict(self.terms)
+        root: dict[int, Any] = {}
+        for path in paths:
+            node: Any = root
+            for part in path[:-1]:
+                node = node.setdefault(part, {})
+                if not isinstance(node, dict):
+                    raise LayoutError(f"basis strides: mode {path[:-1]} is used both as a leaf and as a tuple")
+            if isinstance(node.setdefault(path[-1], values.get(path, 0)), dict):
+                raise LayoutError(f"basis strides: mode {path} is used both as a leaf and as a tuple")
+        return _tuple_of(root)
+
+
+def _path(term: VectorTerm) -> tuple[int, ...]:
+    return term[0]
+
+
+def _vector(terms: tuple[VectorTerm, ...]) -> Vector:
+    """The vector of terms that are known to be in order, without zeros."""
+    vector = object.__new__(Vector)
+    _set_terms(vector, terms)
+    return vector
+
+
+_set_terms = Vector.__dict__["terms"].__set__
+
+
+def _tuple_of(node: Any) -> Any:
+    """The nested tuple of a nested dict of positions; a mode that no stride reaches is 0."""
+    if not isinstance(node, dict):
+        return node
+    return tuple(_tuple_of(node.get(position, 0)) for position in range(max(node, default=-1) + 1))

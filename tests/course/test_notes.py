@@ -1,0 +1,34 @@
+"""The teacher's text of every lesson: steps with minutes, slips, a way on paper; wrong answers with their hints."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from builder.teacher import exercise_minutes, script, slips
+from descriptors.course.grading import grade
+from descriptors.course.source import Lesson, lessons
+
+LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
+
+
+@LESSONS
+def test_a_lesson_has_a_script_three_slips_and_a_way_on_paper(lesson: Lesson) -> None:
+    steps, expected, paper = script(lesson)
+    assert len(steps) >= 3
+    assert all(re.search(r"\d+ min: \S", step) for step in steps)
+    assert expected and paper
+    minutes = [int(count) for step in steps for count in re.findall(r"(\d+) min: ", step)]
+    assert sum(minutes) <= lesson.minutes
+    assert 5 <= exercise_minutes(lesson) < sum(minutes)
+
+
+@LESSONS
+def test_what_to_say_of_a_slip_is_what_the_judge_says(lesson: Lesson) -> None:
+    found = slips(lesson)
+    assert len(found) == 3
+    for where, answer, says, hint in found:
+        exercise = lesson.exercises[int(where.partition(".")[2]) - 1]
+        assert says == f"your answer {grade(exercise, answer)}" != "your answer None"
+        assert hint in exercise.hints

@@ -1,0 +1,99 @@
+"""Each rule on the use of tensor memory has a sequence that breaks it and nothing else, and one that does not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from each import each
+from places import VECTORS
+
+from descriptors import DescriptorError
+from descriptors.check.event_report import check_events
+from descriptors.check.rules import GUARDRAILS
+from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
+
+PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
+
+#: Sequences by the rule that they break; the events of one are parted by semicolons.
+BROKEN = {
+    "phase": "alloc d 32; relinquish; alloc e 32; dealloc e; dealloc d",
+    "granularity": "alloc d 48; dealloc d 48",
+    "columns": "alloc d 32; mma d 64; dealloc d",
+    "deallocation": "alloc d 32; dealloc d; dealloc d",
+    "warp": "alloc d 32; ld d@32 32x32b.x8 warp 0; dealloc d",
+    "bounds": "alloc d 512; cp d+508@32 32x128b.warpx4; dealloc d",
+    "datapath": "alloc d 32; ld d@8 16x64b.x1 warp 0; dealloc d",
+    "sparsity": "alloc d 32; mma d 32 sparse idesc 0x8080490; dealloc d",
+    "size increases": "alloc d 32; alloc e 64; dealloc d; dealloc e",
+    "waits for ever": "alloc d 256; alloc e 256; alloc f 32; dealloc d; dealloc e; dealloc f",
+    "never deallocated": "alloc d 32; relinquish",
+}
+CLEAN = [
+    "alloc d 512; relinquish; mma d 256; ld d@96 32x32b.x128 warp 7; dealloc d 512",
+    "alloc d 64; alloc s 32; cp s 32x128b.warpx4; cp s+4 32x128b.warpx4; mma d 64; dealloc s 32; dealloc d 64",
+    "alloc d 32; dealloc d; alloc d 32; ld d@16 16x256b.x4 warp 0; st d 16x64b.x1.unpack::16b warp 4; dealloc d",
+    "alloc d 32; mma d 32 sparse idesc 0x8080494; mma d@16 8; shift d@32; dealloc d",
+]
+
+
+def rules(sequence: str) -> list[str]:
+    return [found.rule for found in check_events(sequence.split("; ")).findings]
+
+
+@each("rule", GUARDRAILS)
+def test_a_sequence_that_breaks_a_rule_is_told_that_rule_alone(rule: str) -> None:
+    assert rules(BROKEN[rule]) == [rule]
+
+
+@pytest.mark.parametrize("sequence", CLEAN)
+def test_a_clean_sequence_has_no_finding(sequence: str) -> None:
+    assert rules(sequence) == []
+
+
+@pytest.mark.parametrize(
+    ("sequence", "told"),
+    [
+        ("alloc d 32; dealloc d 64", "as many columns must be deallocated as were allocated, 32, found 64"),
+        ("dealloc d 32", "what is deallocated must be allocated, found d"),
+        ("mma d 32", "an address must come from an allocation, found d, never allocated"),
+        ("alloc d 32; dealloc d; mma d 32", "an address must come from an allocation, found d, deallocated"),
+        ("alloc d 32; ld d@128 32x32b.x1; dealloc d", "a lane must be below 128, found 128"),
+        ("alloc d 512; mma d+256 512; dealloc d", "columns must end at 512, found 768"),
+        ("alloc d 32; mma d@8 8; dealloc d", "the lane of an operand of tcgen05.mma must be 0 or 16, found 8"),
+        ("alloc d 32; shift d@16; dealloc d", "the lane of tcgen05.shift must be a multiple of 32, found 16"),
+        ("alloc d 32; mma d 32 idesc 0x8080494; dealloc d", "must say what the instruction is, says sparse"),
+    ],
+)
+def test_a_finding_says_what_must_hold_and_what_was_found(sequence: str, told: str) -> None:
+    assert check_events(sequence.split("; ")).findings[0].told.endswith(told)
+
+
+@each("case", PTXAS["allocations"], ids=lambda case: str(case["asked"]))
+def test_a_number_of_columns_is_legal_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
+    found = rules(f"alloc d {case['asked']}; dealloc d {case['asked']}")
+    assert ("granularity" not in found) == case["accepted"]
+
+
+@pytest.mark.parametrize("case", PTXAS["sequences"], ids=lambda case: case["asked"])
+def test_what_the_assembler_does_not_see_is_found_here(case: dict[str, Any]) -> None:
+    assert case["accepted"] and rules(case["asked"])
+
+
+def test_grades_of_rules() -> None:
+    assert sum(rule.evidence != DOCUMENTED for rule in GUARDRAILS.values()) == 8  # the run-time checks
+    assert GUARDRAILS["phase"].evidence == NVIDIA and GUARDRAILS.keys() == BROKEN.keys()
+
+
+def test_a_name_stands_for_one_allocation_and_sequences_have_an_end() -> None:
+    with pytest.raises(DescriptorError, match="found d allocated twice"):
+        check_events(["alloc d 32", "alloc d 32"])
+    with pytest.raises(DescriptorError, match="at most 10000 events"):
+        check_events(["relinquish"] * 10_001)
+
+
+def test_a_report_says_its_gist() -> None:
+    report = check_events(CLEAN[0].split("; "))
+    assert report.headline == "nothing wrong in 5 events, at most 512 columns at once"
+    assert check_events(["alloc d 32"]).headline.startswith("1 finding in 1 event: d must be deallocated")

@@ -1,0 +1,147 @@
+"""`descriptors check FILE.toml`: what holds, what does not, with line and key; every way to write the file wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from descriptors import DescriptorError, derive, plan
+from descriptors.cli.command import main
+from descriptors.gemm.contract import check_contract, missing
+
+A = """\
+# the operands of a main loop
+[operand.a]
+dtype = "bf16"
+major = "K"
+swizzle = "128B"
+tile = "128x64"
+mma = "m64n128k16"
+arch = "sm90"
+operand = "A"
+
+[operand.a.expect]
+word = "0x4000004000010000"
+"words.1.3" = 0x4000004000010206
+layout = "S<3,3,3> o 0 o (128,64):(64,1)"
+offsets = [[0, 32, 64, 96], [8192, 8224, 8256, 8288]]
+transposed = false
+stride_byte_offset = 1024
+"""
+PLAN = """\
+[plan.gemm]
+instruction = "m64n128k16"
+dtype = "bf16"
+tile = [128, 128, 64]
+stages = 4
+b_major = "MN"
+"""
+
+
+def test_what_holds_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.toml").write_text(A + PLAN + '[plan.gemm.expect.operands.B]\nword = "0x4000004002001000"\n')
+    assert main(["check", str(tmp_path / "a.toml")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'a.toml'}: 7 values hold, of 2 sections\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("0x4000004000010000", "0x4000004000010001", "12: operand.a: word must be 0x4000004000010000, found 0x4"),
+        ("0x4000004000010206", "7", "13: operand.a: words.1.3 must be 0x4000004000010206, found 7"),
+        ("(128,64):(64,1)", "(128,64):(1,128)", "14: operand.a: layout must be S<3,3,3> o 0 o ((8,16),(64,1))"),
+        ("8256", "8257", "15: operand.a: offsets[1][2] must be 8256, found 8257"),
+        ("96]", "96, 1]", "15: operand.a: offsets[0] must be [0, 32, 64, 96], found [0, 32, 64, 96, 1]"),
+        ("false", "true", "16: operand.a: transposed must be False, found True"),
+        ("= 1024", "= 512", "17: operand.a: stride_byte_offset must be 1024, found 512"),
+        ('"128B"', '"64B"', "12: operand.a: word must be 0x8000002000010000, found 0x4000004000010000"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line_and_the_right_one(
+    old: str, new: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.toml").write_text(A.replace(old, new, 1))
+    assert main(["check", str(tmp_path / "a.toml")]) == 1
+    told = capsys.readouterr()
+    assert f"a.toml:{said}" in told.out and told.err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = ", "check: the file must be TOML, found Invalid value"),
+        ("[operands.a]\ndtype = 1", "check: line 1: a section must be [operand.NAME] or [plan.NAME], found 'operands'"),
+        (
+            A.replace("swizzle", "swizle"),
+            "check: line 5: operand.a.swizle must be an argument of derive; did you mean sw",
+        ),
+        (
+            A.replace("word =", "wrod ="),
+            "check: line 12: operand.a.expect.wrod must be a key of its JSON, found wrod; did",
+        ),
+        (A.replace("words.1.3", "words.1.9"), "check: line 13: operand.a.expect.words.1.9 must be a key of its JSON"),
+        (A.replace("128x64", "100x64"), "check: line 2: [operand.a]: derive: "),
+        (A.replace('dtype = "bf16"', ""), "check: line 2: [operand.a]: "),
+        (A.replace('"bf16"', "1.5"), "check: line 3: operand.a.dtype must be text, a number, true, false or a list"),
+        (PLAN, "check: the file must rely on something, found no table expect; --init writes one"),
+        (PLAN.replace("= 4", "= 9") + "expect.tile = 1", "check: line 1: [plan.gemm]: plan: 9 stages must fit"),
+        ("[operand]\na = 1", "check: [operand.a] must be a table, found 1"),
+        ("[operand.a]\nexpect = 1", "check: operand.a.expect must be a table, found 1"),
+        ("", "check: the file must rely on something"),
+    ],
+)
+def test_a_file_that_is_wrong_itself_is_one_line_and_status_2(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.toml").write_text(text)
+    assert main(["check", str(tmp_path / "a.toml")]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and said in told.err and told.err.count("\n") == 1
+
+
+def test_init_writes_what_then_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = A.partition("\n[operand.a.expect]")[0] + "\n" + PLAN
+    (tmp_path / "a.toml").write_text(bare)
+    assert main(["check", str(tmp_path / "a.toml"), "--init"]) == 0
+    written = capsys.readouterr().out
+    assert check_contract(bare + written).ok and missing(bare + written) == ""
+    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    d = derive((128, 64), "bf16", "K", "128B", "m64n128k16", arch="sm90", operand="A")
+    assert f'word = "{d.word(0, 0):#018x}"' in written and f'"operands.B.word" = "{made.b.word:#018x}"' in written
+
+
+def test_json_has_every_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.toml").write_text(A.replace("= 1024", "= 512"))
+    assert main(["check", str(tmp_path / "a.toml"), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ok"], found["sections"], len(found["values"])) == (False, 1, 6)
+    wrong = {"section": "operand.a", "key": "stride_byte_offset", "line": 17, "ok": False, "file": 512, "derived": 1024}
+    assert [one for one in found["values"] if not one["ok"]] == [wrong]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("a.toml --sarif", "--sarif goes only with a kernel"),
+        ("a.toml --errors", "--errors goes only with a kernel"),
+        ("a.ptx --init", "--init goes only with a .toml file"),
+        ("no.toml", "check: the file must exist"),
+    ],
+)
+def test_each_face_of_check_has_its_own_options(
+    options: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.toml").write_text(A)
+    assert main(["check", *options.split()]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_line_is_found_whatever_the_way_a_key_is_written() -> None:
+    text = '[operand."a"]\ndtype="bf16"\nmajor="K"\nswizzle="128B"\ntile="64x64"\nmma="64x16"\nexpect . "word" = 1\n'
+    (one,) = check_contract(text).values
+    assert (one.section, one.line) == ("operand.a", 7)
+    with pytest.raises(DescriptorError, match=r"check: line 3: operand.a.majr must"):
+        check_contract(text.replace("major", "majr"))

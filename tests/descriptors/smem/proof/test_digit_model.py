@@ -1,0 +1,60 @@
+"""The two models of one walk judge each other: digits and an exclusive-or, and the addresses of every element."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from derived import INSTRUCTION_K
+from each import each
+from seeds import seeds_of
+
+from descriptors import DescriptorError
+from descriptors.smem.operands.operand import ELEMENT_TYPES
+from descriptors.smem.proof.digit_model import fields, per_16_bytes, walk, xor
+from descriptors.smem.proof.digits import value
+from descriptors.smem.proof.read_model import read_rows
+from descriptors.smem.proof.theorem import Affine, permuted
+
+CODES = {"sm90": (0, 1, 2, 3), "sm100": (0, 1, 2, 4, 6)}
+
+
+@each("dtype", sorted(ELEMENT_TYPES))
+@each("major", ["K", "MN"])
+@each("seed", seeds_of("test_the_digits_give_every_address_of_the_read_model"))
+def test_the_digits_give_every_address_of_the_read_model(dtype: str, major: str, seed: int) -> None:
+    rng, bits = random.Random(f"{seed} {dtype} {major}"), ELEMENT_TYPES[dtype].storage_bits
+    for _ in range(60):
+        arch = rng.choice(["sm90", "sm100"])
+        code = rng.choice(CODES[arch])
+        word = code << (62 if arch == "sm90" else 61) | (arch == "sm100") << 46 | rng.randrange(8) << 49
+        word |= rng.randrange(1 << 10) | rng.randrange(1 << 8) << 16 | rng.randrange(1 << 8) << 32
+        shape = rng.choice([8, 16, 64, 96]), INSTRUCTION_K[bits] * rng.choice([1, 2])
+        told = fields(word, arch)
+        found = walk(told, dtype, major, shape)
+        if found is None:
+            continue
+        form = Affine(0, [], xor(told.pattern, dtype), told.base_offset & (1 << told.pattern.bits) - 1)
+        rows, columns = ([value(digits, i) for i in range(n)] for digits, n in zip(found, shape, strict=True))
+        start = told.start * per_16_bytes(dtype)
+        mine = np.array([[permuted(form, start + row + column) for column in columns] for row in rows])
+        unit = 4 if bits < 8 else bits // 8
+        read = read_rows(word, arch, dtype=dtype, major=major, shape=shape, in_bits=bits < 8)
+        assert (mine * unit).tolist() == read, (hex(word), shape)
+
+
+def test_an_extent_that_ends_inside_a_digit_has_no_walk_over_digits() -> None:
+    told = fields(0x4000404000010000, "sm100")
+    assert walk(told, "bf16", "K", (12, 16)) is None
+    assert walk(told, "bf16", "K", (4, 4)) == (((4, 64),), ((4, 1),))
+
+
+@pytest.mark.parametrize(("word", "arch"), [(0x4000004000010000, "sm100"), (0x6000404000010000, "sm100")])
+def test_a_word_without_meaning_is_refused(word: int, arch: str) -> None:
+    with pytest.raises(DescriptorError, match="a word of sm100 must have a swizzle and a version"):
+        fields(word, arch)
+
+
+def test_the_absolute_address_of_sm100_is_told() -> None:
+    assert fields(0x4000404000010000 | 1 << 52, "sm100").absolute and not fields(1 << 62 | 1 << 52, "sm90").absolute
