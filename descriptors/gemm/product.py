@@ -28,31 +28,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
-from descriptors.gemm.register_operand import ROWS, LoadedOperand
+from descriptors.gemm.ptx_line import PtxLine
+from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
+from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.text import Told, counted, extents_text
+from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.scale_model import factor_bytes
 from layoutalg import offsets
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-from typing import TYPE_CHECKING
-
-from descriptors.gemm.accumulators import Registers, TensorColumns
-from descriptors.gemm.plan_request import MainLoop
-from descriptors.gemm.ptx_line import PtxLine
-from descriptors.gemm.register_operand import LoadedReport
-from descriptors.smem.derivation.verify import Report, verify
-from descriptors.text import Told, counted, extents_text
-from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:

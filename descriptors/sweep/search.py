@@ -34,38 +34,26 @@ True
 
 from __future__ import annotations
 
-from math import gcd
+from collections.abc import Sequence
+from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from descriptors.errors import DescriptorError, LayoutError, brief
-from descriptors.smem.operands.explicit import evaluated
-from descriptors.smem.operands.operand import ElementType, Major
-from layoutalg import ComposedLayout, Layout, access, offsets, size
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-from collections.abc import Sequence
-from math import lcm
-from typing import TYPE_CHECKING
-
-from descriptors.errors import as_flag, as_integer
+from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import MMA_MISSING, Reader, TileSpec, reader, request_of
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
-from descriptors.smem.operands.operand import MajorName, Matrix, SwizzleMode, as_major
+from descriptors.smem.operands.explicit import evaluated
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.smem.proof.addresses import address_bits, stored_rows
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
 from descriptors.smem.words.descriptor import Arch
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
-from layoutalg import AnyLayout
+from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Layouts and swizzles as matrices over GF(2).
+"""Layouts and swizzles as matrices over GF(2), and matrices as layouts.
 
 A layout whose extents are powers of two maps the bits of an index to the bits of an offset. That map is linear over
 exclusive-or exactly if no addition of its modes ever carries: if the offsets of the single index bits have no 1 in
@@ -18,11 +18,10 @@ for the idea; the condition is derived here.
 >>> all(to_f2(tile)(i) == tile(i) for i in range(64))
 True
 
-Matrices over GF(2) as layouts: a plain one, or one after a swizzle.
-
-A layout adds the offsets of its index bits, so that a matrix is a plain layout exactly if no two of its columns have a
-1 in common. A swizzle undoes itself: the matrix is a layout after the swizzle S exactly if S of its columns is a plain
-layout. It is a bijection, so that columns (other than 0) which depend on each other stay in the way of every swizzle.
+The way back: a layout adds the offsets of its index bits, so that a matrix is a plain layout exactly if no two of its
+columns have a 1 in common. A swizzle undoes itself: the matrix is a layout after the swizzle S exactly if S of its
+columns is a plain layout. It is a bijection, so that columns (other than 0) which depend on each other stay in the way
+of every swizzle.
 
 Law: ``from_f2(m)(i) == m(i)``, or there is no such layout after at most one swizzle.
 

@@ -1,4 +1,4 @@
-"""LinearLayout: the form in which Triton writes layouts.
+"""LinearLayout: the form in which Triton writes layouts, and CuTe's layouts in it and back.
 
 A linear layout maps named input dimensions to named output dimensions, all of sizes that are powers of two, linearly
 over GF(2). It is written as its *bases*: for each input dimension, the output coordinates at 1, 2, 4, ... of that
@@ -6,19 +6,14 @@ dimension, all others 0. Law: ``L(x ^ y) == L(x) ^ L(y)``, coordinate by coordin
 
 Dimensions have an order, the fastest first. It matters only where a side is flattened to one number
 (:meth:`LinearLayout.matrix`): the first dimension holds the lowest bits. The size of an output dimension may exceed
-what the bases reach only if it is given. :mod:`layoutalg.analysis.linear_layout` leads to CuTe's layouts and back.
-
-Source: Triton ``include/triton/Tools/LinearLayout.h``, ``lib/Tools/LinearLayout.cpp``; arXiv 2505.23819. The tests
-compare with Triton 3.9.0 (``tests/vectors/triton.json``).
+what the bases reach only if it is given.
 
 >>> swizzled = LinearLayout({"offset": [(0, 1), (0, 2), (1, 1), (2, 2)]}, ["dim0", "dim1"])
 >>> at = [tuple(swizzled(offset=x).values()) for x in range(16)]
 >>> all(at[x ^ y] == tuple(a ^ b for a, b in zip(at[x], at[y])) for x in range(16) for y in range(16))
 True
 
-CuTe's layouts in Triton's form, and back.
-
-Conventions, which are Triton's:
+Between the two forms the conventions are Triton's:
 
 - A register layout maps ``register``, ``lane``, ``warp``, ``block`` to the coordinates ``dim0``, ``dim1``, ... of a
   tensor: what CuTe calls a thread-value layout, with its modes named and the index into the tile split.
@@ -28,8 +23,9 @@ Conventions, which are Triton's:
 
 What Triton's form cannot say: extents that are no powers of two, padding, and the nesting of CuTe's modes.
 
-Source: Triton ``include/triton/Tools/LinearLayout.h``, ``python/triton/experimental/gluon/language/_layouts.py``. The
-tests compare with Triton 3.9.0 (``tests/vectors/triton.json``).
+Source: Triton ``include/triton/Tools/LinearLayout.h``, ``lib/Tools/LinearLayout.cpp`` and
+``python/triton/experimental/gluon/language/_layouts.py``; arXiv 2505.23819. The tests compare with Triton 3.9.0
+(``tests/vectors/triton.json``).
 
 >>> from layoutalg import Layout
 >>> tv = Layout(((2, 2), (2, 2)), ((2, 8), (1, 4)))  # (lane, register) -> index into a tile of 4 x 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from derived import INSTRUCTION_K, unproved
@@ -16,6 +17,9 @@ from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from layoutalg import ComposedLayout, Layout, Swizzle, size
+
+#: Where a tile stores its elements, which stays the same however its words are spoilt.
+stored_once = lru_cache(maxsize=16)(stored_rows)
 
 
 class Handed(Derivation):
@@ -46,13 +50,17 @@ def is_wrong(d: Derivation, at: tuple[int, ...], base: int = 0) -> bool:
         number, below = number + x * below, below * size(mode)
     word = list(numbers(d.words(base)))[number]
     (read,) = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-    stored = stored_rows(d.smem_tile, d.element, base=base, pattern_start=base)
+    stored = stored_once(d.smem_tile, d.element, base=base, pattern_start=base)
     for index in at:
         stored = stored[index]
     return bool(stored != read[at[0] % d.mma[0]][at[1] % d.mma[1]])
 
 
 MODES = [mode for mode in SwizzleMode if mode is not SwizzleMode.B128_BASE32B]
+
+
+#: The most elements of a tile: every one of them is compared.
+_MOST = 1 << 13
 
 
 def right(rng: random.Random) -> Derivation:
@@ -71,11 +79,13 @@ def right(rng: random.Random) -> Derivation:
         stages = rng.choice([(), (), (2,), (3,)])
         order = [*rng.sample(range(2), 2), *[2] * len(stages)]
         try:
-            return unproved(
+            made = unproved(
                 tile=tile + stages, dtype=element, major=major, swizzle=mode, mma=mma, order=order, arch=arch
             )
         except DescriptorError:
             continue  # too large, or stacked so that no single step leads on
+        if size(made.smem_tile) <= _MOST:
+            return made
 
 
 def spoilt(rng: random.Random, d: Derivation, count: int) -> Iterator[Derivation]:

@@ -284,18 +284,20 @@ def _walk(word: int, arch: object, dtype: object, major: object, shape: object) 
 
 
 def _lines(w: _Walk, *, in_bits: bool = False) -> Iterator[list[int]]:
-    """The addresses along the contiguous dimension, one list for each row across it."""
+    """The addresses along the contiguous dimension, one list for each row across it; a group of rows at a time."""
     unit, each = (8, w.step) if in_bits else (1, w.storage / 8)
     within = [int(j * each) for j in range(8 * _PIECE // w.storage)]
     begin = range(0, -(-w.length * w.storage // 8), _PIECE)
     along = [b % w.span + b // w.span * w.span_step + w.begins(b) for b in begin]
     (span, bits, position, _), base, mask = w.word.pattern, w.word.base, (1 << w.word.pattern.bits) - 1
-    for r in range(w.height):
-        across = r % w.rows * span + r // w.rows * w.group_step
-        pieces = [b + across for b in along]
+    for r in range(0, w.height, w.rows):
+        group, many = r // w.rows * w.group_step, min(w.rows, w.height - r)
+        pieces = [b + across for across in range(group, group + many * span, span) for b in along]
         if bits:
             pieces = [b ^ ((b >> 7) - base & mask) << position for b in pieces]
-        yield [unit * b + at for b in pieces for at in within][: w.length]
+        elements = [unit * b + at for b in pieces for at in within]
+        whole = len(elements) // many
+        yield from (elements[first : first + w.length] for first in range(0, many * whole, whole))
 
 
 def _fields(word: int, arch: str) -> _Word:

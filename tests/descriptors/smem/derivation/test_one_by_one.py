@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from derived import INSTRUCTION_K, unproved
 from seeds import seeds_of
-from spoilt import MODES, handing_out, is_wrong
+from spoilt import MODES, handing_out, is_wrong, stored_once
 
 from descriptors import DescriptorError, verify
 from descriptors.smem.derivation.advance import numbers
@@ -20,7 +21,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 
 #: Spoilt tables of each derivation.
-EACH = 60
+EACH = 40
 
 #: Lowest bit and width of each field; written out here once more, as the judge of both sides.
 START, LEADING, STRIDE, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
@@ -96,7 +97,10 @@ def nested(like: Any, words: Iterator[int]) -> Any:
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words"))
-def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(seed: int) -> None:
+def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_rows", stored_once)
     rng, told = random.Random(seed), Counter[str]()
     for d in small_tiles():
         step = 128 if d.swizzle is not SwizzleMode.NONE and d.crossing is None else d.swizzle.alignment_bytes
@@ -107,7 +111,7 @@ def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(seed: int
             told[judged(one, base)] += 1
     # Undecided are words with an absolute LBO where none can be, which the other proof refuses.
     assert set(told) <= {"different", "equal", "error", "open"}, told
-    assert told.total() > 20_000 and told["different"] > 10_000 and told["equal"] > 5_000, told
+    assert told.total() > 13_000 and told["different"] > 6_500 and told["equal"] > 3_300, told
     assert told["open"] < told.total() // 50, told
 
 
