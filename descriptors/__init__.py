@@ -83,9 +83,10 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.columns import ColumnPlan, tmem_plan
     from descriptors.tmem.copied import Copied, Landing, tmem_copied
     from descriptors.tmem.copies import TmemCopy, WidenedCopy, tmem_copies, tmem_copy, widened_copy
-    from descriptors.tmem.moves import TmemMove, TmemReduction, tmem_move, tmem_reduction
+    from descriptors.tmem.moves import TmemMove, tmem_move
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
     from descriptors.tmem.readout import Readout, readout, readouts
+    from descriptors.tmem.reductions import TmemReduction, tmem_reduction
     from descriptors.tmem.scale_cells import scale_cells
     from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
     from descriptors.tmem.scale_product import (
@@ -151,7 +152,8 @@ _NAMES = {
     "tmem.columns": "ColumnPlan tmem_plan",
     "tmem.copied": "Copied Landing tmem_copied",
     "tmem.copies": "tmem_copies tmem_copy TmemCopy widened_copy WidenedCopy",
-    "tmem.moves": "tmem_move tmem_reduction TmemMove TmemReduction",
+    "tmem.moves": "tmem_move TmemMove",
+    "tmem.reductions": "tmem_reduction TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",
     "tmem.readout": "Readout readout readouts",
     "tmem.scale_cells": "scale_cells",

@@ -53,7 +53,7 @@ ANSWERS: Mapping[str, str] = {
     "tmem.copies.WidenedCopy": "tmem.copy_text:widened",
     "check.event_report.EventReport": "check.event_report:report",
     "tmem.moves.TmemMove": "tmem.move_text:move",
-    "tmem.moves.TmemReduction": "tmem.move_text:reduction",
+    "tmem.reductions.TmemReduction": "tmem.move_text:reduction",
     "tmem.readout.Readout": "tmem.move_text:readout",
     "tmem.scale_factors.ScaleFactors": "tmem.copy_text:factors",
     "tmem.shift_convolution.ShiftConvolution": "tmem.shift_text:convolution show.pictures.shift_picture:ShiftPicture",

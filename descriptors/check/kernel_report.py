@@ -99,6 +99,7 @@ def of_protocol(line: int, one: Broken, instruction: str) -> Finding:
     return Finding(line, one.rule, one.found, instruction, one.registers)
 
 
+_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _COMMENT = re.compile(r"//[ \t]*descriptors:[ \t]*ignore\b([^\n]*)")
 
 
@@ -136,13 +137,14 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
     if "descriptors:" not in text:
         return found
     waiting: frozenset[str] = frozenset()
+    code = _BLOCK_COMMENT.sub(lambda one: "\n" * one[0].count("\n"), text).split("\n")
     for line, written in enumerate(text.split("\n"), 1):
         if comment := _COMMENT.search(written):
             names = rule_names(comment[1].replace(",", " ").split(), f"the comment in line {line}")
             if not names:
                 raise DescriptorError(f"check: a comment must name the rules to ignore, found none; line {line}")
             waiting |= names
-        if waiting and written.partition("//")[0].strip():
+        if waiting and code[line - 1].partition("//")[0].strip():
             found[line], waiting = waiting, frozenset()
     return found
 

@@ -17,10 +17,11 @@ from descriptors.tmem.columns import tmem_plan
 from descriptors.tmem.copied import tmem_copied
 from descriptors.tmem.copies import tmem_copies, tmem_copy, widened_copy
 from descriptors.tmem.copy_text import OPEN
-from descriptors.tmem.moves import TmemMove, TmemReduction, tmem_move, tmem_reduction
+from descriptors.tmem.moves import TmemMove, tmem_move
 from descriptors.tmem.operand_cells import operand_a, sparse_metadata
 from descriptors.tmem.readout import readout as readout_of
 from descriptors.tmem.readout import readouts as readouts_of
+from descriptors.tmem.reductions import TmemReduction, tmem_reduction
 from descriptors.tmem.scale_factors import scale_factors as scale_factors_of
 from descriptors.tmem.shift_convolution import shift_convolution
 from descriptors.tmem.tmem_fragment import TmemFragment

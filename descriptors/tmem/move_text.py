@@ -3,7 +3,8 @@
 Law: text and data count the same registers, and there is a line for each load.
 
 >>> from descriptors.tmem.accumulator import accumulator
->>> from descriptors.tmem.moves import tmem_move, tmem_reduction
+>>> from descriptors.tmem.moves import tmem_move
+>>> from descriptors.tmem.reductions import tmem_reduction
 >>> from descriptors.tmem.readout import readout
 >>> move, reduction = tmem_move("16x256b.x2"), tmem_reduction("32x32b.x2.max.f32")
 >>> f"{record_move(move)['registers']} registers" in tell_move(move)
@@ -24,8 +25,9 @@ from descriptors.answers import fields
 from descriptors.text import aligned, counted, tuple_text
 from descriptors.tmem.fragment_text import digits, tell_fragment
 from descriptors.tmem.geometry import weakest
-from descriptors.tmem.moves import TARGETS, TmemMove, TmemReduction
+from descriptors.tmem.moves import TmemMove
 from descriptors.tmem.readout import Readout
+from descriptors.tmem.reductions import TARGETS, TmemReduction
 
 
 def tell_move(move: TmemMove) -> str:
@@ -60,7 +62,7 @@ def record_move(move: TmemMove) -> dict[str, Any]:
 def tell_reduction(made: TmemReduction) -> str:
     """A reducing load for a person.
 
-    >>> from descriptors.tmem.moves import tmem_reduction
+    >>> from descriptors.tmem.reductions import tmem_reduction
     >>> print(tell_reduction(tmem_reduction("32x32b.x2.max.f32")).splitlines()[0])
     tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32: 3 registers a thread, the last the max of 2 columns
     """
@@ -76,7 +78,7 @@ def tell_reduction(made: TmemReduction) -> str:
 def record_reduction(made: TmemReduction) -> dict[str, Any]:
     """A reducing load as plain data.
 
-    >>> from descriptors.tmem.moves import tmem_reduction
+    >>> from descriptors.tmem.reductions import tmem_reduction
     >>> record_reduction(tmem_reduction("32x32b.x2.min.abs.f32"))["qualifiers"]
     ['abs']
     """

@@ -84,9 +84,9 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
     >>> print(mma_atom("wgmma.m64n8k16").a)
     (128,(64,16)):(0,(1,64))
     """
-    head, shape, *dtype = [*str(name).strip().split("."), ""][:3] if isinstance(name, str) else ["", ""]
-    end = f".{dtype[0]}" if dtype and dtype[0] else ""
-    if head not in ("mma", "wgmma") or not isinstance(a_source, str) or a_source not in ("smem", "rmem"):
+    head, shape, dtype, *more = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
+    end = f".{dtype}" if dtype else ""
+    if head not in ("mma", "wgmma") or any(more) or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
         raise LayoutError(
             "mma_atom: must be an instruction as mma.m16n8k16.f16 or wgmma.m64n128k16, A in smem or rmem, found "
             f"{safe_text(name)}, {safe_text(a_source)}"

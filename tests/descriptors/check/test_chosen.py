@@ -58,3 +58,8 @@ def test_levels_and_rules_choose_and_what_is_left_out_is_counted() -> None:
         assert name not in [one.rule.name for one in chosen(made, without=[name]).findings]
     assert chosen(made, rules=["wgmma-wait"], without=["wgmma-wait"]).left_out == 3
     assert chosen(made) == made
+
+
+def test_a_comment_is_about_the_next_line_that_has_code() -> None:
+    text = "// descriptors: ignore wgmma-fence\n/* a note\n   of two lines */\n  // another\nret;\n"
+    assert ignored(text) == {5: {"wgmma-fence"}}

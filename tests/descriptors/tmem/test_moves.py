@@ -88,3 +88,8 @@ def test_an_offset_goes_with_one_shape_only() -> None:
     with pytest.raises(ChoiceError):
         tmem_move("32x32b.x8", "load")
     assert tmem_move("16x32bx2.x2", offset=100).columns == 102
+
+
+def test_the_cells_of_a_move_bear_the_name_of_its_instruction() -> None:
+    assert tmem_move("32x32b.x2.unpack::16b", "st").cells.what == "registers of tcgen05.st.32x32b.x2.unpack::16b"
+    assert tmem_move("32x32b.x2.pack::16b").cells.what == "registers of tcgen05.ld.32x32b.x2.pack::16b"

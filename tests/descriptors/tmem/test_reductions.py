@@ -11,7 +11,8 @@ from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED
-from descriptors.tmem.moves import tmem_move, tmem_reduction
+from descriptors.tmem.moves import tmem_move
+from descriptors.tmem.reductions import tmem_reduction
 
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["reductions"]
 

@@ -119,6 +119,8 @@ def test_operands_in_shared_memory_are_whole_for_every_thread() -> None:
         lambda: make_tiled_mma(MMAS[0]),  # type: ignore[arg-type]
         lambda: MMAS[0].partition_A(Layout((16, 16)), 32),
         lambda: MMAS[0].partition_A(Layout((16, 15)), 0),
+        lambda: mma_atom("mma.m16n8k16.f16.junk.more"),
+        lambda: mma_atom("wgmma.m64n8k16.f16.A"),
         lambda: MMAS[0].thrfrg_C(Layout(128)),
         lambda: MMAS[0].thrfrg_C(7),  # type: ignore[arg-type]
         lambda: MMAS[0].tv_layout("D"),  # type: ignore[arg-type]

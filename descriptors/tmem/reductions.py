@@ -1,0 +1,132 @@
+"""``tcgen05.ld.red``: a load that also reduces what each thread loads to one value, in one register more.
+
+Two of the shapes have it,
+.32x32b and .16x32bx2, from two repetitions on, and 16-bit halves are not packed; the values are f32, u32 or s32, and
+``.abs`` and ``.NaN`` go with f32 alone. The registers are those of the plain load. Not every target with tensor memory
+has it: sm_100a has not. With .32x32b a thread loads the columns of one lane, and those are reduced; with .16x32bx2 two
+threads share a lane, and that each reduces its own half is believed. Source: PTX ISA 9.1, tcgen05.ld, ``.red``;
+CUTLASS ``SM100_TMEM_LOAD_STAT`` for the registers of .32x32b.
+
+Law: what a thread's result is reduced over is what its registers hold, of one lane; all threads take each cell once.
+
+>>> for shape in SHAPES:
+...     made = tmem_reduction(f"{shape}.x4.max.f32")
+...     cells = {t: [made.over.cell(t, i) for i in range(4)] for t in range(32)}
+...     assert all(len({cell.lane for cell in one}) == 1 for one in cells.values())
+...     assert cells == {t: [made.move.cells.cell(t, i, 0) for i in range(4)] for t in range(32)}
+...     assert len(set(sum(cells.values(), []))) == 32 * 4
+"""
+
+from __future__ import annotations
+
+import re
+
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.text import Told
+from descriptors.tmem.geometry import BELIEVED, CELL_BITS, DOCUMENTED
+from descriptors.tmem.moves import TmemMove, tmem_move
+from descriptors.tmem.tmem_fragment import TmemFragment, rescaled
+from layoutalg import make_layout
+from layoutalg.frozen import frozen
+
+#: The shapes that can be reduced, the operations, and the types with the qualifiers that go with each.
+SHAPES = ("32x32b", "16x32bx2")
+OPERATIONS = ("min", "max")
+QUALIFIERS: dict[str, tuple[str, ...]] = {"f32": ("abs", "NaN"), "u32": (), "s32": ()}
+#: The targets that have the instruction; ptxas 13.0 and 13.5 take it for these, and not for sm_100a, sm_100f.
+TARGETS = ("sm_103a", "sm_103f", "sm_110a", "sm_110f")
+
+_NAME = r"(?P<load>\.?[0-9a-z]+\.x\d{1,3}(?:\.pack::16b)?)\.(?P<rest>[A-Za-z0-9.]+)"
+
+
+@frozen
+class TmemReduction(Told):
+    """One ``tcgen05.ld.red``, by a warp.
+
+    Args:
+        move: the load.
+        operation: ``min`` or ``max``.
+        dtype: type of the values: ``f32``, ``u32`` or ``s32``.
+        absolute: whether absolute values are compared.
+        nan: whether a NaN makes the result one.
+        over: (thread, column) -> cell that the thread's result is reduced over.
+    """
+
+    move: TmemMove
+    operation: str
+    dtype: str
+    absolute: bool
+    nan: bool
+    over: TmemFragment
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"{self.ptx}: {self.registers} registers, the last the {self.operation} of {self.move.num} columns"
+
+    @property
+    def ptx(self) -> str:
+        """The instruction, without operands.
+
+        >>> tmem_reduction("16x32bx2.x2.min.NaN.abs.f32").ptx
+        'tcgen05.ld.red.sync.aligned.16x32bx2.x2.min.abs.NaN.f32'
+        """
+        how = f".{self.operation}{'.abs' * self.absolute}{'.NaN' * self.nan}.{self.dtype}"
+        return f"tcgen05.ld.red.sync.aligned.{self.move.shape}.x{self.move.num}{how}"
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers of a thread, that of the result included.
+
+        >>> tmem_reduction("32x32b.x8.max.f32").registers
+        9
+        """
+        return self.move.registers + 1
+
+
+def tmem_reduction(name: str, *, offset: int | None = None, target: str | None = None) -> TmemReduction:
+    """The reducing load of a name.
+
+    Args:
+        name: shape, repetitions, operation, qualifiers and type, as in ``32x32b.x8.max.abs.f32``.
+        offset: columns between the halves of ``.16x32bx2``, as for ``tmem_move``.
+        target: an architecture that shall have it, such as ``sm_103a``.
+
+    Raises:
+        DescriptorError: if there is no such instruction, or the target has it not.
+
+    >>> print(tmem_reduction("32x32b.x8.max.f32").over.layout)
+    (32,8):(65536,1)
+    """
+    found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
+    if found is None:
+        raise DescriptorError(f"tcgen05.ld.red: a name must read like 32x32b.x8.max.f32, found {brief(name)}")
+    parts = found["rest"].split(".")
+    operation, qualifiers, dtype = parts[0], parts[1:-1], parts[-1]
+    for what, one, known in (("operation", operation, OPERATIONS), ("type", dtype, QUALIFIERS)):
+        if one not in known:
+            raise ChoiceError(f"tcgen05.ld.red: the {what}", one, known)
+    if set(qualifiers) - set(QUALIFIERS[dtype]) or len(set(qualifiers)) != len(qualifiers):
+        rule = (
+            f"tcgen05.ld.red: the qualifiers of {dtype} must be {' and '.join(QUALIFIERS[dtype]) or 'none'}, each once"
+        )
+        raise DescriptorError(f"{rule}, found {'.'.join(qualifiers)}; {name}")
+    move = tmem_move(found["load"], offset=offset)
+    if move.shape not in SHAPES:
+        raise ChoiceError("tcgen05.ld.red: the shape", move.shape, SHAPES)
+    if move.packed or move.num < 2:
+        rule = "tcgen05.ld.red: a load must have no .pack::16b and x2 or more"
+        raise DescriptorError(f"{rule}, found x{move.num}{'.pack::16b' * move.packed}; {name}")
+    if target is not None and not (isinstance(target, str) and target in TARGETS):
+        raise ChoiceError("tcgen05.ld.red: the target", target, TARGETS)
+    return TmemReduction(move, operation, dtype, "abs" in qualifiers, "NaN" in qualifiers, _over(move))
+
+
+def _over(move: TmemMove) -> TmemFragment:
+    """What each thread's registers hold, in cells: (thread, column)."""
+    thread, column = (rescaled(move.cells.layout[i], over=CELL_BITS) for i in (0, 1))
+    evidence = DOCUMENTED if move.shape == "32x32b" else BELIEVED
+    what = f"what tcgen05.ld.red.{move.shape}.x{move.num} reduces"
+    return TmemFragment(
+        what, ("thread", "column"), make_layout(thread, column), CELL_BITS, "a thread's columns", evidence
+    )
