@@ -94,15 +94,22 @@ class _AsDataclass:
         self.asked, self.kinds, self.defaults = asked, kinds, defaults
 
     def __get__(self, _: object, owner: type) -> Any:
-        from dataclasses import field, make_dataclass
+        from dataclasses import make_dataclass
 
         fields = [
-            (name, kind, field(default=self.defaults[name])) if name in self.defaults else (name, kind)
+            (name, kind, _field(self.defaults[name])) if name in self.defaults else (name, kind)
             for name, kind in self.kinds.items()
         ]
         table = getattr(make_dataclass(owner.__name__, fields, frozen=True), self.asked)
         setattr(owner, self.asked, table)  # so that it is made once
         return table
+
+
+def _field(default: Any) -> Any:
+    """A field of a dataclass with a default, which ``dataclasses`` takes for mutable where it has no hash."""
+    from dataclasses import field
+
+    return field(default=default) if default.__class__.__hash__ else field(default_factory=lambda: default)
 
 
 def fix(value: object, /, **fields: Any) -> None:

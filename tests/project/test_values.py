@@ -104,7 +104,7 @@ EXAMPLES: dict[str, list[Any]] = {
 INNER: dict[str, list[Any]] = {
     "tuples.scaled_basis.Vector": [Vector(), Vector([((0,), 3), ((1, 0), M)])],
     "notation.tokens.Token": tokenize("S<3,4,3> o 0 o (8*m,64):(64,1)"),
-    "fragments.catalogue.Family": [family_of("mma.m16n8k16.C")],
+    "fragments.families.Family": [family_of("mma.m16n8k16.C")],
     "drawing.grid.Axis": [Axis.of((2, 3), 1, limit=4)],
     "drawing.grid.Drawing": [drawing(Layout((2, 3))), drawing(Layout((2, 2, 2), (E(0), E(1), E(2))))],
     "drawing.grid.Grid": [drawing(Layout((2, 3))).grids[0]],
@@ -129,9 +129,9 @@ INNER: dict[str, list[Any]] = {
     "oracle.service.Swizzling": [reader.read("S<3,4,3>")],
     "oracle.service.Composed": [reader.read("S<3,4,3> o 16 o (8,64):(64,1)")],
     "oracle.service.Reply": [service.Reply("ok", 1), service.Reply("crashed", "SIGFPE")],
-    "oracle.algebra.Case": [algebra.Case("complement", ("4:2", 24))],
-    "oracle.algebra.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
-    "oracle.tree._Node": [tree._Node(":", (4, 1))],
+    "oracle.expressions.Case": [algebra.Case("complement", ("4:2", 24))],
+    "oracle.expressions.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
+    "oracle.expressions._Node": [tree._Node(":", (4, 1))],
     "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]

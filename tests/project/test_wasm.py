@@ -19,7 +19,7 @@ from places import ROOT
 ABSENT = re.compile(r"No module named '(numpy|sympy|portalocker)|needs pyarrow|must have markdown-it-py")
 #: Modules whose functions a page calls, and which therefore need neither.
 NEEDED = (
-    "layoutalg.layouts.offsets",
+    "layoutalg.layouts.offsets.offset_table",
     "descriptors.smem.proof.read_model.read_rows",
     "descriptors.smem.derivation.derive.derive",
     "descriptors.smem.derivation.verify",

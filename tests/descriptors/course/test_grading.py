@@ -67,10 +67,11 @@ def test_whatever_a_student_types_is_answered_in_one_line(answer: str) -> None:
 BARE = """
 import sys
 sys.modules.update(dict.fromkeys(("numpy", "sympy", "click"), None))
-from descriptors.course.examples import Example, pieces
+sys.path.insert(0, "course")
+from builder.markup import Example, pieces
 from descriptors.course.figures import figure
 from descriptors.course.grading import grade
-from descriptors.course.live.cells import run
+from descriptors.course.page import run
 from descriptors.course.source import FIGURES, lessons
 for lesson in lessons():
     cells = []
