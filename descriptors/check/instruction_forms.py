@@ -32,11 +32,11 @@ from descriptors.check.kernel_report import Finding, finding
 from descriptors.check.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
 from descriptors.check.ptx_module import MOST_REGISTERS, REST, Instruction
 from descriptors.check.ptx_operands import Address, Negated, Operand, Vector
-from descriptors.check.tcgen05 import SIZES
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError, kind_row
 from descriptors.smem.instructions.tables import KINDS
+from descriptors.tmem.geometry import ALLOCATIONS
 from descriptors.tmem.moves import MOST, tmem_move
 
 _KNOWN = ("fence", "mma_async", "commit_group", "wait_group")
@@ -282,7 +282,7 @@ def _alloc(one: Instruction, _: str) -> _Told:
     yield from _synchronous(one)
     if len(one.operands) != 2:
         yield "form-operands", f"found {len(one.operands)} operands where there are 2"
-    elif isinstance(one.operands[1], int) and one.operands[1] not in SIZES:
+    elif isinstance(one.operands[1], int) and one.operands[1] not in ALLOCATIONS:
         yield "form-immediate", f"found {one.operands[1]} columns, which must be 32, 64, 128, 256 or 512"
 
 

@@ -47,12 +47,10 @@ from descriptors.check.events import (
 )
 from descriptors.check.rules import Broken, broken
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.geometry import COLUMNS, LANES, LEAST_COLUMNS, quarter_of
+from descriptors.tmem.geometry import ALLOCATIONS, COLUMNS, LANES, LEAST_COLUMNS, quarter_of
 from descriptors.tmem.moves import tmem_move
 from layoutalg.frozen import frozen, replace
 
-#: What may be allocated of the columns of tensor memory: powers of two.
-SIZES = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)
 #: Nameless allocations that are kept: as many as there can be, so that a loop that allocates comes to an end.
 _NAMELESS = COLUMNS // LEAST_COLUMNS
 #: Columns that ``tcgen05.shift`` touches.
@@ -126,7 +124,7 @@ def after(state: TensorState, event: Event) -> TensorState:
     match event:
         case Alloc(columns, name):
             live = (*state.allocated, event)
-            least = min(state.least, columns) if columns in SIZES and columns is not None else state.least
+            least = min(state.least, columns) if columns in ALLOCATIONS and columns is not None else state.least
             return replace(
                 state, allocated=live if name else live[-_NAMELESS:], least=least, freed=state.freed - {name}
             )
@@ -186,14 +184,14 @@ def _permit(state: TensorState, event: Alloc) -> _Found:
 
 
 def _size(state: TensorState, event: Alloc) -> _Found:
-    if event.columns is not None and event.columns not in SIZES:
+    if event.columns is not None and event.columns not in ALLOCATIONS:
         demand = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}"
         yield broken("tcgen05-alloc-size", f"found {event.columns}", demand=demand)
 
 
 def _order(state: TensorState, event: Alloc) -> _Found:
     """What is of no legal size is blamed for that alone, and is no bound for those behind it."""
-    if event.columns in SIZES and event.columns is not None and event.columns > state.least:
+    if event.columns in ALLOCATIONS and event.columns is not None and event.columns > state.least:
         yield broken("tcgen05-alloc-order", f"found {event.columns} after {state.least}")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from descriptors.cli.papers import exercise_of, is_paper, marked, shown
+from descriptors.cli.papers import exercise_of, is_paper, print_marks, print_paper
 from descriptors.course.card import tell_card
 from descriptors.course.grading import attempted, verdict
 from descriptors.course.lesson_text import tell_exercise, tell_lesson, tell_list, tell_receipt
@@ -68,14 +68,14 @@ def course(
     """
     try:
         if given is not None:
-            return marked(given, seed, as_json)
+            return print_marks(given, seed, as_json)
         if verify is not None:
             return _verified(verify)
         if hand_in is not None:
             say(str(Receipt(hand_in, _progress().solved())))
             return Status.ANSWER
         if where is not None and is_paper(where) and answer is None and not hint and not solution:
-            return shown(where, seed, as_json)
+            return print_paper(where, seed, as_json)
         return _answered(where, answer, hint, solution, seed)
     except DescriptorError as error:  # both programs run this command, and refuse in the same words
         raise click.ClickException(str(error)) from error

@@ -1,10 +1,18 @@
-"""Papers in the terminal: what the command `course` does with the name of a paper, and with what was handed in."""
+"""Papers in the terminal: what the command `course` does with the name of a paper, and with what was handed in.
+
+A paper is named, ``quiz1``, and an item of it by its number, ``quiz1.2``.
+
+>>> is_paper("papers"), is_paper("quiz1.2"), is_paper("11.2")
+(True, True, False)
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from descriptors.course.papers.item import Item
 from descriptors.course.papers.paper import FIXED, FORMS, Paper, paper
 from descriptors.course.papers.report import (
     record_class,
@@ -27,50 +35,55 @@ def is_paper(where: str) -> bool:
     return where == "papers" or where.partition(".")[0] in FORMS
 
 
-def shown(where: str, seed: str | None, as_json: bool) -> Status:
+def print_paper(where: str, seed: str | None, as_json: bool) -> Status:
     """A paper, one of its items, or the list of papers."""
-    name, dot, number = where.partition(".")
+    name, dot, _ = where.partition(".")
     if name == "papers":
-        say(json.dumps({"papers": list(FORMS)}) if as_json else tell_forms())
-        return Status.ANSWER
-    one = paper(name, seed or "")
-    if not dot:
-        say(json.dumps(record_paper(one, keys=name == "cards"), indent=1) if as_json else tell_paper(one))
-        return Status.ANSWER
-    item = one.items[_number(one, number) - 1]
-    say(json.dumps(record_item(where, item, keys=False), indent=1) if as_json else tell_item(where, item))
+        _print({"papers": list(FORMS)}, tell_forms(), as_json, indent=None)
+    elif dot:
+        _, item = _item(where, seed)
+        _print(record_item(where, item, keys=False), tell_item(where, item), as_json)
+    else:
+        whole = paper(name, seed or "")
+        # A card is for the examiner, who has the answer on it.
+        _print(record_paper(whole, keys=name == "cards"), tell_paper(whole), as_json)
     return Status.ANSWER
 
 
 def exercise_of(where: str, seed: str | None) -> tuple[Exercise, str]:
     """The exercise of an item, and the name under which progress with it is kept."""
-    name, _, number = where.partition(".")
-    one = paper(name, seed or "")
-    item = one.items[_number(one, number) - 1]
-    return item.exercise, f"{where}:{one.seed}" if name not in FIXED else where
+    whole, item = _item(where, seed)
+    return item.exercise, where if whole.name in FIXED else f"{where}:{whole.seed}"
 
 
-def _number(one: Paper, number: str) -> int:
-    if number not in {str(k + 1) for k in range(len(one.items))}:
-        raise DescriptorError(f"course: {one.name} has items 1 to {len(one.items)}, found {number[:20] or 'none'}")
-    return int(number)
-
-
-def marked(given: Path, seed: str | None, as_json: bool) -> Status:
+def print_marks(path: Path, seed: str | None, as_json: bool) -> Status:
     """A file that was handed in, or a folder of them, with marks; exit status 1 where not all is right."""
-    if not given.is_dir():
-        submissions = [read_file(given, seed or "")]
-        say(json.dumps(record_class(submissions), indent=1) if as_json else tell_submission(submissions[0]))
+    if path.is_dir():
+        submissions = _folder(path, seed or "")
+        _print(record_class(submissions), tell_class(submissions), as_json)
     else:
-        submissions = _folder(given, seed or "")
-        say(json.dumps(record_class(submissions), indent=1) if as_json else tell_class(submissions))
-    right = all(mark.right for one in submissions for _, marks in one.marks for mark in marks)
+        submissions = [read_file(path, seed or "")]
+        _print(record_class(submissions), tell_submission(submissions[0]), as_json)
+    right = all(mark.right for submission in submissions for _, marks in submission.marks for mark in marks)
     return Status.ANSWER if right else Status.DIFFERENCE
 
 
-def _folder(given: Path, seed: str) -> list[Submission]:
+def _print(data: Any, text: str, as_json: bool, indent: int | None = 1) -> None:
+    say(json.dumps(data, indent=indent) if as_json else text)
+
+
+def _item(where: str, seed: str | None) -> tuple[Paper, Item]:
+    """The paper and the item that a name such as ``quiz1.2`` means."""
+    name, _, number = where.partition(".")
+    whole = paper(name, seed or "")
+    if number not in {str(k + 1) for k in range(len(whole.items))}:
+        raise DescriptorError(f"course: {whole.name} has items 1 to {len(whole.items)}, found {number[:20] or 'none'}")
+    return whole, whole.items[int(number) - 1]
+
+
+def _folder(path: Path, seed: str) -> list[Submission]:
     """Every text file of a folder, by name."""
-    files = sorted(path for path in given.iterdir() if path.suffix == ".txt")
+    files = sorted(file for file in path.iterdir() if file.suffix == ".txt")
     if not files:
-        raise DescriptorError(f"answers: the folder must have files *.txt, found none; folder = {given}")
-    return gathered(read_file(path, seed) for path in files)
+        raise DescriptorError(f"answers: the folder must have files *.txt, found none; folder = {path}")
+    return gathered(read_file(file, seed) for file in files)

@@ -32,7 +32,7 @@ from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.operand import choose
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, weakest
+from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, weakest
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
@@ -136,7 +136,7 @@ def plan_columns(wanted: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] 
     taken = ", ".join(f"{part.name} {part.columns}" for part in placed if not part.lane)
     if end > COLUMNS:
         raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {taken} columns")
-    allocate = max(LEAST_COLUMNS, 1 << (end - 1).bit_length())
+    allocate = allocation(end)
     if allocate * count > COLUMNS:
         found = f"find {allocate} each; {taken} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {found}")

@@ -57,6 +57,17 @@ ADDRESS_MASK = 0x007F01FF
 QUARTER = 32
 #: The least that ``tcgen05.alloc`` gives, in columns.
 LEAST_COLUMNS = 32
+#: What may be allocated of the columns: powers of two.
+ALLOCATIONS = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)
+
+
+def allocation(columns: int) -> int:
+    """The columns that must be allocated for so many: the least power of two that holds them, 32 at least.
+
+    >>> allocation(5), allocation(197), all(allocation(one) == one for one in ALLOCATIONS)
+    (32, 256, True)
+    """
+    return max(LEAST_COLUMNS, 1 << (columns - 1).bit_length())
 
 
 class Cell(NamedTuple):

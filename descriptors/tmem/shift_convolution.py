@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from descriptors.text import Told
 from descriptors.tmem import shift_model
-from descriptors.tmem.geometry import COLUMNS, LANES
+from descriptors.tmem.geometry import COLUMNS, LANES, allocation
 from descriptors.tmem.shift_steps import STEP_COLUMNS, ShiftProblem, ShiftStep
 from layoutalg.frozen import frozen
 
@@ -47,7 +47,7 @@ from descriptors.smem.instructions.rules import Legality, kind_of
 from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.operands.operand import ElementType, as_element_type
 from descriptors.text import counted
-from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, LEAST_COLUMNS, QUARTER
+from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, QUARTER
 from descriptors.tmem.shift_steps import QUARTERS, RANGES, STARTS, Traffic, shift_problem, table, tile_steps
 
 #: What tensor memory holds before anything is written to it, in a simulation.
@@ -279,8 +279,7 @@ class ShiftConvolution(Told):
     @property
     def allocate(self) -> int:
         """Columns to allocate: those of D and of A, a power of two."""
-        used = self.problem.filters + STEP_COLUMNS * RANGES
-        return max(LEAST_COLUMNS, 1 << (used - 1).bit_length())
+        return allocation(self.problem.filters + STEP_COLUMNS * RANGES)
 
     @property
     def headline(self) -> str:
