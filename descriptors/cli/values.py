@@ -161,14 +161,15 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
     """A callback that reads ``--arch``; without it, what the word or the instruction says, else ``sm100``."""
     if name is not None:
         return name
+    from descriptors.smem.words.descriptor import assumed_architecture
+
     found, mma = context.params.get("word"), context.params.get("mma")
     if isinstance(found, int):
-        version = found >> 46 & 7
-        arch, because = ("sm100" if version == 1 else "sm90"), f"by the version bits [46,49) of the word, {version}"
+        arch, because = assumed_architecture(found), f"by the version bits [46,49) of the word, {found >> 46 & 7}"
     elif isinstance(mma, str):
-        arch, because = "sm90", f"by the instruction {mma}"
+        arch, because = assumed_architecture(m=int(mma[1:].casefold().partition("n")[0])), f"by the instruction {mma}"
     else:
-        arch, because = "sm100", "as --arch is not given; sm90 is Hopper"
+        arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
     note(f"{arch} is assumed, {because}")
     return arch
 

@@ -28,7 +28,7 @@ from descriptors.smem.operands.operand import (
     as_major,
     choose,
 )
-from descriptors.smem.words.descriptor import Arch, architecture
+from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.text import extents_text
 from layoutalg.frozen import frozen
 
@@ -126,8 +126,8 @@ def main_loop(
     b = a if b_dtype is None else as_element_type(b_dtype)
     scaled = scale_dtype is not None or scale_vector is not None
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
-    newer = extents[0] != 64 or pair == 2 or kind is not None or scaled
-    of = architecture(("sm100" if newer else "sm90") if arch is None else arch)
+    newer = pair == 2 or kind is not None or scaled
+    of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
     mode = choose("plan: legality", legality, MODES)
     named = kind_of_request(of, a, b, kind, scale_dtype, scale_vector)
     d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype

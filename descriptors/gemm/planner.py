@@ -46,7 +46,7 @@ from descriptors.smem.operands.operand import (
     as_major,
 )
 from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import architecture
+from descriptors.smem.words.descriptor import architecture, assumed_architecture
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -224,7 +224,7 @@ def propose(
     >>> print(found.headline)
     9 plans of a tile of 128x256x64, best m64n256k16
     """
-    of, whole = architecture("sm100" if arch is None else arch), three(tile, "the tile")
+    of, whole = architecture(assumed_architecture() if arch is None else arch), three(tile, "the tile")
     shown = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     given = {name: value for name, value in asked.items() if value is not None}
     a = as_element_type(dtype)

@@ -107,6 +107,24 @@ def architecture(value: object, where: str = "derive") -> Arch:
 _ARCHES: Mapping[str, Arch] = {name: name for name in WORDS}
 
 
+def assumed_architecture(word: int | None = None, m: int | None = None) -> Arch:
+    """The architecture that is meant where none is named: by the version of a word, or by M of an instruction.
+
+    Every ``wgmma`` has M 64; of a ``tcgen05.mma`` with M 64 one has to say that it is sm100.
+
+    Args:
+        word: a descriptor word, if there is one.
+        m: M of the instruction, if one is named.
+
+    >>> assumed_architecture(word=0x4000404000010000), assumed_architecture(m=64), assumed_architecture(m=128)
+    ('sm100', 'sm90', 'sm100')
+    """
+    if word is not None:
+        version = SM100_DESCRIPTOR["version"]
+        return "sm100" if (word & version.mask) >> version.low == 1 else "sm90"
+    return "sm90" if m == 64 else "sm100"
+
+
 @frozen
 class SmemDescriptor:
     """What a tensor core is told about one operand in shared memory.

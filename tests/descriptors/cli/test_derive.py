@@ -12,7 +12,7 @@ import pytest
 from each import each
 from places import ROOT
 
-from descriptors import derive
+from descriptors import derive, plan
 from descriptors.cli.command import COMMANDS, main
 
 ARGUMENTS = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "128x128", "--mma", "64x16"]
@@ -293,3 +293,11 @@ def test_a_missing_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["idesc", "--m", "128", "--n", "256"]) == 2
     takes = "Element type of A"
     assert capsys.readouterr() == ("", f"descriptors: --a is missing: {takes} (descriptors idesc --help)\n")
+
+
+def test_an_instruction_that_sm90_has_not_is_of_sm100_for_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    operand = "--dtype bf16 --major K --swizzle 128B --tile 128x64 --operand A".split()
+    for name, arch in (("m64n128k16", "sm90"), ("m128n256k16", "sm100")):
+        assert main(["derive", *operand, "--mma", name]) == 0
+        assert f"note: {arch} is assumed, by the instruction {name}" in capsys.readouterr().out
+        assert plan(name, "bf16", tile=(128, 256, 64), verify=False).asked.arch == arch
