@@ -41,7 +41,7 @@ VALUES = (
     *("of('smem.instructions.rules').select_rows('sm90', 'b1')", TMA, f"{TMA}.boxes[0]", f"{TMA}.dimensions[0]"),
     *(ACCUMULATOR, "of('tmem.columns').tmem_plan(128, 8, 64)", COPIED, f"{COPIED}.verify()"),
     *("of('tmem.copies').tmem_copy('4x256b')", "of('tmem.copies').widened_copy('128x256b.b8x16.b6x16_p32')"),
-    *("of('tmem.moves').tmem_move('16x256b.x2')", "of('tmem.moves').tmem_reduction('32x32b.x2.max.f32')"),
+    *("of('tmem.moves').tmem_move('16x256b.x2')", "of('tmem.reductions').tmem_reduction('32x32b.x2.max.f32')"),
     *(f"of('tmem.readout').readout({ACCUMULATOR}, '32x32b')", "of('tmem.scale_factors').scale_factors(128, 64, 16)"),
     *("of('tmem.block_scaled').block_scaled(128, 8, 64, 'e4m3')", SHIFT, f"{SHIFT}.verify()"),
     "of('check.event_report').check_events(['alloc d 48', 'dealloc d'])",
