@@ -21,7 +21,8 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
-from descriptors.check.tcgen05 import SIZES, TensorState, meet, run
+from descriptors.check.tcgen05 import TensorState, meet, run
+from descriptors.tmem.geometry import ALLOCATIONS
 
 MMA, LD, ST, USE = Issue("mma"), Load(("r0", "r1")), Store(("r2",)), Touch(("r0",))
 DONE = [TensorCommit("b"), BarrierWait("b"), FenceAfter()]
@@ -63,7 +64,7 @@ def test_a_sequence_breaks_these_rules_and_no_other(name: str) -> None:
 def test_columns_are_a_power_of_two_from_32_to_512(columns: int) -> None:
     told = {one.rule.name for one in run([Alloc(columns)])[1]}
     legal = 32 <= columns <= 512 and columns & (columns - 1) == 0
-    assert (columns in SIZES) == legal == ("tcgen05-alloc-size" not in told)
+    assert (columns in ALLOCATIONS) == legal == ("tcgen05-alloc-size" not in told)
 
 
 def test_a_wait_on_one_of_two_paths_is_believed_and_a_missing_one_is_not() -> None:
