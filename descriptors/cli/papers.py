@@ -39,14 +39,14 @@ def print_paper(where: str, seed: str | None, as_json: bool) -> Status:
     """A paper, one of its items, or the list of papers."""
     name, dot, _ = where.partition(".")
     if name == "papers":
-        _print({"papers": list(FORMS)}, tell_forms(), as_json, indent=None)
+        say(json.dumps({"papers": list(FORMS)}) if as_json else tell_forms())
     elif dot:
         _, item = _item(where, seed)
-        _print(record_item(where, item, keys=False), tell_item(where, item), as_json)
+        say(_json(record_item(where, item, keys=False)) if as_json else tell_item(where, item))
     else:
         whole = paper(name, seed or "")
         # A card is for the examiner, who has the answer on it.
-        _print(record_paper(whole, keys=name == "cards"), tell_paper(whole), as_json)
+        say(_json(record_paper(whole, keys=name == "cards")) if as_json else tell_paper(whole))
     return Status.ANSWER
 
 
@@ -58,18 +58,17 @@ def exercise_of(where: str, seed: str | None) -> tuple[Exercise, str]:
 
 def print_marks(path: Path, seed: str | None, as_json: bool) -> Status:
     """A file that was handed in, or a folder of them, with marks; exit status 1 where not all is right."""
-    if path.is_dir():
-        submissions = _folder(path, seed or "")
-        _print(record_class(submissions), tell_class(submissions), as_json)
+    submissions = _folder(path, seed or "") if path.is_dir() else [read_file(path, seed or "")]
+    if as_json:
+        say(_json(record_class(submissions)))
     else:
-        submissions = [read_file(path, seed or "")]
-        _print(record_class(submissions), tell_submission(submissions[0]), as_json)
+        say(tell_class(submissions) if path.is_dir() else tell_submission(submissions[0]))
     right = all(mark.right for submission in submissions for _, marks in submission.marks for mark in marks)
     return Status.ANSWER if right else Status.DIFFERENCE
 
 
-def _print(data: Any, text: str, as_json: bool, indent: int | None = 1) -> None:
-    say(json.dumps(data, indent=indent) if as_json else text)
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=1)
 
 
 def _item(where: str, seed: str | None) -> tuple[Paper, Item]:

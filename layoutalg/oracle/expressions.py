@@ -32,8 +32,6 @@ from layoutalg.notation.expression import ExpressionParser, bind_operation
 from layoutalg.oracle.service import Status, ask
 from layoutalg.tuples.scaled_basis import ScaledBasis
 
-_algebra__all__ = ["Answer", "Argument", "Case", "evaluate"]
-
 Argument: TypeAlias = "int | str | Sequence[Argument] | None"
 
 
@@ -90,8 +88,6 @@ def evaluate(cases: Iterable[Case], *, each_s: float = 20.0, batch: int = 1000) 
         for reply in ask("layoutalg.oracle.dsl.algebra", questions, each_s=each_s, batch=batch)
     ]
 
-
-_tree__all__ = ["SIGNS", "SymbolError", "operations_of", "syntax"]
 
 #: A layout of shape and stride, a swizzle, a composed layout, a basis stride of value and path, a function at a
 #: coordinate, one mode, and parentheses around one value, which are a tuple of one unless that is a layout.
@@ -206,8 +202,6 @@ def evaluate_expressions(sources: Iterable[str], *, each_s: float = 20.0, batch:
     replies = ask("layoutalg.oracle.dsl.expressions", trees, each_s=each_s, batch=batch)
     return [Answer(reply.status, str(reply.value)) for reply in replies]
 
-
-_known__all__ = ["ROWS", "rows_of"]
 
 #: Rows of the page by the name that an operation has in a syntax tree (`layoutalg.oracle.expressions`).
 ROWS = {

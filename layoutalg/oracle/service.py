@@ -73,8 +73,6 @@ def require() -> None:
         raise OracleUnavailableError(MISSING)
 
 
-_reader__all__ = ["Affine", "Basis", "Composed", "Swizzling", "Term", "read", "read_tuple", "write", "write_tuple"]
-
 _SWIZZLE = re.compile(r"S<(-?\d+),(-?\d+),(-?\d+)>?$")
 _TOKEN = re.compile(r"[(),]|-?\d+(?:@\d+)*")
 

@@ -16,9 +16,7 @@ from typing import Any
 
 from descriptors.course.judges.answers import integers_of, layout_of
 from descriptors.course.judges.layouts import counts_of, offset_of
-from layoutalg import ComposedLayout, Layout, broken_law, evaluate
-
-AnyPlain = Layout | ComposedLayout
+from layoutalg import Layout, broken_law, evaluate
 
 
 def element_of(answer: str, held: str, shape: tuple[int, int], thread: int, value: int) -> str | None:
