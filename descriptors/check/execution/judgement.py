@@ -1,0 +1,300 @@
+"""A kernel judged by running it: what goes wrong in a run, and what no run could look at.
+
+A kernel is run for several sizes, once to learn what its copies bring and once more with it. Scalar parameters are the
+size that the run is for, so that loops make 0, 1, 2 and more rounds; pointers lead nowhere near shared memory; the grid
+is one CTA, or one cluster, so that a kernel that takes tile after tile takes all.
+Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
+from typing import NamedTuple
+
+from descriptors.check.execution.barrier_events import BARRIERS, place_name
+from descriptors.check.execution.copy_sizes import infer
+from descriptors.check.execution.machine import Fragment, Handler, Launch, Machine, Stop, Witness
+from descriptors.check.execution.mbarrier import Mbarrier, Phase
+from descriptors.check.execution.memory_events import MEMORY
+from descriptors.check.execution.program import Program, program
+from descriptors.check.execution.tensor_events import TENSOR
+from descriptors.check.ptx_module import Function
+
+HANDLERS: Mapping[str, Handler] = {**BARRIERS, **MEMORY, **TENSOR}
+#: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
+SIZES = (256, 448, 1024)
+#: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
+SMALL = (64, 1)
+#: Steps after which a run is given up.
+BUDGET = 400_000
+
+
+class Blind(NamedTuple):
+    """Something that a run could not look at.
+
+    Args:
+        properties: what is not decided by it.
+        line: of the instruction.
+        what: what it is.
+        why: where its value comes from.
+    """
+
+    properties: tuple[str, ...]
+    line: int
+    what: str
+    why: str
+
+
+class Judgement(NamedTuple):
+    """What the runs of a kernel found.
+
+    Args:
+        witnesses: what is wrong.
+        blind: what was not looked at.
+        words: descriptor words of each multiplication, by its instruction.
+        sizes: the sizes that were run to the end.
+        launch: how it was started.
+        assumed: what of that the text does not say.
+        steps: steps of all runs.
+    """
+
+    witnesses: tuple[Witness, ...]
+    blind: tuple[Blind, ...]
+    words: Mapping[int, set[tuple[int, ...]]]
+    sizes: tuple[int, ...]
+    launch: Launch
+    assumed: tuple[str, ...]
+    steps: int
+
+
+ALL = ("barriers", "bytes", "proxies", "reuse")
+_DIMENSIONS = {name: re.compile(rf"\.{name}\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?") for name in (
+    "reqntid", "maxntid", "reqnctapercluster")}  # fmt: skip
+_SHARED = re.compile(
+    r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
+)
+_CLUSTERS = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (4, 1, 1), (1, 4, 1))
+
+
+def shared_variables(text: str) -> dict[str, int]:
+    """Where shared variables lie: those of a known size first, the extern ones behind them, at 1,024 bytes.
+
+    >>> shared_variables(".shared .align 8 .b8 a[24]; .extern .shared .align 16 .b8 b[];")
+    {'a': 0, 'b': 1024}
+    """
+    found: dict[str, int] = {}
+    outer: list[str] = []
+    place = 0
+    for one in _SHARED.finditer(text):
+        extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
+        if extents and not extents[0]:
+            outer.append(one[3])
+            continue
+        align = max(16, int(one[1] or 1))
+        place = -(-place // align) * align
+        found[one[3]] = place
+        place += int(one[2]) // 8 * prod(int(extent) for extent in extents)
+    place = -(-place // 1024) * 1024
+    return found | {name: place for name in outer}
+
+
+def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
+    found = _DIMENSIONS[name].search(head)
+    return (int(found[1]), int(found[2] or 1), int(found[3] or 1)) if found else None
+
+
+def judge(function: Function, text: str) -> Judgement:
+    """What running a kernel finds.
+
+    Args:
+        function: the kernel.
+        text: the PTX that it stands in, for its shared variables.
+    """
+    made = program(function)
+    variables = shared_variables(text)
+    threads = _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
+    assumed = [] if threads else ["128 threads a CTA"]
+    threads = threads or (128, 1, 1)
+    cluster = _dimensions(function.head, "reqnctapercluster")
+    clusters: tuple[tuple[int, int, int], ...] = (cluster,) if cluster else _CLUSTERS
+    if cluster is None and not _clustered(function):
+        clusters = ((1, 1, 1),)
+    elif cluster is None and any(".cta_group::2" in one.opcode for one in function.code):
+        clusters = tuple(one for one in _CLUSTERS if prod(one) > 1)
+    first = None
+    for shape in clusters:
+        launch = Launch(threads, shape, shape, SIZES[0], variables, {})
+        machine, stop = _run(made, launch)
+        if first is None:
+            first = launch, machine, stop
+        if not machine.hung and (stop is None or stop.what != "an mbarrier"):
+            first = launch, machine, stop
+            break
+    assert first is not None
+    launch, machine, stop = first
+    if cluster is None and len(clusters) > 1:
+        assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
+    return _judged(made, launch, machine, stop, assumed)
+
+
+def _clustered(function: Function) -> bool:
+    """Whether a kernel does what only CTAs of a cluster do."""
+    return any(
+        one.opcode.startswith(("mapa", "barrier.cluster")) or "multicast::cluster" in one.opcode or "cta_group::2" in one.opcode
+        for one in function.code
+    )
+
+
+def _run(made: Program, launch: Launch) -> tuple[Machine, Stop | None]:
+    machine = Machine(made, launch, HANDLERS, BUDGET)
+    try:
+        machine.run()
+    except Stop as stop:
+        return machine, stop
+    return machine, None
+
+
+def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, assumed: list[str]) -> Judgement:
+    sizes = _sizes(machine)
+    witnesses: dict[tuple[str, int, int], Witness] = {}
+    blind: dict[tuple[int, str], Blind] = {}
+    words: dict[int, set[tuple[int, ...]]] = {}
+    done: list[int] = []
+    steps = machine.count
+    for size in (*SIZES, *SMALL):
+        one = launch._replace(size=size, sizes=sizes)
+        machine, stop = _run(made, one)
+        steps += machine.count
+        found = [*machine.found.values()]
+        if stop is None:
+            found += [*_hangs(machine), *_unread(machine)] if machine.hung else _unread(machine)
+        for witness in _decided(machine, found):
+            key = (witness.rule, witness.index, witness.other)
+            if key in witnesses:
+                continue
+            if size in SMALL:
+                line, other = made.function.code[witness.index].line, f", line {witness.other}" if witness.other else ""
+                row = Blind(_OF[witness.rule.partition("-")[0]], line, f"{witness.rule} of a launch with few rounds", (
+                    f"{witness.found}{other}, where scalar parameters are {size}"))  # fmt: skip
+                blind.setdefault((line, witness.rule), row)
+            else:
+                witnesses[key] = witness
+        for index, words_ in machine.words.items():
+            words.setdefault(index, set()).update(words_)
+        for row in _blind(made, machine, stop):
+            blind.setdefault((row.line, row.what), row)
+        if stop is None:
+            done.append(size)
+        elif stop.why.startswith("stopped after") and size != SIZES[0]:
+            blind = {key: row for key, row in blind.items() if not row.why.startswith("stopped after")}
+        if steps > 2 * BUDGET:
+            break
+    if assumed and any("clusters" in one for one in assumed) and any(w.rule == "barrier-hang" for w in witnesses.values()):
+        witnesses = {}
+        blind[0, "the cluster"] = Blind(ALL, made.function.line, "the shape of the cluster", "the launch says it")
+    return Judgement(
+        tuple(witnesses.values()), tuple(blind.values()), words, tuple(done), launch, tuple(assumed), steps
+    )
+
+
+_OF = {
+    "barrier": ("barriers",), "bytes": ("bytes",), "proxy": ("proxies",), "reuse": ("reuse",), "tcgen05": ("tensor memory",),
+}  # fmt: skip
+
+
+def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
+    """What is wrong whatever a run does not know."""
+    open_ = any(not isinstance(name, tuple) and name not in machine.launch.sizes for _, name, _ in machine.copies)
+    for one in found:
+        if one.rule == "tcgen05-unwritten" and machine.tensor_unknown:
+            continue
+        if open_ and one.rule in ("proxy-fence", "reuse-unwritten"):
+            continue
+        yield one
+
+
+def _phases(machine: Machine) -> Iterator[Phase]:
+    for barrier in (*machine.every_barrier, *machine.barriers.values()):
+        yield from barrier.ended
+
+
+def _sizes(machine: Machine) -> dict[object, int]:
+    """The bytes of the copies of a run, as far as they can be told."""
+    places: dict[object, set[int]] = {}
+    for _, name, place in machine.copies:
+        if not (isinstance(name, tuple) and name[0] in ("bytes", "out")):
+            places.setdefault(name, set()).add(place)
+    starts = {place for row in places.values() for place in row}
+    starts |= {place for _, _, place in machine.copies} | set(machine.barriers)
+    return infer(_phases(machine), places, sorted(starts), set(machine.footprints))
+
+
+def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind]:
+    if stop is not None:
+        yield Blind(ALL, stop.line, stop.what, stop.why)
+    code = made.function.code
+    for index, why in machine.skipped.items():
+        name = code[index].opcode
+        where = ("tensor memory",) if name.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc")) else ("proxies", "reuse")
+        yield Blind(where, code[index].line, ".".join(name.split(".")[:2]), why)
+    for index, name, _ in machine.copies:
+        if isinstance(name, tuple):
+            continue
+        size = machine.launch.sizes.get(name)
+        what = "its tensor map is a parameter" + (f"; what is expected and read is consistent with {size} bytes" if size else "")
+        yield Blind(("bytes",) if size else ("bytes", "proxies", "reuse"), code[index].line, "the box of a tensor copy", what)
+
+
+def _hangs(machine: Machine) -> Iterator[Witness]:
+    """The waits that never end, the first of each barrier."""
+    told: set[str] = set()
+    for one in machine.fragments:
+        if one.done or not one.blocked or not one.blocked[0].isdigit() or one.blocked in told:
+            continue
+        told.add(one.blocked)
+        index, _, what = one.blocked.partition(":")
+        yield Witness("barrier-hang", int(index), _why(machine, one, what))
+
+
+def _why(machine: Machine, one: Fragment, what: str) -> str:
+    if what.isdigit() and (barrier := machine.barriers.get(int(what))) is not None:
+        return f"found {place_name(machine, barrier.address)}, {_state(barrier)}"
+    if what.startswith("barrier"):
+        held = next((r for r in machine.rendezvous.values() if one in r.waiters), None)
+        if held is not None:
+            wanted = machine.live_lanes(held.cta) if held.target is None else held.target
+            return f"found {what} with {held.came} of {wanted} threads"
+    return f"found {what or 'threads'} that never come"
+
+
+def _state(barrier: Mbarrier) -> str:
+    parts = []
+    if barrier.pending:
+        parts.append(f"{barrier.count - barrier.pending} of {barrier.count} arrivals")
+    if barrier.missing > 0:
+        parts.append(f"{barrier.missing} bytes that no copy brings")
+    elif barrier.missing < 0 or (barrier.landings and not barrier.missing):
+        parts.append(f"{-barrier.missing or 'some'} bytes that nothing expects")
+    return f"in phase {barrier.phase} with {', '.join(parts) or 'the other parity'}"
+
+
+def _unread(machine: Machine) -> Iterator[Witness]:
+    """Multiplications of bytes that nothing wrote, where all copies are known."""
+    if any(not isinstance(name, tuple) and name not in machine.launch.sizes for _, name, _ in machine.copies):
+        return
+    if any(machine.program.function.code[i].opcode.startswith(("st", "cp")) for i in machine.skipped):
+        return
+    for index, (low, high) in machine.unwritten.items():
+        found = f"found {high - low} bytes from {place_name(machine, low)} that nothing wrote"
+        yield Witness("reuse-unwritten", index, found)
+
+
+def sorted_witnesses(rows: Iterable[Witness]) -> list[Witness]:
+    """Witnesses in the order of the text.
+
+    >>> sorted_witnesses([])
+    []
+    """
+    return sorted(rows, key=lambda row: (row.index, row.rule, row.other))

@@ -1,0 +1,80 @@
+"""Values of a warp: one number that all lanes have, a number a lane, or nothing, with the reason.
+
+Lanes that hold the same number are one value, so that most of a kernel is computed once a warp.
+
+Law: what is computed lane by lane is what each lane computes.
+
+>>> one, other = (1, 2, 3), 10
+>>> each(lambda a, b: a + b, (one, other), 3)
+(11, 12, 13)
+>>> each(lambda a, b: a * b, ((1, 2, 3), 0), 3)
+0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+
+class Unknown(NamedTuple):
+    """A value that the text does not say.
+
+    Args:
+        why: where it comes from.
+        line: of the instruction that made it; 0 for none.
+    """
+
+    why: str
+    line: int = 0
+
+
+#: One number for all lanes, or one a lane.
+Value: TypeAlias = "int | Unknown | tuple[int | Unknown, ...]"
+
+
+def together(values: Sequence[int | Unknown]) -> Value:
+    """A number a lane as one value: a single one where they are equal."""
+    first = values[0]
+    return first if all(value == first for value in values) else tuple(values)
+
+
+def each(compute: Callable[..., int | None], values: Sequence[Value], lanes: int, line: int = 0) -> Value:
+    """What is computed of values that are known; the first that is not stands for the result."""
+    vector = False
+    for value in values:
+        kind = type(value)
+        if kind is Unknown:
+            return value
+        vector |= kind is tuple
+    if not vector:
+        result = compute(*values)
+        return Unknown("a division by zero", line) if result is None else result
+    rows = zip(*[value if type(value) is tuple else (value,) * lanes for value in values], strict=True)
+    return together([_of_lane(compute, row, line) for row in rows])
+
+
+def _of_lane(compute: Callable[..., int | None], row: tuple[int | Unknown, ...], line: int) -> int | Unknown:
+    for value in row:
+        if type(value) is Unknown:
+            return value
+    result = compute(*row)
+    return Unknown("a division by zero", line) if result is None else result
+
+
+def of_lanes(value: Value, places: Sequence[int]) -> Value:
+    """A value for some of the lanes, by their places among those that it has.
+
+    >>> of_lanes((5, 6, 6), [1, 2]), of_lanes(7, [0])
+    (6, 7)
+    """
+    return together([value[place] for place in places]) if type(value) is tuple else value
+
+
+def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
+    """A value as one a lane.
+
+    >>> lane_values(3, 2)
+    (3, 3)
+    """
+    return value if type(value) is tuple else (value,) * lanes

@@ -1,0 +1,128 @@
+"""The mbarrier as the machine that it is: counts of arrivals and of bytes, and phases.
+
+A phase ends when no arrival is pending and all bytes that are expected have come. Bytes may come before they are
+expected. The phase that a parity names is the last one that ended: a fresh barrier passes a wait for parity 1. An
+object lives from its ``init`` to the next at the same address.
+Where a copy does not say its bytes, the phase ends when it must: when nothing else can go on (``settle``).
+Source: PTX ISA 9.1, mbarrier: Contents, Phase, Arrive-on operation, expect-tx and complete-tx operations.
+
+Law: a phase ends by its last arrival, and a wait for the other parity goes by before.
+
+>>> one = Mbarrier(0, 1, count=2, line=5)
+>>> [one.passes(1), one.passes(0)], one.arrive(1), one.arrive(1), [one.passes(1), one.passes(0)]
+([True, False], False, True, [False, True])
+
+Law: with bytes expected it ends by the last of them.
+
+>>> one = Mbarrier(0, 1, count=1, line=5)
+>>> one.expect(64), one.arrive(1), one.complete(32), one.complete(32)
+(False, False, False, True)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Landing(NamedTuple):
+    """A copy that tells a barrier when it has come, of bytes that the text does not say.
+
+    Args:
+        line: of the copy.
+        map: what names its tensor map.
+        place: where it goes.
+        issue: its own number, so that two alike are two.
+    """
+
+    line: int
+    map: object
+    place: int
+    issue: int
+
+
+class Phase(NamedTuple):
+    """What a phase that ended had: bytes expected, by line; bytes that came with a size; and copies without one."""
+
+    address: int
+    expected: tuple[tuple[int, int], ...]
+    came: int
+    landings: tuple[Landing, ...]
+
+
+class Mbarrier:
+    """One mbarrier object.
+
+    Args:
+        address: where it lies.
+        bit: of the access that initialised it.
+        count: arrivals of a phase.
+        line: of its ``init``.
+    """
+
+    def __init__(self, address: int, bit: int, count: int, line: int) -> None:
+        self.address, self.bit, self.count, self.line = address, bit, count, line
+        self.pending, self.phase = count, 0
+        self.expected: list[tuple[int, int]] = []
+        self.came = 0
+        self.landings: list[Landing] = []
+        self.told_known = self.told_published = 0
+        self.known = self.published = 0
+        self.over: list[int] = []
+        self.ended: list[Phase] = []
+        self.arrivals: list[int] = []
+
+    @property
+    def missing(self) -> int:
+        """Bytes that are expected and have not come."""
+        return sum(one for _, one in self.expected) - self.came
+
+    def passes(self, parity: int) -> bool:
+        """Whether a wait for this parity goes on."""
+        return (self.phase - 1) & 1 == parity & 1
+
+    def learn(self, known: int, published: int) -> None:
+        """What an arrival or a copy tells."""
+        self.told_known |= known
+        self.told_published |= published
+
+    def arrive(self, many: int, line: int = 0) -> bool:
+        """So many arrivals; whether the phase ends."""
+        self.pending -= many
+        self.arrivals.append(line)
+        if self.pending < 0:
+            self.over.append(line)
+            self.pending = 0
+        return self._end()
+
+    def expect(self, many: int, line: int = 0) -> bool:
+        """Expect bytes."""
+        self.expected.append((line, many))
+        return self._end()
+
+    def complete(self, many: int) -> bool:
+        """Bytes come; whether the phase ends."""
+        self.came += many
+        return self._end()
+
+    def land(self, landing: Landing) -> None:
+        """A copy of unknown bytes comes."""
+        self.landings.append(landing)
+
+    def settle(self) -> bool:
+        """Let what copies of unknown bytes bring be what is missing; whether that ends the phase."""
+        if self.pending or not self.landings or self.missing <= 0:
+            return False
+        self._finish()
+        return True
+
+    def _end(self) -> bool:
+        if self.pending or self.missing or self.landings:
+            return False
+        self._finish()
+        return True
+
+    def _finish(self) -> None:
+        self.ended.append(Phase(self.address, tuple(self.expected), self.came, tuple(self.landings)))
+        self.phase += 1
+        self.pending, self.expected, self.came, self.landings, self.arrivals = self.count, [], 0, [], []
+        self.known, self.published = self.told_known, self.told_published

@@ -1,0 +1,203 @@
+"""A kernel made ready for execution: of its instructions those that matter, and where branches meet again.
+
+What matters is what the barriers, copies and multiplications of a kernel depend on: their operands, the branches, and
+all that those are computed from. The arithmetic on data, nine tenths of a kernel, is left out.
+Source: slices as Weiser has them (1981); where branches meet is the nearest post-dominator.
+
+Law: what nothing depends on is left out, and nothing else.
+
+>>> from descriptors.check.ptx_module import parse
+>>> body = "mov.u32 a, %tid.x; add.f32 x, y, z; setp.eq.u32 p, a, 0; @p mbarrier.init.shared.b64 [b], 1; ret;"
+>>> made = program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0])
+>>> [step.instruction.opcode for step in made.steps]
+['mov.u32', 'setp.eq.u32', 'mbarrier.init.shared.b64', 'ret']
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from descriptors.check.constant_folding import targets
+from descriptors.check.control_flow import Block, blocks, postdominators
+from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx_operands import Operand, names
+
+#: Instructions that are events: they move data that others see, or wait.
+EVENTS = (
+    "mbarrier.", "bar.", "barrier.", "cp.async", "cp.reduce", "wgmma.", "tcgen05.", "fence.", "elect.", "ldmatrix",
+    "stmatrix", "st.shared", "red.async", "st.async", "multimem", "clusterlaunchcontrol.try_cancel", "call", "trap",
+    "membar", "griddepcontrol", "tensormap.",
+)  # fmt: skip
+#: Those among them that a branch on unknown data may lead round without a word lost on barriers.
+SOFT = ("st.shared", "ldmatrix", "stmatrix", "fence.", "membar", "tcgen05.wait", "call", "trap", "tensormap.", "prefetch")
+_IGNORED = (
+    "tcgen05.fence", "tcgen05.relinquish", "cp.async.bulk.prefetch", "cp.async.bulk.prefetch.tensor", "griddepcontrol",
+    "fence.mbarrier_init", "tensormap.", "membar", "fence.acq_rel", "fence.sc", "fence.proxy.tensormap", "fence.proxy.alias",
+)  # fmt: skip
+_CONTROL = ("bra", "brx", "ret", "exit")
+
+
+class Step(NamedTuple):
+    """An instruction that is executed.
+
+    Args:
+        index: of the instruction in its function.
+        instruction: the instruction.
+        block: the block that it stands in.
+    """
+
+    index: int
+    instruction: Instruction
+    block: int
+
+
+class Region(NamedTuple):
+    """What lies between a branch and where its ways meet: the registers that it writes, and its events."""
+
+    written: frozenset[str]
+    hard: tuple[int, ...]
+    soft: tuple[int, ...]
+
+
+class Program:
+    """A function ready for execution.
+
+    Args:
+        function: the function.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.graph = blocks(function)
+        needed = _needed(function)
+        self.uses = _first_uses(function)
+        needed |= self.uses.keys()
+        self.steps: list[Step] = []
+        self.first: list[int] = []
+        for number, block in enumerate(self.graph):
+            self.first.append(len(self.steps))
+            code = function.code
+            self.steps += [Step(i, code[i], number) for i in range(block.start, block.end) if i in needed]
+        self._starts = {block.start: number for number, block in enumerate(self.graph)}
+        self._nearest = postdominators(self.graph)
+        self._regions: dict[int, Region] = {}
+
+    def at(self, label: str) -> int | None:
+        """The step at a label; None where nothing stands behind it."""
+        start = self.function.labels[label]
+        return self.first[self._starts[start]] if start in self._starts else None
+
+    def meeting(self, block: int) -> int | None:
+        """The step where the ways out of a block meet again; None where they do not."""
+        nearest = self._nearest[block]
+        return self.first[nearest] if nearest < len(self.graph) else None
+
+    def region(self, block: int) -> Region:
+        """What lies between the end of a block and where its ways meet."""
+        if block not in self._regions:
+            self._regions[block] = self._region(block)
+        return self._regions[block]
+
+    def _region(self, block: int) -> Region:
+        end, waiting, seen = self._nearest[block], list(self.graph[block].next), set[int]()
+        written: set[str] = set()
+        hard: list[int] = []
+        soft: list[int] = []
+        while waiting:
+            number = waiting.pop()
+            if number == end or number in seen:
+                continue
+            seen.add(number)
+            waiting += self.graph[number].next
+            for index in range(self.graph[number].start, self.graph[number].end):
+                one = self.function.code[index]
+                written.update(targets(one))
+                if is_event(one):
+                    (soft if one.opcode.startswith(SOFT) else hard).append(index)
+        if end == len(self.graph) and any(not self.graph[n].next for n in seen):
+            # One way out ends the thread, so what follows is not reached by all.
+            hard += [self.graph[n].end - 1 for n in seen if not self.graph[n].next]
+        return Region(frozenset(written), tuple(sorted(hard)), tuple(sorted(soft)))
+
+
+def program(function: Function) -> Program:
+    """A function ready for execution."""
+    return Program(function)
+
+
+def is_event(one: Instruction) -> bool:
+    """Whether an instruction is an event."""
+    return one.opcode.startswith(EVENTS) and not one.opcode.startswith(_IGNORED)
+
+
+def _first_uses(function: Function) -> dict[int, list[int]]:
+    """Where the registers of a ``tcgen05.ld`` are first used, in the order of the text: there it has come."""
+    held: dict[str, int] = {}
+    found: dict[int, list[int]] = {}
+    for index, one in enumerate(function.code):
+        written = targets(one)
+        for name in _of(one.operands[bool(written) :] if written else one.operands):
+            if (load := held.pop(name, None)) is not None:
+                found.setdefault(index, []).append(load)
+                held = {register: at for register, at in held.items() if at != load}
+        if one.opcode.startswith("tcgen05.ld"):
+            held.update(dict.fromkeys(written, index))
+    return found
+
+
+def _needed(function: Function) -> set[int]:
+    """The instructions that are executed: events, branches, and what they are computed from."""
+    where: dict[str, list[int]] = {}
+    for index, one in enumerate(function.code):
+        for name in targets(one):
+            where.setdefault(name, []).append(index)
+    found: set[int] = set()
+    waiting: list[str] = []
+
+    def take(index: int, read: list[str]) -> None:
+        if index not in found:
+            found.add(index)
+            one = function.code[index]
+            waiting.extend(read)
+            if one.predicate:
+                waiting.append(one.predicate)
+
+    for index, one in enumerate(function.code):
+        name = one.opcode
+        if name.startswith(_CONTROL):
+            take(index, [n for operand in one.operands[:1] for n in names(operand)] if name.startswith("brx") else [])
+        elif is_event(one) or name.startswith(("ld.shared", "atom.shared", "red.shared")) or (
+            name.startswith("st.") and not name.startswith(("st.global", "st.param"))
+        ):
+            take(index, _read(one))
+    done: set[str] = set()
+    while waiting:
+        register = waiting.pop()
+        if register not in done:
+            done.add(register)
+            for index in where.get(register, ()):
+                take(index, _read(function.code[index]))
+    return found
+
+
+_DATA = (".f16", ".bf16", ".f32", ".f64", ".v2", ".v4", ".v8", ".b128")
+
+
+def _read(one: Instruction) -> list[str]:
+    """The registers that matter of an instruction: of what moves data only where it goes."""
+    name = one.opcode
+    if name.startswith("wgmma.mma_async"):
+        return [n for operand in one.operands[1:] if isinstance(operand, str) for n in names(operand)]
+    if name.startswith(("stmatrix", "tcgen05.st")) or (name.startswith("st.shared") and any(t in name for t in _DATA)):
+        return _of(one.operands[:1])
+    if name.startswith("tcgen05.ld"):
+        return _of(one.operands[-2:])
+    written = targets(one)
+    return _of(one.operands[bool(written) :]) if written else _of(one.operands)
+
+
+def _of(operands: tuple[Operand, ...]) -> list[str]:
+    return [name for operand in operands for name in names(operand)]
+
+
+__all__ = ["EVENTS", "Block", "Program", "Region", "Step", "is_event", "program"]
