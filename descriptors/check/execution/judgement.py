@@ -24,7 +24,7 @@ from descriptors.check.ptx_module import Function
 
 HANDLERS: Mapping[str, Handler] = {**BARRIERS, **MEMORY, **TENSOR}
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
-SIZES = (256, 448, 1024)
+SIZES = (256, 448)
 #: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
 SMALL = (64, 1)
 #: Steps after which a run is given up.
@@ -134,6 +134,8 @@ def judge(function: Function, text: str) -> Judgement:
             break
     assert first is not None
     launch, machine, stop = first
+    if stop is not None and stop.why.startswith("stopped after"):
+        machine, stop = _run(made, launch._replace(size=SMALL[0]))
     if cluster is None and len(clusters) > 1:
         assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
     return _judged(made, launch, machine, stop, assumed)
@@ -191,7 +193,8 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
             blind = {key: row for key, row in blind.items() if not row.why.startswith("stopped after")}
         if steps > 2 * BUDGET:
             break
-    if assumed and any("clusters" in one for one in assumed) and any(w.rule == "barrier-hang" for w in witnesses.values()):
+    unsure = any("clusters" in one for one in assumed)
+    if unsure and any(w.rule in ("barrier-hang", "barrier-init") for w in witnesses.values()):
         witnesses = {}
         blind[0, "the cluster"] = Blind(ALL, made.function.line, "the shape of the cluster", "the launch says it")
     return Judgement(
@@ -206,13 +209,18 @@ _OF = {
 
 def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
     """What is wrong whatever a run does not know."""
-    open_ = any(not isinstance(name, tuple) and name not in machine.launch.sizes for _, name, _ in machine.copies)
+    open_ = any(_by_map(name) and name not in machine.launch.sizes for _, name, _ in machine.copies)
     for one in found:
         if one.rule == "tcgen05-unwritten" and machine.tensor_unknown:
             continue
         if open_ and one.rule in ("proxy-fence", "reuse-unwritten"):
             continue
         yield one
+
+
+def _by_map(name: object) -> bool:
+    """Whether a copy into shared memory has the bytes of a box, which its tensor map says."""
+    return not isinstance(name, tuple) or name[0] == "unnamed"
 
 
 def _phases(machine: Machine) -> Iterator[Phase]:
@@ -224,10 +232,10 @@ def _sizes(machine: Machine) -> dict[object, int]:
     """The bytes of the copies of a run, as far as they can be told."""
     places: dict[object, set[int]] = {}
     for _, name, place in machine.copies:
-        if not (isinstance(name, tuple) and name[0] in ("bytes", "out")):
+        if _by_map(name):
             places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
-    starts |= {place for _, _, place in machine.copies} | set(machine.barriers)
+    starts |= set(machine.barriers) | set(machine.launch.variables.values())
     return infer(_phases(machine), places, sorted(starts), set(machine.footprints))
 
 
@@ -240,7 +248,7 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
         where = ("tensor memory",) if name.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc")) else ("proxies", "reuse")
         yield Blind(where, code[index].line, ".".join(name.split(".")[:2]), why)
     for index, name, _ in machine.copies:
-        if isinstance(name, tuple):
+        if not _by_map(name):
             continue
         size = machine.launch.sizes.get(name)
         what = "its tensor map is a parameter" + (f"; what is expected and read is consistent with {size} bytes" if size else "")
@@ -282,7 +290,7 @@ def _state(barrier: Mbarrier) -> str:
 
 def _unread(machine: Machine) -> Iterator[Witness]:
     """Multiplications of bytes that nothing wrote, where all copies are known."""
-    if any(not isinstance(name, tuple) and name not in machine.launch.sizes for _, name, _ in machine.copies):
+    if any(_by_map(name) and name not in machine.launch.sizes for _, name, _ in machine.copies):
         return
     if any(machine.program.function.code[i].opcode.startswith(("st", "cp")) for i in machine.skipped):
         return

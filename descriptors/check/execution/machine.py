@@ -30,6 +30,8 @@ WARP = 32
 RANK = 24
 #: Where the local memory of a thread begins, among generic addresses.
 LOCAL = 1 << 40
+#: Where parameters lie.
+PARAMETERS = 1 << 42
 
 
 class Launch(NamedTuple):
@@ -230,6 +232,8 @@ class Machine:
                 return 227 << 10
         if name in launch.variables:
             return launch.variables[name] | one.cta << RANK
+        if name in self.program.parameters:
+            return PARAMETERS + (self.program.parameters[name] << 16)
         if name in self.program.function.variables:
             return LOCAL + (list(self.program.function.variables).index(name) << 20)
         return Unknown(f"{name}, which nothing writes")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from descriptors.check.execution.barrier_events import arrived, barrier_at
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
-from descriptors.check.execution.machine import LOCAL, RANK, Fragment, Handler, Machine, Stop
+from descriptors.check.execution.machine import LOCAL, PARAMETERS, RANK, Fragment, Handler, Machine, Stop
 from descriptors.check.execution.mbarrier import Landing
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx_operands import Address, Operand, Vector
@@ -109,7 +109,7 @@ def _same(machine: Machine, one: Fragment, places: list[int], items: tuple[Opera
 def _local(machine: Machine, one: Fragment, step: Step, operand: Operand) -> int | None:
     """A place in local memory, if that is where an address leads."""
     value = machine.value(one, operand)
-    return value if isinstance(value, int) and LOCAL <= value < _POINTERS else None
+    return value if isinstance(value, int) and LOCAL <= value < PARAMETERS else None
 
 
 def _local_store(machine: Machine, one: Fragment, step: Step, place: int) -> None:
@@ -380,7 +380,7 @@ def _one_in(
 def _map_name(machine: Machine, one: Fragment, source: Operand) -> object:
     """What names the tensor map of a copy: where it lies, or the instruction's own register."""
     value = machine.value(one, Address(source.base, source.offset)) if isinstance(source, Address) else 0
-    return value if isinstance(value, int) else ("map", str(source.base) if isinstance(source, Address) else "")
+    return value if isinstance(value, int) else ("unnamed", str(source.base) if isinstance(source, Address) else "")
 
 
 def _bulk_across(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -403,17 +403,17 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> bool | None:
     source = operands[1]
     size: int | None
     if tensor:
-        name = _map_name(machine, one, operands[0])
-        size = machine.launch.sizes.get(("out", name))
+        name = ("out", _map_name(machine, one, operands[0]))
+        size = machine.launch.sizes.get(name)
     else:
         value = machine.value(one, operands[2])
-        name, size = ("bytes", step.index), value if isinstance(value, int) else None
+        name, size = ("out", step.index), value if isinstance(value, int) else None
     for place in _each_place(machine, one, step, source, "what a bulk copy reads"):
         bit = machine.fresh()
         one.groups["bulk"][-1] |= 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store")
         asynchronous_read(machine, one, step, [(place, place + (size or 16))], access, one.known, one.published)
-        machine.copies.append((step.index, ("out", name), place))
+        machine.copies.append((step.index, name, place))
     return None
 
 

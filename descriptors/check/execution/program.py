@@ -15,6 +15,7 @@ Law: what nothing depends on is left out, and nothing else.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from descriptors.check.constant_folding import targets
@@ -78,6 +79,8 @@ class Program:
             self.first.append(len(self.steps))
             code = function.code
             self.steps += [Step(i, code[i], number) for i in range(block.start, block.end) if i in needed]
+        names = re.findall(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])", function.head)
+        self.parameters = {name: number for number, name in enumerate(names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self._nearest = postdominators(self.graph)
         self._regions: dict[int, Region] = {}
