@@ -17,6 +17,7 @@ from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import chosen, rule_names
 from descriptors.check.ptx_module import LIMIT
 from descriptors.check.rules import Level
+from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
 from descriptors.cli.options import json_option
 from descriptors.cli.values import complete
@@ -108,7 +109,7 @@ def check(
     if as_sarif:
         import json
 
-        say(json.dumps(kernel_text.sarif(found, name)))
+        say(json.dumps(sarif([(name, found)])))
     elif as_json:
         say(json_text(record(found, name=name)))
     else:
