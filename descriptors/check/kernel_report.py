@@ -279,12 +279,12 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
     """The rules that comments leave out, by the line that they are about.
 
     Raises:
-        DescriptorError: if a comment names no rule, or one that there is not.
+        DescriptorError: if a comment names no rule, or one that there is not, or has no code after it.
     """
     found: dict[int, frozenset[str]] = {}
     if "descriptors:" not in text:
         return found
-    waiting: frozenset[str] = frozenset()
+    waiting, last = frozenset[str](), 0
     code = _BLOCK_COMMENT.sub(lambda one: "\n" * one[0].count("\n"), text).split("\n")
     for line, written in enumerate(text.split("\n"), 1):
         if comment := _COMMENT.search(written):
@@ -294,6 +294,12 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
             waiting |= names
         if waiting and code[line - 1].partition("//")[0].strip():
             found[line], waiting = waiting, frozenset()
+        elif waiting and comment:
+            last = line
+    if waiting:
+        raise DescriptorError(
+            f"check: a comment that ignores rules must be about a line of code, found none; line {last}"
+        )
     return found
 
 

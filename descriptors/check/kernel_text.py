@@ -17,6 +17,7 @@ k.ptx: 0 MMA instructions of sm_90. Forms: 1 error. Words, tensor memory,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -71,6 +72,52 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
             lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {len(left)} more, {_lines(left)} (--all) [{rule}]")
     lines += _undecided_lines(report, name, everything, color)
     return "\n".join([*lines, _wrapped([(f"{name}:", _PLACE), *_closing(report)], color)])
+
+
+def tell_refused(name: str, why: str, color: bool = False) -> str:
+    """The line of a file that could not be checked.
+
+    >>> tell_refused("k.ptx", "no PTX")
+    'k.ptx: not checked: no PTX'
+    """
+    place, refused = _lit(f"{printable(name)}:", _PLACE, color), _lit("not checked:", _LIT[Level.ERROR], color)
+    return f"{place} {refused} {printable(why)}"
+
+
+def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, color: bool = False) -> str:
+    """The line over all files.
+
+    Args:
+        reports: those of the files that were checked.
+        refused: how many could not be.
+        uncompiled: how many of a folder were passed by for want of a compiler.
+        color: whether a terminal shows it.
+
+    >>> from descriptors import check_ptx
+    >>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {", "wgmma.wait_group.sync.aligned 9; ret; }"
+    >>> print(tell_summary([check_ptx(head + one) for one in (bad, bad, "}")], 1))
+    4 files: 2 with errors, 1 incomplete, 1 not checked. 2 errors.
+    """
+    held = Counter(one.verdict for one in reports)
+    found = (
+        ("with errors", held["errors"], _LIT[Level.ERROR]),
+        ("incomplete", held["incomplete"], _OPEN),
+        ("clean", held["clean"], _RIGHT),
+        ("not checked", refused, _LIT[Level.ERROR]),
+    )
+    parts = [(f"{number} {what}", how) for what, number, how in found if number]
+    errors = sum(len(one.errors) for one in reports)
+    remarks = sum(len(one.findings) for one in reports) - errors
+    told = [counted(n, what) for n, what in ((errors, "error"), (remarks, "remark")) if n]
+    for what, number in (("known", sum(len(one.known) for one in reports)),
+                         ("left out", sum(one.left_out for one in reports))):  # fmt: skip
+        told += [f"{number} {what}"] if number else []
+    ends = [f"{text}{',' if part < len(parts) else '.'}" for part, (text, _) in enumerate(parts, 1)]
+    line = [(f"{counted(len(reports) + refused, 'file')}:", _PLACE)]
+    line += [(text, how) for text, (_, how) in zip(ends, parts, strict=True)]
+    line += [(f"{', '.join(told)}.", "")] if told else []
+    line += [(f"{counted(uncompiled, '.cu file')} passed by: nvcc is not on the path.", _OPEN)] if uncompiled else []
+    return _wrapped(line, color)
 
 
 _One = TypeVar("_One", Finding, Undecided)

@@ -117,4 +117,4 @@ def _place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
 
 def _uri(name: str) -> str:
     """A path as a reference that no letter of it breaks."""
-    return quote(name.replace("\\", "/"), safe="/:<>", errors="surrogateescape")
+    return quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
