@@ -14,10 +14,11 @@ Law: a text without a tensor-core instruction has no finding.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from descriptors.check.constant_folding import Values, fold, observed
 from descriptors.check.control_flow import Block, blocks
-from descriptors.check.instruction_forms import tcgen05_findings, wgmma_findings
+from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.kernel_report import (
     Finding,
     Judgement,
@@ -32,7 +33,8 @@ from descriptors.check.kernel_words import START_FREE, SmemOperand, Step, advanc
 from descriptors.check.multiplications import Multiplication, chains, multiplications
 from descriptors.check.paths import path_breaches, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
-from descriptors.check.scope import FAMILIES, not_run, read_of
+from descriptors.check.register_classes import class_findings
+from descriptors.check.scope import FAMILIES, MATRICES, not_run, read_of
 from descriptors.check.serialization import serializations
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from descriptors.smem.words.descriptor import WORDS
@@ -109,11 +111,16 @@ def _line(one: Finding | Undecided) -> int:
 
 def _forms(function: Function, module: Module) -> Iterator[Finding]:
     room = registers(function.head) if function.entry else MOST_REGISTERS
+    class_of = lru_cache(maxsize=None)(function.classes.get)
     for one in function.code:
+        if one.opcode.startswith(FAMILIES):
+            yield from (finding(one.line, name, found, one.opcode) for name, found in class_findings(one, class_of))
         if one.opcode.startswith("wgmma."):
             yield from wgmma_findings(one, module.target, room)
         elif one.opcode.startswith("tcgen05."):
             yield from tcgen05_findings(one, module.target)
+        elif one.opcode.startswith(MATRICES):
+            yield from matrix_findings(one, module.target)
 
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:

@@ -152,6 +152,11 @@ _ROWS = (
         "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)", ASSEMBLER,
     ),
     Rule(
+        "form-class", _E, _FORMS, "an operand must be in a register of a class that the instruction takes",
+        "declare the register so, or move the value into one that is", "ptxas 13.0; PTX ISA 9.1, wgmma, tcgen05",
+        ASSEMBLER,
+    ),
+    Rule(
         "form-transpose", _E, _FORMS, "only f16 and bf16 in shared memory may be transposed",
         "store the operand K-major, and leave the transpose out",
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b", ASSEMBLER,

@@ -26,6 +26,8 @@ from descriptors.text import counted
 
 #: What the checker is about.
 FAMILIES = ("wgmma.", "tcgen05.")
+#: What is looked at beside them.
+MATRICES = ("ldmatrix.", "stmatrix.")
 _WARP_MMA = ("mma.", "wmma.")
 _ALLOCATES = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit")
 _TOUCHES = ("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.shift")
@@ -40,11 +42,14 @@ def read_of(module: Module) -> Judgement:
     code = _code(module)
     held = [one for one in code if one.opcode.startswith(FAMILIES)]
     warp = [one for one in code if one.opcode.startswith(_WARP_MMA)]
+    moves = sum(one.opcode.startswith(MATRICES) for one in _beside(module))
     order = sum(not one.opcode.startswith(_ALLOCATES) for one in held)
     accesses = [one for one in held if one.opcode.startswith(_TOUCHES)]
     allocations = len(held) - order
     scopes = (
-        Scope("forms", len(held) + len(warp), "instruction" if held else "mma.sync instruction", len(held)),
+        Scope(
+            "forms", len(held) + moves + len(warp), "instruction" if held else "mma.sync instruction", len(held) + moves
+        ),
         Scope("order", order, "instruction", order),
         Scope("tensor memory", allocations + len(accesses), "instruction", allocations),
     )
@@ -75,6 +80,12 @@ def not_run(module: Module) -> Judgement:
 
 def _code(module: Module) -> list[Instruction]:
     return [one for function in module.functions for one in function.code]
+
+
+def _beside(module: Module) -> list[Instruction]:
+    """The code of functions that are looked at."""
+    held = [one for one in module.functions if any(i.opcode.startswith(FAMILIES) for i in one.code)]
+    return [one for function in held for one in function.code]
 
 
 def _unseen(name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT) -> tuple[Undecided, ...]:
