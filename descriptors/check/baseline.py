@@ -2,7 +2,8 @@
 
 A finding is known by its file's name without folders, its rule, function and opcode, and what was found, less numbers
 of lines and of registers: it stays known where lines move, and where a compiler's cache has another folder. Each has a
-number, the most that one file of the name had; what a file has beyond that is new, and the last are told.
+number, the most that one file of the name had; what a file has beyond that is new, and the last are told. What was not
+decided is kept in the same way, for who wants everything decided but that; it is told still, since it is not clean.
 Source: the file is ours.
 
 Law: what was written into a baseline is known, all of it, and nothing else is.
@@ -25,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import TypeAlias
 
-from descriptors.check.kernel_report import Finding, Report, alike
+from descriptors.check.kernel_report import Finding, Report, Undecided, alike, lasting
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import replace
 
@@ -63,7 +64,7 @@ def baseline(text: str) -> Baseline:
 
 
 def baseline_text(checked: Iterable[tuple[str, Report]]) -> str:
-    """The findings of files as a baseline, those that were known already as well.
+    """The findings of files as a baseline, those that were known already as well, and what was not decided.
 
     Args:
         checked: the name of each file, and what was found in it.
@@ -74,6 +75,7 @@ def baseline_text(checked: Iterable[tuple[str, Report]]) -> str:
     held: Counter[tuple[str, ...]] = Counter()
     for name, report in checked:
         held |= Counter(_key(name, one) for one in (*report.findings, *report.known))
+        held |= Counter(_key(name, one) for one in report.undecided)
     rows = [dict(zip(_FIELDS, key, strict=True)) | {"count": count} for key, count in sorted(held.items())]
     return json.dumps({_MARK: VERSION, "findings": rows}, indent=1) + "\n"
 
@@ -87,13 +89,26 @@ def without_known(report: Report, name: str, known: Baseline) -> Report:
         known: the baseline.
     """
     left = Counter(known)
-    new, old = list[Finding](), list[Finding]()
-    for one in report.findings:
+
+    def has(one: Finding | Undecided) -> bool:
         key = _key(name, one)
-        (old if left[key] > 0 else new).append(one)
         left[key] -= 1
-    return replace(report, findings=tuple(new), known=(*report.known, *old))
+        return left[key] >= 0
+
+    held = [(one, has(one)) for one in report.findings]
+    return replace(
+        report,
+        findings=tuple([one for one, old in held if not old]),
+        known=(*report.known, *(one for one, old in held if old)),
+        accepted=tuple([one for one in report.undecided if has(one)]),
+    )
 
 
-def _key(name: str, one: Finding) -> tuple[str, ...]:
-    return PurePath(name).name, *alike(one)
+#: What stands for the rule of what was not decided.
+UNDECIDED = "undecided "
+
+
+def _key(name: str, one: Finding | Undecided) -> tuple[str, ...]:
+    if isinstance(one, Finding):
+        return PurePath(name).name, *alike(one)
+    return PurePath(name).name, UNDECIDED + one.property, one.function, one.what, lasting(one.why)

@@ -164,6 +164,7 @@ class Report(Told):
         undecided: what was not decided, in the order of the text.
         hidden: findings that comments or the question leave out.
         known: findings that a baseline has.
+        accepted: those of what was not decided that a baseline has.
     """
 
     target: str
@@ -177,6 +178,7 @@ class Report(Told):
     undecided: tuple[Undecided, ...] = ()
     hidden: tuple[Finding, ...] = ()
     known: tuple[Finding, ...] = ()
+    accepted: tuple[Undecided, ...] = ()
 
     @property
     def left_out(self) -> int:
@@ -244,7 +246,12 @@ def alike(one: Finding) -> tuple[str, ...]:
     >>> alike(first) == alike(second), alike(first)
     (True, ('form-shape', '', 'wgmma.fence', 'found * of *'))
     """
-    return one.rule.name, one.function, one.instruction, _PASSING.sub("*", one.found)
+    return one.rule.name, one.function, one.instruction, lasting(one.found)
+
+
+def lasting(text: str) -> str:
+    """A text without lines and numbers of registers."""
+    return _PASSING.sub("*", text)
 
 
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

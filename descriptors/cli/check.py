@@ -20,7 +20,7 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.check import kernel_text
-from descriptors.check.baseline import Baseline, baseline, baseline_text, without_known
+from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Report, chosen, rule_names
 from descriptors.check.ptx_module import LIMIT
@@ -76,7 +76,12 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 )
 @click.option("--all", "everything", is_flag=True, help="Show every finding, one a line, also those that say the same.")
 @click.option("--strict", is_flag=True, help="Exit status 1 also where something was not decided or not looked at.")
-@click.option("--baseline", "known", metavar="FILE", help="Findings that this file has stay quiet and are counted.")
+@click.option(
+    "--baseline",
+    "known",
+    metavar="FILE",
+    help="Findings of this file stay quiet and are counted; --strict takes what it left open.",
+)
 @click.option("--write-baseline", "write", metavar="FILE", help="Write all findings as a baseline, and exit with 0.")
 @click.option("--color/--no-color", default=None, help="Colour places and levels.  [default: on a terminal]")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
@@ -158,7 +163,8 @@ def shown(file: str) -> str:
 
 def _status(report: Report, asked: _Asked) -> Status:
     """What a report says to a program that asked."""
-    wrong = report.verdict == "errors" or (asked.strict and report.verdict == "incomplete")
+    left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
+    wrong = report.verdict == "errors" or (asked.strict and left)
     return Status.DIFFERENCE if wrong and not asked.write else Status.ANSWER
 
 
@@ -306,11 +312,14 @@ def _writable(file: str) -> None:
 def _write(asked: _Asked, done: Sequence[tuple[str, Report]]) -> None:
     text = baseline_text(done)
     Path(asked.write).write_text(text, encoding="utf-8", newline="\n")
-    many = sum(baseline(text).values())
+    rows = baseline(text)
+    left = sum(count for key, count in rows.items() if key[1].startswith(UNDECIDED))
+    many = sum(rows.values()) - left
     if asked.as_json or asked.as_sarif:
-        say(json_text({"written": asked.write, "findings": many}))
+        say(json_text({"written": asked.write, "findings": many, "undecided": left}))
     else:
-        say(f"wrote {printable(asked.write)}: {counted(many, 'finding')} of {counted(len(done), 'file')}")
+        told = f"{counted(many, 'finding')} and {left} not decided of {counted(len(done), 'file')}"
+        say(f"wrote {printable(asked.write)}: {told}")
 
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
