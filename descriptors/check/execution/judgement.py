@@ -25,10 +25,12 @@ from descriptors.check.ptx_module import Function
 HANDLERS: Mapping[str, Handler] = {**BARRIERS, **MEMORY, **TENSOR}
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
 SIZES = (256, 448)
+#: One scalar parameter after the other is large, and all others are small, so that every loop makes many rounds.
+LARGE, LITTLE, MOST = 1024, 128, 8
 #: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
 SMALL = (64, 1)
 #: Steps after which a run is given up.
-BUDGET = 400_000
+BUDGET = 60_000
 
 
 class Blind(NamedTuple):
@@ -125,7 +127,7 @@ def judge(function: Function, text: str) -> Judgement:
         clusters = tuple(one for one in _CLUSTERS if prod(one) > 1)
     first = None
     for shape in clusters:
-        launch = Launch(threads, shape, shape, SIZES[0], variables, {})
+        launch = Launch(threads, shape, shape, SIZES[0], {}, variables, None)
         machine, stop = _run(made, launch)
         if first is None:
             first = launch, machine, stop
@@ -165,8 +167,9 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
     words: dict[int, set[tuple[int, ...]]] = {}
     done: list[int] = []
     steps = machine.count
-    for size in (*SIZES, *SMALL):
-        one = launch._replace(size=size, sizes=sizes)
+    singles = [(LITTLE, {key: LARGE}) for key in list(machine.scalars)[:MOST]]
+    for size, scalars in (*[(size, {}) for size in SIZES], *singles, *[(size, {}) for size in SMALL]):
+        one = launch._replace(size=size, scalars=scalars, sizes=sizes)
         machine, stop = _run(made, one)
         steps += machine.count
         found = [*machine.found.values()]
@@ -187,9 +190,11 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
             words.setdefault(index, set()).update(words_)
         for row in _blind(made, machine, stop):
             blind.setdefault((row.line, row.what), row)
+        if stop is not None and not stop.why.startswith("stopped after") and not scalars:
+            break
         if stop is None:
-            done.append(size)
-        elif stop.why.startswith("stopped after") and size != SIZES[0]:
+            done.append(LARGE if scalars else size)
+        elif stop.why.startswith("stopped after") and (scalars or size != SIZES[0]):
             blind = {key: row for key, row in blind.items() if not row.why.startswith("stopped after")}
         if steps > 2 * BUDGET:
             break
@@ -209,7 +214,7 @@ _OF = {
 
 def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
     """What is wrong whatever a run does not know."""
-    open_ = any(_by_map(name) and name not in machine.launch.sizes for _, name, _ in machine.copies)
+    open_ = any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies)
     for one in found:
         if one.rule == "tcgen05-unwritten" and machine.tensor_unknown:
             continue
@@ -236,7 +241,7 @@ def _sizes(machine: Machine) -> dict[object, int]:
             places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
     starts |= set(machine.barriers) | set(machine.launch.variables.values())
-    return infer(_phases(machine), places, sorted(starts), set(machine.footprints))
+    return infer(_phases(machine), places, sorted(starts), machine.footprints)
 
 
 def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind]:
@@ -250,7 +255,7 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
     for index, name, _ in machine.copies:
         if not _by_map(name):
             continue
-        size = machine.launch.sizes.get(name)
+        size = (machine.launch.sizes or {}).get(name)
         what = "its tensor map is a parameter" + (f"; what is expected and read is consistent with {size} bytes" if size else "")
         yield Blind(("bytes",) if size else ("bytes", "proxies", "reuse"), code[index].line, "the box of a tensor copy", what)
 
@@ -290,7 +295,7 @@ def _state(barrier: Mbarrier) -> str:
 
 def _unread(machine: Machine) -> Iterator[Witness]:
     """Multiplications of bytes that nothing wrote, where all copies are known."""
-    if any(_by_map(name) and name not in machine.launch.sizes for _, name, _ in machine.copies):
+    if any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies):
         return
     if any(machine.program.function.code[i].opcode.startswith(("st", "cp")) for i in machine.skipped):
         return

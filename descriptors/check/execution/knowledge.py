@@ -60,6 +60,10 @@ class Clash(NamedTuple):
     place: int
 
 
+#: Readers of a segment that are kept: more than a ring has rounds between two writes.
+READERS = 256
+
+
 class _Segment:
     __slots__ = ("end", "readers", "start", "writer")
 
@@ -130,6 +134,8 @@ class Segments:
                 gaps.append((place, row.start))
             place = row.end
             row.readers[access.bit] = access
+            if len(row.readers) > READERS:
+                del row.readers[next(iter(row.readers))]
             writer = row.writer
             if not told and writer is not None and not known >> writer.bit & 1 and not _ordered(writer, access):
                 told = True

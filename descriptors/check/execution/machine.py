@@ -42,16 +42,18 @@ class Launch(NamedTuple):
         cluster: CTAs of a cluster, along x, y, z; they are the grid's first.
         grid: CTAs of the grid, along x, y, z.
         size: what a 32-bit parameter is that is not named.
+        scalars: what others are, by name and offset.
         variables: addresses of shared variables.
-        sizes: bytes of a copy, by what names its tensor map.
+        sizes: bytes of a copy, by what names its tensor map; None for a run that is to learn them.
     """
 
     threads: tuple[int, int, int]
     cluster: tuple[int, int, int]
     grid: tuple[int, int, int]
     size: int
+    scalars: Mapping[tuple[str, int], int]
     variables: Mapping[str, int]
-    sizes: Mapping[object, int]
+    sizes: Mapping[object, int] | None
 
 
 class Stop(Exception):
@@ -169,13 +171,14 @@ class Machine:
         self.warpgroups: dict[tuple[int, int, int], list[int]] = {}
         self.words: dict[int, set[tuple[int, ...]]] = {}
         self.copies: list[tuple[int, object, int]] = []
-        self.footprints: list[tuple[int, int]] = []
+        self.footprints: set[tuple[int, int]] = set()
         self.hung = False
         self.unwritten: dict[int, tuple[int, int]] = {}
         self.freed: dict[int, list[tuple[int, int, Access]]] = {}
         self.tensor_unknown = False
         self.local: dict[tuple[int, int, int], int] = {}
         self.cancels: dict[int, int] = {}
+        self.scalars: dict[tuple[str, int], int] = {}
         self._handlers = [_handler(step.instruction, handlers) for step in self.steps]
 
     # -- values
@@ -417,10 +420,11 @@ class Machine:
             return first
         order = sorted((lane, number, place) for number, p in enumerate(parts) for place, lane in enumerate(p.lanes))
         registers: dict[str, Value] = {}
-        for name in {name for part in parts for name in part.registers}:
+        live = self.program.live.get(join.pc)
+        for name in {name for part in parts for name in part.registers if live is None or name in live}:
             values = [part.registers.get(name) for part in parts]
             head = values[0]
-            if type(head) is int and all(type(v) is int and v == head for v in values):
+            if type(head) is int and all(v == head for v in values):
                 registers[name] = head
                 continue
             unset = Unknown(f"{name}, which not every way writes")

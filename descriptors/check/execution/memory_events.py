@@ -60,6 +60,8 @@ def touch(
     machine: Machine, one: Fragment, step: Step, runs: Iterable[tuple[int, int]], access: Access, *, writes: bool
 ) -> None:
     """An ordinary access of shared memory by the threads of a fragment."""
+    if machine.launch.sizes is None:
+        return
     for start, end in runs:
         clashes = (machine.shared.write if writes else machine.shared.read)(start, end, access, one.known)
         for clash in clashes:
@@ -217,7 +219,8 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> bool | None:
             place = sum(map(ord, name)) * 64 + offset // 8 + number
             value = _POINTERS + place * _APART
         elif kind.endswith("32"):
-            value = machine.launch.size
+            key = (name, offset + 4 * number)
+            value = machine.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
         else:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)
         machine.set(one, item, value)
@@ -345,7 +348,7 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> bool | None:
         mask = machine.known(one, after[0], step, "the CTAs of a multicast")
         ctas = [rank for rank in range(machine.ctas) if mask >> rank & 1]
     name = _map_name(machine, one, source) if tensor else ("bytes", step.index)
-    size = machine.launch.sizes.get(name) if tensor else size
+    size = (machine.launch.sizes or {}).get(name) if tensor else size
     places = _each_place(machine, one, step, target, "where a bulk copy goes")
     barriers = _each_place(machine, one, step, barrier_operand, "the address of an mbarrier")
     for place, address in zip(places, barriers, strict=True):
@@ -404,7 +407,7 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> bool | None:
     size: int | None
     if tensor:
         name = ("out", _map_name(machine, one, operands[0]))
-        size = machine.launch.sizes.get(name)
+        size = (machine.launch.sizes or {}).get(name)
     else:
         value = machine.value(one, operands[2])
         name, size = ("out", step.index), value if isinstance(value, int) else None
@@ -421,6 +424,8 @@ def asynchronous_read(
     machine: Machine, one: Fragment, step: Step, runs: Iterable[tuple[int, int]], access: Access, known: int, published: int,
 ) -> None:  # fmt: skip
     """A read by the asynchronous proxy: what wrote the bytes must be done, and published if it was ordinary."""
+    if machine.launch.sizes is None:
+        return
     for start, end in runs:
         for clash in machine.shared.read(start, end, access, known):
             machine.clash(step, "reuse-order", clash, _told(access, clash.earlier, False, clash.wrote))

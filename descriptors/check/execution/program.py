@@ -84,6 +84,7 @@ class Program:
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self._nearest = postdominators(self.graph)
         self._regions: dict[int, Region] = {}
+        self.live = self._live()
 
     def at(self, label: str) -> int | None:
         """The step at a label; None where nothing stands behind it."""
@@ -94,6 +95,41 @@ class Program:
         """The step where the ways out of a block meet again; None where they do not."""
         nearest = self._nearest[block]
         return self.first[nearest] if nearest < len(self.graph) else None
+
+    def _live(self) -> dict[int, frozenset[str]]:
+        """The registers that are read at or after the first step of each block, before they are written."""
+        rows: list[list[Step]] = [[] for _ in self.graph]
+        for step in self.steps:
+            rows[step.block].append(step)
+        read: list[set[str]] = []
+        written: list[set[str]] = []
+        for row in rows:
+            uses: set[str] = set()
+            defines: set[str] = set()
+            for step in row:
+                one = step.instruction
+                own = targets(one)
+                names = set(_of(one.operands[bool(own) :] if own else one.operands)) | ({one.predicate} - {""})
+                uses |= names - defines
+                if one.predicate:
+                    uses |= set(own) - defines  # what a guard leaves as it was
+                else:
+                    defines |= set(own)
+            read.append(uses)
+            written.append(defines)
+        live = [set(one) for one in read]
+        changed = True
+        while changed:
+            changed = False
+            for number in range(len(rows) - 1, -1, -1):
+                come: set[str] = set().union(*[live[follower] for follower in self.graph[number].next])
+                new = read[number] | come - written[number]
+                if new != live[number]:
+                    live[number], changed = new, True
+        found: dict[int, set[str]] = {}
+        for number, first in enumerate(self.first):
+            found.setdefault(first, set()).update(live[number])
+        return {first: frozenset(names) for first, names in found.items()}
 
     def region(self, block: int) -> Region:
         """What lies between the end of a block and where its ways meet."""

@@ -120,8 +120,9 @@ def _read(
     if runs is None:
         machine.skipped.setdefault(step.index, "a descriptor that describes no operand")
         return
-    for start, end in runs:
-        machine.footprints.append((start, end))
+    if machine.launch.sizes is None:
+        machine.footprints.update(runs)
+        return
     asynchronous_read(machine, one, step, runs, access, known, published)
     for start, end in runs if not padded else ():
         for low, high, writer in machine.shared.rows(start, end):
