@@ -1,0 +1,96 @@
+"""What running a kernel says of its barriers, bytes, proxies and reuse, as a part of its report.
+
+A property is looked at where all kernels of a text were run to their ends; what a run could not look at is told. A
+verdict names what was run: threads, clusters, and the values of scalar parameters.
+
+Law: what was not run is not clean.
+
+>>> from descriptors.check.ptx_module import parse
+>>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
+>>> wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
+>>> kernel = f"{head} {{ mbarrier.init.shared.b64 [b], 32; {{}} {wait} }}"
+>>> def of(text):
+...     told = executed(parse(text), text)
+...     return [one.rule.name for one in told.findings]
+>>> of(f"{head} {{ mov.u32 t, %tid.x; mbarrier.init.shared.b64 [b], 32; bar.sync 0; {wait} }}")
+['barrier-hang']
+>>> of(f"{head} {{ mbarrier.init.shared.b64 [b], 32; bar.sync 0; mbarrier.arrive.shared.b64 _, [b]; {wait} }}")
+[]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptors.check.execution.judgement import ALL, Judgement, judge, sorted_witnesses
+from descriptors.check.execution.program import EVENTS, is_event
+from descriptors.check.kernel_report import Finding, Scope, Undecided
+from descriptors.check.kernel_report import Judgement as Judged
+from descriptors.check.ptx_module import Function, Module
+from descriptors.check.rules import ALL_RULES
+from descriptors.check.scope import not_run
+
+#: What would decide what is open, by what it is.
+_DECIDES = {
+    "the box of a tensor copy": "the box, in elements and bytes: where the tensor map is made",
+    "the shape of the cluster": ".reqnctapercluster, or .explicitcluster with the launch",
+    "a run that does not end": "smaller parameters",
+}
+
+
+def executed(module: Module, text: str) -> Judged:
+    """What running the kernels of a module finds.
+
+    Args:
+        module: the module.
+        text: the PTX that it was read from.
+    """
+    scopes = not_run(module).scopes
+    if not any(scope.number for scope in scopes):
+        return Judged(scopes)
+    findings: list[Finding] = []
+    undecided: list[Undecided] = []
+    notes: list[str] = []
+    ran = True
+    for function in module.functions:
+        if not _asks(function):
+            continue
+        if not function.entry:
+            undecided += [Undecided(name, function.line, function.name, "a function that is called", "", function.name) for name in ALL]
+            ran = False
+            continue
+        told = judge(function, text)
+        ran = ran and bool(told.sizes)
+        findings += _findings(function, told)
+        undecided += _undecided(function, told)
+        notes.append(_note(function, told))
+    looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
+    return Judged(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes))
+
+
+def _asks(function: Function) -> bool:
+    return any(one.opcode.startswith(EVENTS) and is_event(one) for one in function.code)
+
+
+def _findings(function: Function, told: Judgement) -> Iterator[Finding]:
+    for one in sorted_witnesses(told.witnesses):
+        made = function.code[one.index]
+        yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name)
+
+
+def _undecided(function: Function, told: Judgement) -> Iterator[Undecided]:
+    for one in told.blind:
+        for name in one.properties:
+            yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
+
+
+def _note(function: Function, told: Judgement) -> str:
+    """What was run, in one line."""
+    launch = told.launch
+    sizes = ", ".join(map(str, dict.fromkeys(told.sizes)))
+    cluster = "x".join(map(str, launch.cluster))
+    parts = [f"{launch.threads[0] * launch.threads[1] * launch.threads[2]} threads"]
+    parts.append(f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA")
+    parts.append(f"scalar parameters {sizes}" if sizes else "to no end")
+    assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
+    return f"{function.name} was run with {', '.join(parts)}{assumed}"
