@@ -61,14 +61,14 @@ def datapath_of(m: int, cta_group: int, ws: bool, sparse: bool) -> tuple[Datapat
     """
     if sparse and (cta_group, ws, m) == (2, False, 128):
         return _SPARSE_PAIR
-    found = _PATHS.get((cta_group, ws, m))
-    if found is None:
+    path = _PATHS.get((cta_group, ws, m))
+    if path is None:
         legal = " or ".join(
             str(one) for pair, stationary, one in sorted(_PATHS) if (pair, stationary) == (cta_group, ws)
         )
         form = f"cta_group {brief(cta_group)}{' .ws' if ws else ''}"
         raise DescriptorError(f"accumulator: M must be {legal or 'that of an instruction'}, found {brief(m)}; {form}")
-    return found
+    return path
 
 
 def accumulator(
@@ -145,6 +145,6 @@ def _tile_steps(path: Datapath, columns: int, bits: int, counts: tuple[int, int]
         along = Layout((2, 1 << 10), (16 * lane_step(bits), step))
     else:
         along = Layout(1 << 11, step)
-    made = composition(along, Layout(counts))
-    assert isinstance(made, Layout)
-    return made
+    tiles = composition(along, Layout(counts))
+    assert isinstance(tiles, Layout)
+    return tiles

@@ -113,12 +113,12 @@ def tmem_copy(name: str) -> TmemCopy:
     shape, _, multicast = name.casefold().lstrip(".").partition(".")
     row = check_copy(shape, multicast or None)
     assert row is not None
-    known = f"{row.shape}.{multicast}" if multicast else row.shape
-    rows, copies = _LANES[known]
+    full_name = f"{row.shape}.{multicast}" if multicast else row.shape
+    rows, copies = _LANES[full_name]
     layout = make_layout(rows, Layout(row.bits), copies)
-    evidence = BELIEVED if known == "4x256b" else NVIDIA
-    what, modes = f"what tcgen05.cp.{known} writes", ("row", "bit", "copy")
-    return TmemCopy(known, TmemFragment(what, modes, layout, 1, known, evidence))
+    evidence = BELIEVED if full_name == "4x256b" else NVIDIA
+    what, modes = f"what tcgen05.cp.{full_name} writes", ("row", "bit", "copy")
+    return TmemCopy(full_name, TmemFragment(what, modes, layout, 1, full_name, evidence))
 
 
 def tmem_copies() -> tuple[TmemCopy, ...]:
@@ -188,19 +188,22 @@ def widened_copy(name: str) -> WidenedCopy:
     (128,(16,1)):(128,(4,0))
     """
     text = name.casefold().lstrip(".") if isinstance(name, str) else ""
-    shape, found, rest = text.partition(".b8x16")
-    if not found:
+    shape, qualifier, rest = text.partition(".b8x16")
+    if not qualifier:
         raise DescriptorError(
             f"tcgen05.cp: a widening copy must read like 128x256b.{next(iter(FORMATS))}, found {brief(name)}"
         )
     if (form := f"b8x16{rest}") not in FORMATS:
         raise ChoiceError("tcgen05.cp: the format", form, FORMATS)
-    made = tmem_copy(shape)
-    bits, groups = FORMATS[form][0], made.bits // (_GROUP * _BYTE)
+    plain_copy = tmem_copy(shape)
+    bits, groups = FORMATS[form][0], plain_copy.bits // (_GROUP * _BYTE)
     along = Layout((_GROUP, groups), (bits, _GROUP * _BYTE if groups > 1 else 0))
-    source = make_layout(Layout(made.rows, made.bits), along)
-    rows, copies = (rescaled(made.cells.layout[i], over=_BYTE) for i in (0, 2))
-    layout = make_layout(rows, Layout(made.bits // _BYTE), copies)
-    what, grade = f"bytes that tcgen05.cp.{made.name}.{form} writes", weakest(DOCUMENTED, made.cells.evidence)
-    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, made.name, grade)
-    return WidenedCopy(made, form, source, cells)
+    source = make_layout(Layout(plain_copy.rows, plain_copy.bits), along)
+    rows, copies = (rescaled(plain_copy.cells.layout[i], over=_BYTE) for i in (0, 2))
+    layout = make_layout(rows, Layout(plain_copy.bits // _BYTE), copies)
+    what, grade = (
+        f"bytes that tcgen05.cp.{plain_copy.name}.{form} writes",
+        weakest(DOCUMENTED, plain_copy.cells.evidence),
+    )
+    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, plain_copy.name, grade)
+    return WidenedCopy(plain_copy, form, source, cells)

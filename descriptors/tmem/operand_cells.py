@@ -117,8 +117,8 @@ def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> TmemFrag
     rows = as_integer(m, "sparse_metadata: M", minimum=1, maximum=512)
     legal = (128, 64, 32) if ws else (128,)
     if rows not in legal:
-        known = " or ".join(map(str, legal))
-        raise DescriptorError(f"sparse_metadata: a CTA must have {known} rows of A, found {rows}; ws = {ws}")
+        counts = " or ".join(map(str, legal))
+        raise DescriptorError(f"sparse_metadata: a CTA must have {counts} rows of A, found {rows}; ws = {ws}")
     step, units = _DEPTHS[element.storage_bits]
     depth = as_integer(k, "sparse_metadata: K", minimum=1, maximum=1 << 14)
     if depth % step:

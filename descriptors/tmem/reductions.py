@@ -98,20 +98,20 @@ def tmem_reduction(name: str, *, offset: int | None = None, target: str | None =
     >>> print(tmem_reduction("32x32b.x8.max.f32").over.layout)
     (32,8):(65536,1)
     """
-    found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
-    if found is None:
+    match = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
+    if match is None:
         raise DescriptorError(f"tcgen05.ld.red: a name must read like 32x32b.x8.max.f32, found {brief(name)}")
-    parts = found["rest"].split(".")
+    parts = match["rest"].split(".")
     operation, qualifiers, dtype = parts[0], parts[1:-1], parts[-1]
-    for what, one, known in (("operation", operation, OPERATIONS), ("type", dtype, QUALIFIERS)):
-        if one not in known:
-            raise ChoiceError(f"tcgen05.ld.red: the {what}", one, known)
+    for what, one, legal in (("operation", operation, OPERATIONS), ("type", dtype, QUALIFIERS)):
+        if one not in legal:
+            raise ChoiceError(f"tcgen05.ld.red: the {what}", one, legal)
     if set(qualifiers) - set(QUALIFIERS[dtype]) or len(set(qualifiers)) != len(qualifiers):
         rule = (
             f"tcgen05.ld.red: the qualifiers of {dtype} must be {' and '.join(QUALIFIERS[dtype]) or 'none'}, each once"
         )
         raise DescriptorError(f"{rule}, found {'.'.join(qualifiers)}; {name}")
-    move = tmem_move(found["load"], offset=offset)
+    move = tmem_move(match["load"], offset=offset)
     if move.shape not in SHAPES:
         raise ChoiceError("tcgen05.ld.red: the shape", move.shape, SHAPES)
     if move.packed or move.num < 2:
