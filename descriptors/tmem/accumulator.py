@@ -27,9 +27,9 @@ from descriptors.tmem.tmem_fragment import (
     PAIRS,
     Datapath,
     TmemFragment,
-    checked,
     column_step,
     lane_step,
+    need_columns,
     spread,
 )
 from layoutalg import Layout, append, composition
@@ -126,7 +126,7 @@ def accumulator(
         layout, modes = append(append(layout, rest[0]), rest[1]), ("m", "n", "M tile", "N tile")
     what = f"accumulator of {m}x{n} {dtype}, cta_group {pair}{' .ws' if ws else ''}{' sparse' if sparse else ''}"
     evidence = DOCUMENTED if (path, letter) == _SPARSE_PAIR else NVIDIA
-    return checked(TmemFragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
+    return need_columns(TmemFragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
 
 
 def _tiles(tiles: object) -> tuple[int, int]:

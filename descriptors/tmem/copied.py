@@ -51,7 +51,7 @@ from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import Told, word_text
 from descriptors.tmem.copies import TmemCopy
-from descriptors.tmem.tmem_fragment import checked, rescaled
+from descriptors.tmem.tmem_fragment import need_columns, rescaled
 from layoutalg import composition, make_layout
 
 
@@ -269,4 +269,4 @@ def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleN
     row = d.words()[0]
     words = [one for one in row if isinstance(one, int)]
     steps = tuple(Step(word, instruction.columns * i) for i, word in enumerate(words))
-    return Copied(d, instruction, checked(cells), steps)
+    return Copied(d, instruction, need_columns(cells), steps)

@@ -163,10 +163,10 @@ def _repeated(digits: tuple[tuple[int, int], ...], num: int, step: int) -> Layou
     return Layout(shape, stride) if len(digits) > 1 else Layout(*digits[0])
 
 
-def columns_of(shape: str, packed: bool = False) -> int:
+def move_columns(shape: str, packed: bool = False) -> int:
     """Columns of one repetition.
 
-    >>> columns_of("16x256b"), columns_of("32x32b", packed=True)
+    >>> move_columns("16x256b"), move_columns("32x32b", packed=True)
     (8, 2)
     """
     return _COLUMNS[shape] * (1 + packed)

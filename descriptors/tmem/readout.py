@@ -22,7 +22,7 @@ from __future__ import annotations
 from descriptors.errors import DescriptorError, as_flag, brief
 from descriptors.text import Told
 from descriptors.tmem.geometry import QUARTER, weakest
-from descriptors.tmem.moves import MOST, TmemMove, columns_of, tmem_move
+from descriptors.tmem.moves import MOST, TmemMove, move_columns, tmem_move
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment, lane_step, rescaled
 from layoutalg import Layout, composition, left_inverse, make_identity_layout, make_layout, size
 from layoutalg.frozen import frozen
@@ -141,7 +141,7 @@ def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
     fitting = []
     for shape in MOST:
         for packed in (False, True) if fragment.bits == 16 else (False,):
-            width = columns_of(shape, packed) * (2 if shape == "16x32bx2" else 1)
+            width = move_columns(shape, packed) * (2 if shape == "16x32bx2" else 1)
             if fragment.columns % width == 0:
                 fitting.append(readout(fragment, shape, pack=packed))
     return tuple(fitting)
@@ -156,7 +156,7 @@ def _fitting_move(fragment: TmemFragment, name: str, pack: bool) -> TmemMove:
     """The load of a name; without repetitions, the largest that divides the columns."""
     shape = name.lstrip(".") if isinstance(name, str) else ""
     if shape in MOST:
-        width = columns_of(shape, pack) * (2 if shape == "16x32bx2" else 1)
+        width = move_columns(shape, pack) * (2 if shape == "16x32bx2" else 1)
         fitting = [1 << i for i in range(MOST[shape].bit_length()) if fragment.columns % (width << i) == 0]
         shape = f"{shape}.x{max(fitting, default=1)}" + (".pack::16b" if pack else "")
         name = shape

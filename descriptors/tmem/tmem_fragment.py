@@ -140,13 +140,13 @@ class TmemFragment(Told):
         return np.stack([places >> 21, places >> 5 & 0xFFFF, places & 31], axis=-1)
 
 
-def checked(fragment: TmemFragment) -> TmemFragment:
+def need_columns(fragment: TmemFragment) -> TmemFragment:
     """The fragment, if tensor memory can hold it.
 
     Raises:
         DescriptorError: if it has more columns than there are.
 
-    >>> checked(TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
+    >>> need_columns(TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
     8
     """
     if fragment.columns > COLUMNS:

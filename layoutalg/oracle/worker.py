@@ -30,8 +30,8 @@ from typing import Any
 
 __all__ = ["main", "run_isolated"]
 
-Report = Callable[[str, object], None]
-Work = Callable[[list[Any], Report], None]
+Reporter = Callable[[str, object], None]
+Work = Callable[[list[Any], Reporter], None]
 
 
 def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int) -> Iterator[tuple[str, object]]:

@@ -91,19 +91,19 @@ class Offsets(NamedTuple):
     highest: int
 
 
-def offsets_of(shape: Any, stride: Any) -> Offsets:
+def mode_offsets(shape: Any, stride: Any) -> Offsets:
     """Every offset of a mode of a layout, by its extents and strides.
 
     Law: they are the values of the layout, which takes longer to ask one by one.
 
-    >>> offsets_of((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
+    >>> mode_offsets((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
     True
     """
     offsets: list[int] = [0]
     for n, d in zip(shape, stride, strict=True) if type(shape) is tuple else ((shape, stride),):
         if type(n) is not tuple and n * len(offsets) > MOST_SUBTILES:
             return Offsets((), 0, 0)
-        steps = offsets_of(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
+        steps = mode_offsets(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
         offsets = [one + step for step in steps for one in offsets]
     if not 0 < len(offsets) <= MOST_SUBTILES:
         return Offsets((), 0, 0)

@@ -31,7 +31,7 @@ from descriptors.smem.derivation.advance import (
     Offsets,
     advance_report,
     mapped,
-    offsets_of,
+    mode_offsets,
     stage_bytes,
     sums,
 )
@@ -153,7 +153,7 @@ class PlacedSubtiles(Told):
         if isinstance(self.advance, Layout):
             shape: Any = self.advance.shape
             stride: Any = self.advance.stride
-            steps = list(map(offsets_of, shape, stride))
+            steps = list(map(mode_offsets, shape, stride))
         elif size(self.advance) <= MOST_SUBTILES:
             steps = [Offsets(one, min(one), max(one)) for one in map(_values, self._modes)]
         for mode in steps:

@@ -61,9 +61,7 @@ def test_encoding_takes_the_nearest_and_of_two_the_even_code(name: str) -> None:
         least = min(abs(value_of[one] - value) for one in value_of)
         assert abs(value_of[code] - value) == least
         nearest = {
-            one
-            for one in value_of
-            if abs(value_of[one] - value) == least and (value_of[one] < 0) <= (value < 0)
+            one for one in value_of if abs(value_of[one] - value) == least and (value_of[one] < 0) <= (value < 0)
         }
         assert code % 2 == 0 or len({value_of[one] for one in nearest}) == 1
 

@@ -10,7 +10,7 @@ from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.smem.instructions.tables import SCALES
-from descriptors.tmem.landing_model import SHAPES, landing
+from descriptors.tmem.landing_model import COPY_SHAPES, landing
 from descriptors.tmem.scale_cells import scale_cells
 from descriptors.tmem.scale_factors import Place, scale_factors, scale_memory
 
@@ -57,7 +57,7 @@ def test_of_several_k_blocks_the_halves_are_copied_only_where_blocks_of_one_k_to
 
 def test_halves_of_fewer_rows_cannot_be_copied_whatever_the_word() -> None:
     """A word of a source goes to one column in every lane; halves of N < 256 want two words in one column."""
-    for name in SHAPES:
+    for name in COPY_SHAPES:
         columns = {
             word: {place[1] for _, w, place in landing(name, lane=0, column=0) if w == word} for word in range(4)
         }

@@ -13,7 +13,7 @@ from places import VECTORS
 from tmem_maps import digest, rows
 
 from descriptors import ChoiceError, DescriptorError
-from descriptors.tmem.moves import MOST, columns_of, tmem_move
+from descriptors.tmem.moves import MOST, move_columns, tmem_move
 
 ATOMS = rows("LDST")
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ def test_a_packed_register_has_the_low_halves_of_two_columns() -> None:
                 continue  # its offset counts columns in both
             assert packed.cells.cell(thread, register, 0) == (lane, 2 * column, 0)
             assert packed.cells.cell(thread, register, 16) == (lane, 2 * column + 1, 0)
-        assert columns_of(shape, packed=True) == 2 * columns_of(shape)
+        assert move_columns(shape, packed=True) == 2 * move_columns(shape)
 
 
 @each("case", PTXAS["moves"], ids=lambda case: case["asked"])

@@ -12,7 +12,7 @@ from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.tmem.copied import tmem_copied
-from descriptors.tmem.copies import FORMATS, tmem_copies, widened_copy
+from descriptors.tmem.copies import WIDENING_FORMATS, tmem_copies, widened_copy
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED
 
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["widening"]
@@ -28,10 +28,10 @@ def test_a_format_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> N
         assert case["accepted"] and widened.ptx() == f"tcgen05.cp.cta_group::1.{case['asked']}"
 
 
-@each("name", FORMATS)
+@each("name", WIDENING_FORMATS)
 @each("plain", tmem_copies(), ids=lambda one: one.name)
 def test_an_element_becomes_the_byte_of_its_number(plain: Any, name: str) -> None:
-    widened, bits = widened_copy(f"{plain.name}.{name}"), FORMATS[name][0]
+    widened, bits = widened_copy(f"{plain.name}.{name}"), WIDENING_FORMATS[name][0]
     assert (widened.element_bits, widened.padding) == {"4": (4, 8), "6": (6, 4)}[name[7]]
     assert widened.headline.endswith(f": {bits} bits an element, {16 - 2 * bits} bytes of each 16 are padding")
     for row, element in np.ndindex(plain.rows, plain.bits // 8):
