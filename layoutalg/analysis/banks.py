@@ -291,14 +291,14 @@ def accesses(
     if values % vector:
         raise LayoutError(f"banks: {values} values a thread must be a multiple of the {vector} of one access")
     start = as_int(base, "banks: base")
-    made = []
+    transfers = []
     for warp, first in enumerate(range(0, threads, WARP)):
         for value in range(0, values, vector):
             lanes = range(first, min(first + WARP, threads))
             addresses = [start + unit * _first_offset(layout, thread_values, lane, value, vector) for lane in lanes]
             one = access(addresses, width, banks, bank_bytes, store=store)
-            made.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
-    return tuple(made)
+            transfers.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
+    return tuple(transfers)
 
 
 def _first_offset(layout: AnyLayout, thread_values: AnyLayout, thread: int, value: int, count: int) -> int:

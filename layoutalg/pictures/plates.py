@@ -74,9 +74,10 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     before = [] if question.before is None else _slices(question, question.before, limits, most)
     roles, legend = _roles(question, before, after)
     label = "holders_text" if question.label == "thread" else question.label
-    shown = [*before, *after]
+    drawn_tables = [*before, *after]
     panels = tuple(
-        Panel(_grid(table, label), filled, _levels(question, table)) for table, filled in zip(shown, roles, strict=True)
+        Panel(_grid(table, label), filled, _levels(question, table))
+        for table, filled in zip(drawn_tables, roles, strict=True)
     )
     few = sum(panel.cells for panel in panels) <= MOST_NUMBERS
     first = after[0]
@@ -84,18 +85,31 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     if question.thread_values is not None:
         notation += f", held by {question.thread_values}"
     words = tables(first.rows.shown, first.columns.shown, len(after), notation, was)
-    held = "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
-    said = sentences(held, _key(question) if legend else "none", question.element_bytes, few=few)
+    content = (
+        "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
+    )
+    key_sentence = sentences(content, _key(question) if legend else "none", question.element_bytes, few=few)
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
-    return Plate(title, notation, f"{words} {said}", said, panels, legend, note, len(before), was, _stacked(first))
+    return Plate(
+        title,
+        notation,
+        f"{words} {key_sentence}",
+        key_sentence,
+        panels,
+        legend,
+        note,
+        len(before),
+        was,
+        _stacked(first),
+    )
 
 
 def _slices(question: Question, layout: Drawable, limits: Limits, most: int | None) -> list[Slice]:
-    held = None
+    tile_holders = None
     if question.thread_values is not None:
-        held = tuple(holders(question.thread_values, size(layout.shape)))
-    return slices(layout, Subject(question.element_bytes, held), limits, most)
+        tile_holders = tuple(holders(question.thread_values, size(layout.shape)))
+    return slices(layout, Subject(question.element_bytes, tile_holders), limits, most)
 
 
 def _roles(question: Question, before: list[Slice], after: list[Slice]) -> tuple[list[Roles], Legend]:
@@ -238,8 +252,8 @@ def sentences(label: str, colour: str, element_bytes: int | None, *, few: bool) 
         if label != "none":
             parts.append(f"a number is {_FIRST[label]} of a block's first cell")
     if colour != "none":
-        told = f"its colour {_COLOUR[colour]}" if few else f"a cell's colour {_COLOUR[colour]}"
-        parts.append(told)
+        colour_words = f"its colour {_COLOUR[colour]}" if few else f"a cell's colour {_COLOUR[colour]}"
+        parts.append(colour_words)
     text = "; ".join(parts)
     if "bank" in (label, colour) and element_bytes is not None:
         text += f", at {element_bytes} byte{'s' * (element_bytes != 1)} an element"

@@ -113,8 +113,8 @@ def _scaled(kind: str) -> tuple[Field, ...]:
 
 def _word(kind: str) -> Word:
     fields = _plain(kind) if kind in ("f16", "tf32", "f8f6f4", "i8") else _scaled(kind)
-    ordered = tuple(sorted(fields, key=lambda field: field.low))
-    return Word(f"sm100 instruction descriptor of kind {kind}", 32, ordered)
+    from_bit_0 = tuple(sorted(fields, key=lambda field: field.low))
+    return Word(f"sm100 instruction descriptor of kind {kind}", 32, from_bit_0)
 
 
 #: The 32-bit instruction descriptor of each kind; M and N in elements.
@@ -174,12 +174,12 @@ class Instruction:
             ChoiceError: for a type without a code, or an option for which this kind's word has no field.
         """
         word = word_of(self.kind)
-        known = {field.name: field.default for field in word.fields}
-        values = {name: value for name, value in contents(self).items() if name in known}
+        defaults = {field.name: field.default for field in word.fields}
+        values = {name: value for name, value in contents(self).items() if name in defaults}
         for name, plain in _OPTIONS.items():
-            if name not in known and getattr(self, name) != plain:
+            if name not in defaults and getattr(self, name) != plain:
                 values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it
-        if "k_is_96" in known:
+        if "k_is_96" in defaults:
             values["k_is_96"] = self.k == 96
         return word.encode(values)
 
@@ -260,8 +260,8 @@ class DecodedInstruction:
     warnings: tuple[str, ...]
 
     def __getitem__(self, name: str) -> Any:
-        for known, value in self.values:
-            if known == name:
+        for field, value in self.values:
+            if field == name:
                 return value
         raise ChoiceError("decode_idesc: a field", name, [known for known, _ in self.values])
 
@@ -407,16 +407,16 @@ def decode_idesc(word: int, kind: str) -> DecodedInstruction:
 
 def _complaints(kind: str, values: dict[str, Any]) -> Iterator[str]:
     """What no reading of the word makes legal; what the word does not hold is taken as it fits."""
-    known = {name: value for name, value in values.items() if name != "k_is_96"}
+    options = {name: value for name, value in values.items() if name != "k_is_96"}
     k = 96 if values.get("k_is_96") else DENSE_K["sm100", kind] * (1 + values["sparse"])
-    d_dtype = known.pop("d_dtype", "f32")
+    d_dtype = options.pop("d_dtype", "f32")
     readings = [
-        Instruction(kind=kind, k=k, d_dtype=d_dtype, cta_group=cta_group, ws=ws, scale_vector=vector, **known)
+        Instruction(kind=kind, k=k, d_dtype=d_dtype, cta_group=cta_group, ws=ws, scale_vector=vector, **options)
         for cta_group, ws in ((1, False), (2, False), (1, True))
         for vector in ((32, 16) if kind.startswith("mx") else (None,))
     ]
-    told = [list(_illegal(reading)) for reading in readings]
-    yield from min(told, key=len)
+    complaints = [list(_illegal(reading)) for reading in readings]
+    yield from min(complaints, key=len)
 
 
 def _illegal(instruction: Instruction) -> Iterator[str]:

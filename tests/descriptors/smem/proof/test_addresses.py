@@ -21,21 +21,21 @@ BF16 = as_element_type("bf16")
 @given(st.integers(0, 255), st.integers(0, 15))
 def test_an_element_is_stored_at_the_start_of_the_pattern_plus_its_swizzled_distance(base: int, start: int) -> None:
     rows, p, b = Layout((8, 64), (64, 1)), 1024 * start, 16 * base
-    found = stored_rows(ComposedLayout(Swizzle(0, 4, 3), 0, rows), BF16, base=b)
-    assert found == [[b + 2 * rows(i, k) for k in range(64)] for i in range(8)]
+    addresses = stored_rows(ComposedLayout(Swizzle(0, 4, 3), 0, rows), BF16, base=b)
+    assert addresses == [[b + 2 * rows(i, k) for k in range(64)] for i in range(8)]
     if p <= b:
         swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, rows)
-        found = stored_rows(swizzled, BF16, base=b, pattern_start=p)
+        addresses = stored_rows(swizzled, BF16, base=b, pattern_start=p)
         in_bytes = Swizzle(3, 4, 3)
-        assert found == [[p + in_bytes(b - p + 2 * rows(i, k)) for k in range(64)] for i in range(8)]
+        assert addresses == [[p + in_bytes(b - p + 2 * rows(i, k)) for k in range(64)] for i in range(8)]
 
 
 @given(derivations())
 def test_both_sides_of_a_derivation_are_the_same_operand_by_operand(d: Derivation) -> None:
     (mn, k), words = d.mma, d.words(stage=0) if len(d.tile) > 2 else d.words()
-    stored = np.reshape(stored_rows(d.smem_tile, d.element), (d.tile[0], d.tile[1], -1))[..., 0]
+    addresses = np.reshape(stored_rows(d.smem_tile, d.element), (d.tile[0], d.tile[1], -1))[..., 0]
     fetched = fetched_rows(words[-1], arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-    rows = stored[(len(words) - 1) * mn :]
+    rows = addresses[(len(words) - 1) * mn :]
     for j, one in enumerate(fetched):
         assert (rows[:, j * k : (j + 1) * k] == one).all()
 

@@ -27,9 +27,9 @@ def test_sums_may_carry_and_extents_be_any_number(seed: int) -> None:
         start, last = step + rng.choice([0, 0, 0, 8]), other + rng.choice([0, 0, 0, 1])
         theirs = Affine(start, [[(m * n, step)], [(3, last)]], xor)
         wrong = [where for where in product(range(n * m), range(3)) if at(mine, where) != at(theirs, where)]
-        found = agreement(mine, theirs)
-        assert (found.outcome == "equal") == (not wrong)
-        assert not wrong or found.at in wrong
+        theorem = agreement(mine, theirs)
+        assert (theorem.outcome == "equal") == (not wrong)
+        assert not wrong or theorem.at in wrong
         low, high = bounds(mine)
         plain = mine._replace(xor=(0, 0, 0))
         sums = [at(plain, where) for where in product(range(n * m), range(3))]
