@@ -37,7 +37,7 @@ from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.proof.addresses import address_bits, fetched_rows
+from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.words.bitfield import WINDOW_BYTES
 from descriptors.text import Told, counted, extents_text
@@ -269,7 +269,9 @@ def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArra
     import numpy as np
 
     read = held.readout
-    local = np.array([[read.elements(t, v) for v in range(read.values)] for t in range(read.threads)], dtype=np.int64)
+    # A layout without a swizzle is the sum of its modes.
+    threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
+    local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
     thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
     for load in read.loads:
         m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
@@ -383,13 +385,14 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     import numpy as np
 
     d, blocks = one.derivation, []
+    unit = address_bits(d.element)
     pairs = [(s, i) for s in range(len(one.stage_steps)) for i in range(len(one.mn_steps))]
     for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
         words = [one.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
-        read = fetched_rows(words, arch=d.arch, element=d.element, major=major, shape=d.mma)
-        blocks.append(np.array(read).reshape(len(one.stage_steps), -1, d.mma[1]))
-    return np.concatenate(blocks, axis=2).astype(np.int64) * address_bits(d.element) // _PLACE_BITS
+        read = read_addresses(words, d.arch, dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
+        blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
+    return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
 
 def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int) -> tuple[NDArray[Any], ...]:

@@ -47,7 +47,6 @@ from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
-from descriptors.smem.proof.addresses import address_bits, stored_rows
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
@@ -335,10 +334,10 @@ def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[
     for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
         try:
             d = _derived(question, major, swizzle, order)
-            bits = np.array(stored_rows(d.smem_tile, d.element)) * address_bits(d.element)
         except LayoutError as error:
             refused.setdefault(str(error), []).append(order)
             continue
+        bits = offsets(d.smem_tile).astype(np.int64) * d.element.storage_bits
         same = next((one.orders for one in made if (bits == one.bits).all()), None)
         if same is None:
             made.append(_Made(d, bits, [order]))
@@ -363,7 +362,11 @@ class _Made(NamedTuple):
 def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
     """A candidate, not proved yet."""
     tile = _padded(question, major, swizzle)
-    return derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
+    d = derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
+    if (needed := size(tile) * d.element.storage_bits // 8) > WINDOW_BYTES:
+        must = f"search: a tile must lie in the {WINDOW_BYTES} bytes that a start address can name"
+        raise DescriptorError(f"{must}, found {brief(needed)}; tile = ({tile[0]},{tile[1]})")
+    return d
 
 
 def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from descriptors import DescriptorError
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import as_element_type
-from descriptors.smem.proof.addresses import fetched_rows, stored_rows
+from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.smem.words.bitfield import WINDOW_BYTES
-from layoutalg import ComposedLayout, Layout, Swizzle
+from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 BF16 = as_element_type("bf16")
 
@@ -28,6 +28,26 @@ def test_an_element_is_stored_at_the_start_of_the_pattern_plus_its_swizzled_dist
         addresses = stored_rows(swizzled, BF16, base=b, pattern_start=p)
         in_bytes = Swizzle(3, 4, 3)
         assert addresses == [[p + in_bytes(b - p + 2 * rows(i, k)) for k in range(64)] for i in range(8)]
+
+
+@given(st.data())
+def test_a_line_that_begins_where_another_does_in_the_pattern_holds_what_single_coordinates_say(
+    data: st.DataObject,
+) -> None:
+    strides = st.integers(0, 300)
+    modes = data.draw(
+        st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5), strides, strides), min_size=2, max_size=3)
+    )
+    rows = make_layout(*(Layout((s, t), (d, e)) for s, t, d, e in modes))
+    swizzle = Swizzle(
+        data.draw(st.integers(0, 3)), data.draw(st.integers(0, 4)), data.draw(st.sampled_from([-4, -3, 3, 5]))
+    )
+    start, base = data.draw(st.integers(0, 2000)), 16 * data.draw(st.integers(0, 99))
+    dtype = as_element_type(data.draw(st.sampled_from(["e2m1", "e4m3", "bf16", "tf32"])))
+    found = np.array(stored_rows(ComposedLayout(swizzle, start, rows), dtype, base=base, pattern_start=base))
+    unit = address_bits(dtype)
+    for at in np.ndindex(*map(size, rows)):
+        assert found[at] == (8 * base + swizzle(start + rows(*map(int, at))) * dtype.bits) // unit
 
 
 @given(derivations())

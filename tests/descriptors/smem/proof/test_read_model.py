@@ -250,10 +250,13 @@ def test_an_absolute_leading_address_is_read_as_the_second_model_reads_it(start:
     assert read_rows(one, "sm100", **walk) == read_arrays(one, "sm100", **walk).tolist()
 
 
-def test_several_words_are_read_one_by_one_into_one_array() -> None:
-    words, walk = (
-        [word(16 * i, 64, 1024, sm90=1) for i in range(3)],
-        {"dtype": "bf16", "major": "MN", "shape": (64, 16)},
-    )
-    arrays = read_addresses(words, "sm90", **walk)  # type: ignore[arg-type]
-    assert arrays.tolist() == [read_rows(one, "sm90", **walk) for one in words]  # type: ignore[arg-type]
+@each("in_bits", [False, True])
+@each("dtype", ["bf16", "e4m3", "e2m1", "e2m3", "e2m1_unpacksmem"])
+@each(("major", "shape"), [("MN", (64, 16)), ("K", (9, 37))])
+def test_several_words_are_read_one_by_one_into_one_array(
+    major: str, shape: tuple[int, int], dtype: str, in_bits: bool
+) -> None:
+    walk: dict[str, Any] = {"dtype": dtype, "major": major, "shape": shape, "in_bits": in_bits}
+    words = [word(16 * i, 64, 1024, sm90=1) for i in range(3)]
+    addresses = read_addresses(words, "sm90", **walk)
+    assert addresses.tolist() == [read_rows(one, "sm90", **walk) for one in words]
