@@ -29,7 +29,7 @@ from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.text import word_text
-from layoutalg import Swizzle
+from layoutalg import Swizzle, bank_group
 from layoutalg.frozen import frozen, replace
 
 #: Bits of an address of shared memory.
@@ -179,7 +179,7 @@ class Addresses:
             "mn": i, "k": k,
             "before": before // 8, "before_half": before % 8 // 4, "after": place, "after_half": after % 8 // 4,
             "address": address, "line": address // line_bytes, "bank": address // self.bank_bytes % self.banks,
-            "piece": place // PIECE, "place": place // PIECE % (line_bytes // PIECE),
+            "piece": place // PIECE, "place": bank_group(place, line_bytes),
             "atom_mn": atom[0], "atom_k": atom[1], "number": self.atoms[atom[0]][atom[1]] if self.atoms else 0,
             "chunk_mn": inside[0] // self.chunk[0], "chunk_k": inside[1] // self.chunk[1],
             "subtile_mn": subtile[0], "subtile_k": subtile[1], "inside_mn": inside[0], "inside_k": inside[1],

@@ -218,15 +218,6 @@ def ranks(grid: Sequence[Sequence[int]]) -> list[list[int]]:
     return [[order[one] for one in row] for row in grid]
 
 
-def bank_group(address: int) -> int:
-    """Which group of four banks, of eight, holds the 16 bytes at an address.
-
-    >>> bank_group(0x90), bank_group(0x400)
-    (1, 0)
-    """
-    return address // 16 % 8
-
-
 def swizzle_of(derivation: Derivation) -> Swizzle | None:
     """The permutation of byte addresses; None where there is none."""
     return None if derivation.swizzle is SwizzleMode.NONE else derivation.swizzle.swizzle

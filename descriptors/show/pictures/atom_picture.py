@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.show.pictures.anatomy import Anatomy, bank_group, ranks
+from descriptors.show.pictures.anatomy import Anatomy, ranks
 from descriptors.show.pictures.panels import (
     Frame,
     amount,
@@ -31,7 +31,7 @@ from descriptors.show.pictures.tile_picture import order_roles
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.text import extents_text, many
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, their height, the width of the tile's.

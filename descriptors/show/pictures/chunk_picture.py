@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
+from descriptors.show.pictures.anatomy import Anatomy, Pair
 from descriptors.show.pictures.panels import (
     HEIGHT,
     Frame,
@@ -36,7 +36,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names, step_meanings, unread_because
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import many
-from layoutalg import Figure, Picture, Scene, size
+from layoutalg import Figure, Picture, Scene, bank_group, size
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, and the width of the sentences beside them.

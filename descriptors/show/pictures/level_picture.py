@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
+from descriptors.show.pictures.anatomy import Anatomy, Pair
 from descriptors.show.pictures.chunk_picture import (
     chunk_heading,
     chunk_panel,
@@ -41,7 +41,7 @@ from descriptors.show.pictures.tile_picture import (
 )
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.text import many
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Between two panels, and where their cells begin.

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import ChoiceError
-from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group, ranks
+from descriptors.show.pictures.anatomy import Anatomy, Pair, ranks
 from descriptors.show.pictures.panels import (
     Frame,
     amount,
@@ -35,7 +35,7 @@ from descriptors.show.pictures.panels import (
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import SwizzleMode
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.

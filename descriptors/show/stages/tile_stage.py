@@ -26,7 +26,7 @@ from descriptors.show.stages.view import PIECE, Numbers, View, kinds, places, ro
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.text import counted
-from layoutalg import Figure
+from layoutalg import Figure, bank_group
 from layoutalg.frozen import replace
 
 #: Pixels that a tile fills, and the most of its height.
@@ -186,9 +186,9 @@ def _share(extent: int) -> int:
 
 
 def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, at: tuple[int, int]) -> Grid:
-    bits, units = view.derivation.element.storage_bits, view.line_bytes // PIECE
+    bits = view.derivation.element.storage_bits
     roles: list[list[str | None]] = [
-        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8, units)) for j, one in enumerate(row)]
+        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8)) for j, one in enumerate(row)]
         for i, row in enumerate(offsets)
     ]
     wide, _ = frame.step
@@ -228,14 +228,14 @@ def _offsets(view: View, origin: tuple[int, int], block: tuple[int, int]) -> lis
     return found
 
 
-def _kind(view: View, at: tuple[int, int], address: int, units: int) -> int:
+def _kind(view: View, at: tuple[int, int], address: int) -> int:
     """What colours an element of an atom: its column where that is asked for, else where in a line it lies."""
     u, v = view.anatomy.unit
     if view.colour == "column":
         return at[1] // v if v > u else at[0] // u
     if view.colour == "wrong":
         return 0
-    return address // PIECE % units if view.colour == "bank" else address // PIECE % 8
+    return bank_group(address, view.line_bytes) if view.colour == "bank" else bank_group(address)
 
 
 def _axes(figure: Figure, frame: Frame, origin: tuple[int, int]) -> None:
