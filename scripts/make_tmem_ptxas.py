@@ -40,7 +40,7 @@ mov.u32 %r9, memory;
 ret;
 }}
 """
-SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
+MOVE_SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 MULTICASTS = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
 WIDENED = (".b8x16.b4x16_p64", ".b8x16.b6x16_p32", ".b8x16")
@@ -85,7 +85,7 @@ def move(direction: str, shape: str, num: int, packed: bool, registers: int) -> 
 
 def moves(ptxas: str) -> list[dict[str, Any]]:
     found = []
-    for direction, shape, shift, packed in product(("ld", "st"), SHAPES, range(8), (False, True)):
+    for direction, shape, shift, packed in product(("ld", "st"), MOVE_SHAPES, range(8), (False, True)):
         num = 1 << shift
         counts = [c for c in (num // 2, num, 2 * num, 4 * num) if 1 <= c <= 128]
         taken = [c for c in counts if accepted(ptxas, move(direction, shape, num, packed, c))]
@@ -96,7 +96,7 @@ def moves(ptxas: str) -> list[dict[str, Any]]:
 
 def reductions(ptxas: str) -> list[dict[str, Any]]:
     found = []
-    asked = [(shape, num, "max", "", "f32", "sm_103a") for shape, num in product(SHAPES, (1, 2, 4, 128))]
+    asked = [(shape, num, "max", "", "f32", "sm_103a") for shape, num in product(MOVE_SHAPES, (1, 2, 4, 128))]
     asked += [("32x32b", 4, *how, "sm_103a") for how in product(("min", "max", "add"), QUALIFIERS, TYPES)]
     asked += [("32x32b", 4, "max", "", "f32", target) for target in TARGETS]
     for shape, num, operation, qualifiers, dtype, target in dict.fromkeys(asked):

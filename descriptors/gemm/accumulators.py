@@ -5,7 +5,7 @@ Law: registers and columns hold as many elements as a CTA's share of the tile ha
 >>> from descriptors.gemm.plan_request import main_loop
 >>> registers_of(main_loop("m64n128k16", "bf16", tile=(128, 128, 64))).elements
 16384
->>> columns_of(main_loop("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
+>>> tensor_columns(main_loop("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
 32768
 """
 
@@ -123,7 +123,7 @@ def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
         )
 
 
-def columns_of(loop: MainLoop) -> TensorColumns:
+def tensor_columns(loop: MainLoop) -> TensorColumns:
     """The columns that the accumulators, and scale factors, of a tile take on sm100, and the load that reads them.
 
     Args:
@@ -133,7 +133,7 @@ def columns_of(loop: MainLoop) -> TensorColumns:
         DescriptorError: if columns are short.
 
     >>> from descriptors.gemm.plan_request import main_loop
-    >>> made = columns_of(main_loop("m128n256k16", "bf16", tile=(256, 256, 64)))
+    >>> made = tensor_columns(main_loop("m128n256k16", "bf16", tile=(256, 256, 64)))
     >>> made.firsts, made.plan.allocate, made.readout.move.ptx
     ((0, 256), 512, 'tcgen05.ld.sync.aligned.32x32b.x128.b32')
     """
