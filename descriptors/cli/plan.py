@@ -10,7 +10,7 @@ from descriptors.cli.options import json_option, legality_option
 from descriptors.cli.values import answered, complete, elsewhere, note, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from layoutalg.cli.console import say
 
 

@@ -12,7 +12,7 @@ from descriptors.cli.options import OptionsOnly, dtype_option, instruction_optio
 from descriptors.cli.values import address, complete, noted
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
 from descriptors.sweep.formulas import formulas as every_row
 from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.gemm.plan_request import MOST_STAGES
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import counted
 from layoutalg.frozen import frozen
 

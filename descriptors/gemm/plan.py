@@ -70,7 +70,16 @@ class Plan(Told):
 
     @property
     def transaction_bytes(self) -> int:
-        """What the copies of one stage of one CTA add to the transaction count of its full barrier."""
+        """What the copies of one stage of one CTA add to the transaction count of its full barrier: ``expect_tx``.
+
+        The one sum of it. A box of A or B counts by the bytes it reads (``TmaPlan.transaction_bytes``), whoever of
+        a cluster issues it; scale factors are copied as they lie, so that they count by the bytes that they fill.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
+        >>> example.transaction_bytes == sum(2 * 64 * rows for rows in (64, 128))
+        True
+        """
         factors = 0 if self.scales is None else self.scales.stage_bytes
         return self.a.transaction_bytes + self.b.transaction_bytes + factors
 

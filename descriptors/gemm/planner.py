@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.gemm.accumulators import TensorColumns, columns_of, registers_of
+from descriptors.gemm.accumulators import TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import operand
@@ -45,8 +45,7 @@ from descriptors.smem.operands.operand import (
     as_element_type,
     as_major,
 )
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import architecture, assumed_architecture
+from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -154,7 +153,7 @@ def prove_plan(plan: Plan) -> Product:
 def _columns(loop: MainLoop, warpgroups: int | None) -> TensorColumns:
     if warpgroups is not None:
         raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}")
-    return columns_of(loop)
+    return tensor_columns(loop)
 
 
 def _scales(loop: MainLoop, held: TensorColumns) -> Scales:

@@ -39,7 +39,7 @@ from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.smem.proof.read_model import read_addresses
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from descriptors.tmem.landing_model import landing

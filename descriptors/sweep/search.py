@@ -50,8 +50,7 @@ from descriptors.smem.operands.operand import ElementType, Major, MajorName, Mat
 from descriptors.smem.proof.addresses import address_bits, stored_rows
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
-from descriptors.smem.words.descriptor import Arch
+from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import frozen

@@ -16,7 +16,7 @@ from typing import Any
 
 from descriptors.answers import fields
 from descriptors.smem.instructions.transpose import transpose_note
-from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, extents_text, word_text

@@ -42,7 +42,7 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     from descriptors import derive, verify
     from descriptors.smem.derivation.basis import verdict
     from descriptors.smem.derivation.proved import proved
-    from descriptors.smem.words.bitfield import WINDOW_BYTES
+    from descriptors.smem.words.descriptor import WINDOW_BYTES
     from descriptors.sweep.atlas import row_of
 
     tiles = []

@@ -30,8 +30,7 @@ from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import K_BITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, Matrix, SwizzleMode
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import WORDS, Arch
+from descriptors.smem.words.descriptor import SMEM_BYTES, WORDS, Arch
 from descriptors.text import counted
 
 #: Tasks that wait at an executor at a time.

@@ -34,8 +34,7 @@ from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mo
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import WORDS, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, architecture
 from layoutalg import coalesce, parse_int_tuple, product, size
 
 

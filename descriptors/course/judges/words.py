@@ -39,8 +39,7 @@ from descriptors.smem.debug.read import read
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import Major, as_element_type, as_swizzle_mode
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import WORDS, Arch, SmemDescriptor, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, Arch, SmemDescriptor, architecture
 from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product, size
 from layoutalg.frozen import replace
