@@ -162,7 +162,7 @@ def bank_group(address: int, line_bytes: int = BANKS * BANK_BYTES) -> int:
         line_bytes: bytes of a line, all banks once: a positive multiple of 16.
 
     Raises:
-        LayoutError: for another line.
+        LayoutError: for another line, or a negative address.
 
     >>> [bank_group(address) for address in (0, 12, 16, 0x90, 0x3F0)]
     [0, 0, 1, 1, 7]
@@ -172,7 +172,10 @@ def bank_group(address: int, line_bytes: int = BANKS * BANK_BYTES) -> int:
     line = positive(line_bytes, "line_bytes")
     if line % GROUP_BYTES:
         raise LayoutError(f"banks: line_bytes must be a multiple of {GROUP_BYTES}, found {line}")
-    return as_int(address, "banks: an address") // GROUP_BYTES % (line // GROUP_BYTES)
+    place = as_int(address, "banks: an address")
+    if place < 0:
+        raise LayoutError(f"banks: an address must be non-negative, found {place}")
+    return place // GROUP_BYTES % (line // GROUP_BYTES)
 
 
 def positive(value: object, what: str) -> int:
