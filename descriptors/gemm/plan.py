@@ -4,8 +4,8 @@ Law: a plan that is changed in what it makes the hardware do is refuted, with an
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
->>> print(replace(made, b=replace(made.b, transposed=0)).verify())
+>>> example = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
+>>> print(replace(example, b=replace(example.b, transposed=0)).verify())
 disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) must be -48, found -7: B(0,1) of stage
 0 is read from byte 8194, where B(1,0) of stage 0 lies
 """

@@ -184,8 +184,8 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
     moved = offsets(producer)
     low, high = int(moved.min()), int(moved.max())
     if low < 0 or high >= size(tile):
-        found = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
-        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {found}")
+        offsets_text = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
+        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {offsets_text}")
     return producer
 
 
