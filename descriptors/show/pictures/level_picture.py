@@ -113,8 +113,8 @@ class LevelsPicture(Picture):
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The same four tables, one below the other."""
-        d, found, a = self.derivation, self.record(), Anatomy(self.derivation, self.stage)
-        atoms, chunks, addresses = found["atoms"], found["chunks"], found["addresses"]
+        d, record, a = self.derivation, self.record(), Anatomy(self.derivation, self.stage)
+        atoms, chunks, addresses = record["atoms"], record["chunks"], record["addresses"]
         count = sum(map(len, atoms))
         lines = [f"{title(d)}: {operand_text(d)}, {times(a.extents)}", ""]
         lines += [f"1 tile: {amount(a.bytes)}, {_atoms(a)} of {times(a.atom_extents)}, numbered in memory order"]

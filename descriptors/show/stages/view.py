@@ -169,8 +169,8 @@ def kinds(view: View) -> Numbers:
         return [[column_of(view, i, j) for j in range(grid[1])] for i in range(grid[0])]
     if view.colour == "wrong":
         return wrong(view)
-    found: Numbers = TilePicture(view.derivation, view.colour, view.stage).record()["kinds"]
-    return found
+    numbers: Numbers = TilePicture(view.derivation, view.colour, view.stage).record()["kinds"]
+    return numbers
 
 
 def wrong(view: View) -> Numbers:
