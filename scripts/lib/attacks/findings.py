@@ -88,8 +88,8 @@ def known_findings(path: Path = KNOWN) -> list[Known]:
 
 def examine(fuzzer: Fuzzer, case: Any, seconds: int = 5) -> Failure | None:
     """The finding that a case is, if it is one."""
-    found = fuzzer.check(case, seconds)
-    return None if found is None else Failure(fuzzer.NAME, case, " ".join(found.split()), fuzzer.line(case))
+    complaint = fuzzer.check(case, seconds)
+    return None if complaint is None else Failure(fuzzer.NAME, case, " ".join(complaint.split()), fuzzer.line(case))
 
 
 def attack(
