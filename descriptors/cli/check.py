@@ -35,8 +35,8 @@ _INCLUDE = click.option(
 _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
 
 
-def _list_rules(context: click.Context, _: click.Parameter, flag: bool) -> None:
-    if flag:
+def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
         say(kernel_text.rules_text())
         context.exit()
 
@@ -94,26 +94,26 @@ def check(
     that --json has. Exit status 1 if one is wrong; the right one is told.
     """
     if Path(file).suffix == ".toml":
-        exclusive = {"--sarif": as_sarif, "--errors": errors, "--level": levels, "--rule": only, "--ignore": without,
+        given = {"--sarif": as_sarif, "--errors": errors, "--level": levels, "--rule": only, "--ignore": without,
                  "--all": everything, "-I": include}  # fmt: skip
-        if any(exclusive.values()):
-            raise click.UsageError(f"{next(name for name, one in exclusive.items() if one)} goes only with a kernel")
+        if any(given.values()):
+            raise click.UsageError(f"{next(name for name, one in given.items() if one)} goes only with a kernel")
         return _contract(file, init, as_json)
     if init:
         raise click.UsageError("--init goes only with a .toml file")
-    severities = {Level.ERROR} if errors else {Level(one) for one in levels}
+    wanted = {Level.ERROR} if errors else {Level(one) for one in levels}
     rules, fewer = rule_names(only, "--rule"), rule_names(without, "--ignore")
-    report = chosen(check_ptx(text_of(file, gpu_arch, include)), severities, rules, fewer)
+    found = chosen(check_ptx(text_of(file, gpu_arch, include)), wanted, rules, fewer)
     name = "<stdin>" if file == "-" else file
     if as_sarif:
         import json
 
-        say(json.dumps(kernel_text.sarif(report, name)))
+        say(json.dumps(kernel_text.sarif(found, name)))
     elif as_json:
-        say(json_text(record(report, name=name)))
+        say(json_text(record(found, name=name)))
     else:
-        say(tell(report, name=name, everything=everything, color=wants_color(color)))
-    return Status.DIFFERENCE if report.errors else Status.ANSWER
+        say(tell(found, name=name, everything=everything, color=wants_color(color)))
+    return Status.DIFFERENCE if found.errors else Status.ANSWER
 
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
@@ -126,9 +126,9 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
             raise click.UsageError("--init writes TOML, and goes not with --json")
         say(contract.missing(text).removesuffix("\n"))
         return Status.ANSWER
-    report = contract.check_contract(text)
-    say(json_text(record(report, name=file)) if as_json else tell(report, name=file))
-    return Status.ANSWER if report.ok else Status.DIFFERENCE
+    found = contract.check_contract(text)
+    say(json_text(record(found, name=file)) if as_json else tell(found, name=file))
+    return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
 @click.command()
@@ -144,8 +144,8 @@ def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -
 
     FILE is as for check.
     """
-    story = explain_ptx(text_of(file, gpu_arch, include))
-    say(json_text(record(story)) if as_json else tell(story))
+    told = explain_ptx(text_of(file, gpu_arch, include))
+    say(json_text(record(told)) if as_json else tell(told))
 
 
 def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:
@@ -180,8 +180,8 @@ def _decoded(data: bytes, name: str, what: str = "PTX") -> str:
     if len(data) > LIMIT:
         raise DescriptorError(f"check: a file must have at most {LIMIT} bytes, found more; {name}")
     if data.startswith(_BINARY):
-        contents = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
-        raise DescriptorError(f"check: a file must be PTX, {contents}; {name}")
+        found = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
+        raise DescriptorError(f"check: a file must be PTX, {found}; {name}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -190,21 +190,21 @@ def _decoded(data: bytes, name: str, what: str = "PTX") -> str:
 
 def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        ptx_file = Path(folder) / "kernel.ptx"
+        made = Path(folder) / "kernel.ptx"
         folders = [f"-I{one}" for one in include]
         line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
-        line += [str(path), "-o", str(ptx_file)]
+        line += [str(path), "-o", str(made)]
         try:
             done = subprocess.run(line, capture_output=True, text=True, timeout=COMPILE_S, check=False)
         except FileNotFoundError:
             raise NotThereError("check: a .cu file needs nvcc on the path; give its PTX instead") from None
         except subprocess.TimeoutExpired:
             raise DescriptorError(f"check: nvcc must end in {COMPILE_S} seconds, found it running; {path}") from None
-        if done.returncode or not ptx_file.exists():
-            complaints = (done.stderr or done.stdout).strip().splitlines()
-            first = next((one for one in complaints if "error" in one), complaints[0] if complaints else "no output")
+        if done.returncode or not made.exists():
+            told = (done.stderr or done.stdout).strip().splitlines()
+            first = next((one for one in told if "error" in one), told[0] if told else "no output")
             raise DescriptorError(f"check: the file must compile, found {brief(first, 200)}")
-        return _decoded(ptx_file.read_bytes(), str(path))
+        return _decoded(made.read_bytes(), str(path))
 
 
 #: The commands that the group registers.
