@@ -23,10 +23,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from os import PathLike
+from queue import SimpleQueue
+from types import FrameType
 
 from descriptors.errors import DescriptorError, LayoutError, ProofError, as_integer, brief
 from descriptors.smem.derivation.derive import derive
@@ -116,8 +118,9 @@ def atlas(
     begun, counts, elements = time.perf_counter(), Counter[str](), 0
     with open_rows(output) as rows:
         todo = _Todo(points, rows.statuses(), prove, progress)
-        with _workers(count) if executor is None and count > 1 else nullcontext(executor) as pool:
-            for rows_of_batch in _results(_batches(todo), prove, pool):
+        alone = executor is None and count == 1
+        with nullcontext() if alone else _deferred_interrupt() as done, _pool(executor, count) as pool:
+            for rows_of_batch in _results(_batches(todo), prove, pool, done):
                 rows.write(rows_of_batch)
                 counts.update(str(row["status"]) for row in rows_of_batch)
                 elements += sum(
@@ -224,9 +227,39 @@ def _batches(points: Iterable[Point]) -> Iterator[list[Point]]:
         yield batch
 
 
+#: Tasks that are done, as they are; None for a Ctrl-C.
+_Done = SimpleQueue[Future[list[Row]] | None]
+
+
 @contextmanager
-def _workers(count: int) -> Iterator[Executor]:
-    """A pool of processes of our own; one that is killed ends the run in a sentence, with the rows made so far kept."""
+def _deferred_interrupt() -> Iterator[_Done]:
+    """A queue of tasks that are done, in which Ctrl-C is a None until the block ends.
+
+    An exception that comes at any instruction may come while a lock of the executor is taken and not yet noted, and
+    whoever wants the lock then waits for ever. A ``SimpleQueue`` may be put to by a signal handler.
+    """
+    done: _Done = SimpleQueue()
+    if threading.current_thread() is not threading.main_thread():
+        yield done
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        done.put(None)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield done
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _pool(executor: Executor | None, count: int) -> Iterator[Executor | None]:
+    """Where the work goes: an executor that is given, none for one process, or a pool of processes of our own, of
+    which one that is killed ends the run in a sentence, with the rows made so far kept."""
+    if executor is not None or count == 1:
+        yield executor
+        return
     try:
         with ProcessPoolExecutor(count, initializer=_begin_worker) as pool:
             yield pool
@@ -256,25 +289,36 @@ def _rows(batch: list[Point], prove: bool) -> list[Row]:
     return [row_of(point, prove) for point in batch]
 
 
-def _results(batches: Iterator[list[Point]], prove: bool, pool: Executor | None) -> Iterator[list[Row]]:
+def _results(
+    batches: Iterator[list[Point]], prove: bool, pool: Executor | None, done: _Done | None
+) -> Iterator[list[Row]]:
     """The rows of every batch, as they are ready."""
-    if pool is None:
+    if pool is None or done is None:
         for batch in batches:
             yield _rows(batch, prove)
         return
     waiting: set[Future[list[Row]]] = set()
     try:
         for batch in batches:
-            waiting.add(pool.submit(_rows, batch, prove))
-            while len(waiting) >= _WAITING:
-                ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in ready)
+            task = pool.submit(_rows, batch, prove)
+            waiting.add(task)
+            task.add_done_callback(done.put)
+            if len(waiting) == _WAITING:
+                yield _next_rows(done, waiting)
         while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in ready)
+            yield _next_rows(done, waiting)
     finally:
-        for future in waiting:
-            future.cancel()
+        for task in waiting:
+            task.cancel()
+
+
+def _next_rows(done: _Done, waiting: set[Future[list[Row]]]) -> list[Row]:
+    """The rows of the next task that is done; all that were done before a Ctrl-C are kept."""
+    task = done.get()
+    if task is None:
+        raise KeyboardInterrupt
+    waiting.discard(task)
+    return task.result()
 
 
 def _value_text(value: object) -> str:

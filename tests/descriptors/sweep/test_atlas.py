@@ -249,6 +249,25 @@ def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_pat
     assert sorted(row["key"] for row in rows_of(path)) == sorted(map(key_of, points))
 
 
+class _Interrupted(ThreadPoolExecutor):
+    """An executor to which Ctrl-C comes while it holds a lock, as it may at any instruction."""
+
+    finished = 0
+
+    def submit(self, *arguments: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        self.finished += 1
+        return super().submit(*arguments, **options)
+
+
+def test_an_interrupt_waits_until_the_executor_holds_no_lock(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with _Interrupted(1) as executor, pytest.raises(KeyboardInterrupt):
+        atlas([{**POINT, "arch": "sm100"}], tmp_path / "rows.jsonl", executor=executor)
+    assert executor.finished == 1
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_progress_counts_the_rows_that_were_there_too(tmp_path: Path) -> None:
     point = {**POINT, "arch": "sm100"}
     progress: list[int] = []
