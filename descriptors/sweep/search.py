@@ -49,8 +49,7 @@ from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
-from descriptors.smem.words.descriptor import Arch
+from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import frozen
@@ -184,8 +183,8 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
     moved = offsets(producer)
     low, high = int(moved.min()), int(moved.max())
     if low < 0 or high >= size(tile):
-        found = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
-        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {found}")
+        offsets_text = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
+        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {offsets_text}")
     return producer
 
 

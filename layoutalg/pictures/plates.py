@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from layoutalg.analysis.banks import BANKS
+from layoutalg.analysis.banks import BANK_BYTES, GROUP_BYTES, bank_group
 from layoutalg.drawing.arrange import MOST_NUMBERS
 from layoutalg.drawing.grid import Drawable, Grid, note_of
 from layoutalg.drawing.plate import (
@@ -180,9 +180,9 @@ def role_tables(colour: str, tables: list[list[list[Any]]]) -> tuple[list[Roles]
 
 
 def _groups(numbers: set[int]) -> tuple[dict[Any, str], Legend]:
-    each = BANKS // KINDS
-    roles: dict[Any, str] = {number: kind(number // each) for number in numbers}
-    groups = sorted({number // each for number in numbers})
+    group_of, each = {bank: bank_group(BANK_BYTES * bank) for bank in numbers}, GROUP_BYTES // BANK_BYTES
+    roles: dict[Any, str] = {bank: kind(group) for bank, group in group_of.items()}
+    groups = sorted(set(group_of.values()))
     return roles, tuple((kind(group), f"banks {group * each}\u2013{group * each + each - 1}") for group in groups)
 
 

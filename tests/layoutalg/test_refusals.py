@@ -210,6 +210,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     "from_linear_layout": (Place(LINEAR, "from_linear_layout"),),
     "LinearLayout": (Place({"a": [(1,), (2,)]}, "LinearLayout"), Place({"o": 4}, "LinearLayout", "text")),
     "access": (Place(LANES, "banks", "empty"), Place(4, "banks"), Place(32, "banks", "8"), Place(4, "banks", "8")),
+    "bank_group": (Place(64, "banks", "8 0"), Place(128, "banks")),
     "wavefronts": (Place(LANES, "banks", "empty"), Place(4, "banks"), Place(32, "banks", "8"), Place(4, "banks", "8")),
     "accesses": (
         layout("banks", "composed swizzle"),

@@ -34,8 +34,7 @@ from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import WORDS, Arch, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, Arch, architecture
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen

@@ -32,8 +32,14 @@ from descriptors.smem.operands.canonical import is_read, walked
 from descriptors.smem.operands.forms import LEADING, STRIDE, form
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
-from descriptors.smem.words.bitfield import SMEM_BYTES, UnknownCode
-from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_DESCRIPTOR, SM100_SWIZZLE_CODES, Arch
+from descriptors.smem.words.bitfield import UnknownCode
+from descriptors.smem.words.descriptor import (
+    SM90_SWIZZLE_CODES,
+    SM100_DESCRIPTOR,
+    SM100_SWIZZLE_CODES,
+    SMEM_BYTES,
+    Arch,
+)
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 from layoutalg.frozen import frozen
 

@@ -28,7 +28,7 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, flatten, size
 from layoutalg.frozen import frozen

@@ -75,8 +75,7 @@ from descriptors.smem.proof.theorem import (
     permuted,
     stored,
 )
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import SmemDescriptor
+from descriptors.smem.words.descriptor import WINDOW_BYTES, SmemDescriptor
 from descriptors.text import tuple_text
 
 

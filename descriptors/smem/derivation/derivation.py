@@ -39,8 +39,7 @@ from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
 from descriptors.text import Told, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, size
 from layoutalg.frozen import frozen, replace

@@ -34,7 +34,7 @@ from descriptors.smem.proof import read_model
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, tuple_text
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
 from layoutalg.frozen import frozen

@@ -22,7 +22,7 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.read_model import Rows, read_rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, make_layout, offset_table, size
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.

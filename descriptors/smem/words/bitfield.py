@@ -13,13 +13,6 @@ Laws, for every word ``w`` and every map of legal values ``v``::
 True
 >>> all(word.encode(word.decode(w)) | word.unknown_bits(w) == w for w in range(1 << 10))
 True
-
-Law: the window, all that a start address can name, is what the field of either architecture can hold, and all shared
-memory lies in it.
-
->>> from descriptors.smem.words.descriptor import WORDS
->>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
-True
 """
 
 from __future__ import annotations
@@ -31,12 +24,6 @@ from typing import Any
 from descriptors.errors import ChoiceError, FieldError, brief
 from descriptors.text import counted
 from layoutalg.frozen import frozen
-
-#: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
-SMEM_BYTES = 227 * 1024
-
-#: What the start-address field can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
-WINDOW_BYTES = 1 << 18
 
 
 @frozen

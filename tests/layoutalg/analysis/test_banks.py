@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from places import VECTORS
 
 from layoutalg import LayoutError, Swizzle
-from layoutalg.analysis.banks import access, wavefronts
+from layoutalg.analysis.banks import access, bank_group, wavefronts
 
 HOPPER = VECTORS / "hopper"
 WIDTHS = (1, 2, 4, 8, 16)
@@ -189,3 +189,19 @@ def test_banks_of_another_shape_are_counted_as_asked() -> None:
     assert wavefronts([64 * i for i in range(8)], 4, banks=16, bank_bytes=8) == 4
     with pytest.raises(LayoutError, match="banks must be positive"):
         wavefronts([0], 4, banks=0)
+
+
+def test_addresses_of_one_group_share_their_banks_and_those_of_two_share_none() -> None:
+    banks = {group: {a // 4 % 32 for a in range(512) if bank_group(a) == group} for group in range(8)}
+    assert sorted(bank for each in banks.values() for bank in each) == list(range(32))
+
+
+@pytest.mark.parametrize("line", [16, 64, 128, 1024])
+def test_groups_of_a_line_follow_one_another_and_begin_again_with_the_next(line: int) -> None:
+    assert [bank_group(16 * i, line) for i in range(2 * line // 16)] == 2 * list(range(line // 16))
+
+
+@pytest.mark.parametrize("line", [0, 8, 24, -16])
+def test_a_line_that_is_no_whole_groups_is_refused(line: int) -> None:
+    with pytest.raises(LayoutError, match="banks: line_bytes must be"):
+        bank_group(0, line)

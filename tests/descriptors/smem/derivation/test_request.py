@@ -12,7 +12,7 @@ from descriptors import DescriptorError, derive
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import reader, request
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 
 
 @given(tiles())

@@ -12,7 +12,7 @@ from descriptors import DescriptorError
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 
 BF16 = as_element_type("bf16")

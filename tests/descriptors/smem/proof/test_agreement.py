@@ -13,7 +13,7 @@ from descriptors import verify
 from descriptors.smem.derivation.basis import verdict
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.proof.theorem import Affine, agreement, agreement_for_all, at, bounds
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from layoutalg import cosize, symbol
 
 

@@ -19,7 +19,7 @@ from read_arrays import read_arrays
 
 from descriptors.errors import DescriptorError
 from descriptors.smem.proof.read_model import WINDOW, Rows, evidence, read_addresses, read_rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 
 HOPPER = VECTORS / "hopper"
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
