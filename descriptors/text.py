@@ -43,10 +43,14 @@ def word_text(word: int, bits: int = 64) -> str:
 def many(count: int, name: str) -> str:
     """The name of one thing or of several.
 
-    >>> many(2, "core matrix"), many(1, "swizzle atom")
-    ('core matrices', 'swizzle atom')
+    >>> many(2, "core matrix"), many(1, "swizzle atom"), many(2, "copy"), many(2, "access")
+    ('core matrices', 'swizzle atom', 'copies', 'accesses')
     """
-    return name if count == 1 else name.replace("matrix", "matrice") + "s"
+    if count == 1:
+        return name
+    if name.endswith("access"):
+        return name + "es"
+    return name[:-1] + "ies" if name.endswith("copy") else name.replace("matrix", "matrice") + "s"
 
 
 def counted(number: int, what: str) -> str:
@@ -56,6 +60,17 @@ def counted(number: int, what: str) -> str:
     ('1 subtile', '16 bytes')
     """
     return f"{number} {many(number, what)}"
+
+
+def printable(text: str) -> str:
+    """A text for a terminal: what it might obey, as Python writes it.
+
+    >>> printable(f"n{chr(27)}[31mx.ptx"), printable("größer.ptx")
+    ('n\\\\x1b[31mx.ptx', 'größer.ptx')
+    """
+    if text.isprintable():
+        return text
+    return "".join([one if one.isprintable() else ascii(one)[1:-1] for one in text])
 
 
 def bits_text(bits: int) -> str:

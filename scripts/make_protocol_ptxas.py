@@ -38,6 +38,37 @@ FRAME = """.version {version}
 """
 
 
+#: What stands around an instruction of which one operand is in ``x0`` and so on, registers of a class.
+CLASS_FRAME = """.version 8.8
+.target {target}
+.address_size 64
+.visible .entry k() {{
+ .reg .b32 r<12>; .reg .f32 f<8>; .reg .b64 d<8>; .reg .pred q<4>; .reg .{kind} x<8>;
+ {body}
+ ret;
+}}
+"""
+#: The classes that are asked for, and the targets of instructions that move matrices.
+CLASSES = ("b8", "b16", "u16", "f16", "f16x2", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred")
+TARGETS = ("sm_80", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f", "sm_103a", "sm_120", "sm_120a", "sm_120f")
+
+
+def taken(tool: str, texts: dict[str, str]) -> list[str]:
+    """The names of the texts that an assembler takes."""
+    found = {name: verdict(tool, text) for name, text in texts.items()}
+    return [name for name, one in found.items() if one is not None and one["accepted"]]
+
+
+def class_texts(case: dict[str, Any]) -> dict[str, str]:
+    """The texts of an operand in registers of each class."""
+    return {kind: CLASS_FRAME.format(target=case["target"], kind=kind, body=case["body"]) for kind in CLASSES}
+
+
+def target_texts(case: dict[str, Any]) -> dict[str, str]:
+    """The texts of an instruction for each target."""
+    return {target: CLASS_FRAME.format(target=target, kind="b32", body=case["body"]) for target in TARGETS}
+
+
 def verdict(tool: str, text: str) -> dict[str, Any] | None:
     """What an assembler says of a text; None where it does not know its version of PTX."""
     target = re.search(r"\.target (\w+)", text)
@@ -64,6 +95,10 @@ def main(tools: list[str]) -> int:
         for case in [*record["wgmma"], *record["serialized"], *record["tcgen05"]]:
             if answer := verdict(tool, text_of(case, record["frame"])):
                 case["ptxas"][version] = answer
+        for case in record["classes"]:
+            case["taken"][version] = " ".join(taken(tool, class_texts(case)))
+        for case in record["matrices"]:
+            case["taken"][version] = " ".join(taken(tool, target_texts(case)))
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {RECORD.name}")
     return 0

@@ -1,6 +1,8 @@
 """A PTX text in, every finding out: forms, words, and the protocol, for all functions with tensor-core instructions.
 
-Nothing is guessed: a word that is no constant is counted as unresolved, with its line.
+Nothing is guessed: a word that is no constant is not decided, and told so, with its line. What is known by reading is
+judged here; what only running a kernel tells is ``EXECUTION``'s, which hands in its own scopes, findings, and what it
+could not decide.
 Source: as the rules, each with its own.
 
 Law: a text without a tensor-core instruction has no finding.
@@ -11,20 +13,35 @@ Law: a text without a tensor-core instruction has no finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from descriptors.check.constant_folding import Values, fold, observed
 from descriptors.check.control_flow import Block, blocks
-from descriptors.check.instruction_forms import tcgen05_findings, wgmma_findings
-from descriptors.check.kernel_report import Finding, Report, finding, of_protocol, without_ignored
-from descriptors.check.kernel_words import Step, advance_findings, complaints, smem_findings
+from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
+from descriptors.check.kernel_report import (
+    Finding,
+    Judgement,
+    Report,
+    Scope,
+    Undecided,
+    finding,
+    of_protocol,
+    without_ignored,
+)
+from descriptors.check.kernel_words import START_FREE, SmemOperand, Step, advance_findings, complaints, smem_findings
 from descriptors.check.multiplications import Multiplication, chains, multiplications
 from descriptors.check.paths import path_breaches, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
+from descriptors.check.register_classes import class_findings
+from descriptors.check.scope import FAMILIES, MATRICES, not_run, read_of
 from descriptors.check.serialization import serializations
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
+from descriptors.smem.words.descriptor import WORDS
+from layoutalg.frozen import replace
 
-_FAMILIES = ("wgmma.", "tcgen05.")
+#: Who judges what only running a kernel tells: barriers, bytes, proxies, reuse.
+EXECUTION: Callable[[Module], Judgement] = not_run
 
 
 def check_ptx(text: str) -> Report:
@@ -47,8 +64,9 @@ def check_ptx(text: str) -> Report:
     [(3, 'form-immediate'), (3, 'tcgen05-alloc-size')]
     """
     module = parse(text)
-    held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(_FAMILIES) for i in one.code)]
+    held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(FAMILIES) for i in one.code)]
     findings: list[Finding] = []
+    undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
     for number in held:
@@ -57,12 +75,22 @@ def check_ptx(text: str) -> Report:
         values = fold(function, module.variables, observed(function), graph)
         found = list(multiplications(function, values))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
-        findings += [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        findings += _protocol(number, values, module, graph)
+        made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
+        made += _protocol(number, values, module, graph)
+        findings += [replace(one, function=function.name) for one in made]
         for one in found:
             words += len(one.operands) + (one.use is not None)
-            unresolved += _unresolved(one)
-    ordered = sorted(findings, key=lambda one: one.line)
+            left = list(_unresolved(one))
+            unresolved += [(row.line, row.what) for row in left]
+            undecided += [replace(row, function=function.name) for row in left]
+        undecided += _not_understood(function, found)
+    judged = [
+        Judgement(
+            (Scope("words", words, "descriptor word", words - len(unresolved)),), tuple(undecided), tuple(findings)
+        ),
+        read_of(module),
+        EXECUTION(module),
+    ]
     report = Report(
         target=module.target,
         functions=tuple(module.functions[number].name for number in held),
@@ -70,18 +98,29 @@ def check_ptx(text: str) -> Report:
         words=words,
         resolved=words - len(unresolved),
         unresolved=tuple(unresolved),
-        findings=tuple(dict.fromkeys(ordered)),
+        findings=tuple(dict.fromkeys(sorted((row for one in judged for row in one.findings), key=_line))),
+        scopes=tuple([scope for one in judged for scope in one.scopes]),
+        undecided=tuple(sorted((row for one in judged for row in one.undecided), key=_line)),
     )
     return without_ignored(report, text)
 
 
+def _line(one: Finding | Undecided) -> int:
+    return one.line
+
+
 def _forms(function: Function, module: Module) -> Iterator[Finding]:
     room = registers(function.head) if function.entry else MOST_REGISTERS
+    class_of = lru_cache(maxsize=None)(function.classes.get)
     for one in function.code:
+        if one.opcode.startswith(FAMILIES):
+            yield from (finding(one.line, name, found, one.opcode) for name, found in class_findings(one, class_of))
         if one.opcode.startswith("wgmma."):
             yield from wgmma_findings(one, module.target, room)
         elif one.opcode.startswith("tcgen05."):
             yield from tcgen05_findings(one, module.target)
+        elif one.opcode.startswith(MATRICES):
+            yield from matrix_findings(one, module.target)
 
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:
@@ -115,8 +154,28 @@ def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -
         yield of_protocol(made.line, one, made.opcode)
 
 
-def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
-    told = [(one.line, f"descriptor of {operand.matrix}") for operand in one.operands if not operand.resolved]
+def _unresolved(one: Multiplication) -> Iterator[Undecided]:
+    """The words of a multiplication that are not known."""
+    for operand in one.operands:
+        if not operand.resolved:
+            yield _open(one, f"descriptor of {operand.matrix}", _unknown(operand))
     if one.use is not None and one.idesc is None:
-        told.append((one.line, "instruction descriptor"))
-    return told
+        yield _open(one, "instruction descriptor", "its bits are not all constants in the text")
+
+
+def _open(one: Multiplication, what: str, why: str) -> Undecided:
+    return Undecided("words", one.line, what, why, "the word itself: descriptors decode")
+
+
+def _unknown(operand: SmemOperand) -> str:
+    left = START_FREE & ~operand.word.mask
+    fields = [one.name for one in WORDS[operand.arch].fields if one.mask & left]
+    return f"no constants in the text: {', '.join(fields)}" if fields else "no constants in the text"
+
+
+def _not_understood(function: Function, found: list[Multiplication]) -> Iterator[Undecided]:
+    """The multiplications whose operands are not those of the instruction."""
+    read = {one.index for one in found}
+    for index, one in enumerate(function.code):
+        if one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) and index not in read:
+            yield Undecided("words", one.line, "its words", "the operands are not read", "", function.name)

@@ -1,5 +1,5 @@
 """Whether a ``wgmma`` or ``tcgen05`` instruction is one that an assembler takes: its target, qualifiers, types, shape,
-registers, masks, scale factors, immediates.
+registers, masks, scale factors, immediates; and the ``ldmatrix`` and ``stmatrix`` beside them.
 
 Where the manual is narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an
 assembler rejects.
@@ -176,6 +176,8 @@ def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
     yield from _collector(view, one)
     yield from _mask(view)
     yield from _tail(view)
+    if not isinstance(view.b, str):
+        yield "form-operands", "found no register with a descriptor for B"
     if view.ws and view.cta_group == 2:
         yield "form-qualifier", "found .cta_group::2 with .ws"
     if view.ashift and (view.ws or not view.in_tensor_memory):
@@ -306,8 +308,10 @@ def _load(one: Instruction, target: str) -> _Told:
         yield "form-operands", f"found {len(one.operands)} operands where .{shape} has {wanted}"
         return
     vector, place = (one.operands[-1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
-    given = len(vector.items) if isinstance(vector, Vector) else 1
-    if given != registers(shape, num):
+    given = len(vector.items) if isinstance(vector, Vector) else 0
+    if not isinstance(vector, Vector):
+        yield "form-operands", "found no vector of registers"
+    elif given != registers(shape, num):
         yield "form-registers", f"found {given}; .{shape}.x{num} has {registers(shape, num)}"
     if not isinstance(place, Address):
         yield "form-operands", "found no address in tensor memory"
@@ -369,3 +373,58 @@ _FORMS: dict[str, Callable[[Instruction, str], _Told]] = {
     "wait": _wait,
     "fence": _fence,
 }
+
+
+#: Matrices that are moved, by instruction, shape and type: how many at once, whether .trans is asked for (None: either
+#: way), and the registers of one.
+_MATRICES: dict[tuple[str, str, str], tuple[tuple[str, ...], bool | None, int]] = {
+    ("ldmatrix", "m8n8", "b16"): (("x1", "x2", "x4"), None, 1),
+    ("ldmatrix", "m16n16", "b8"): (("x1", "x2"), True, 2),
+    ("ldmatrix", "m16n16", "b8x16"): (("x1", "x2"), True, 2),
+    ("ldmatrix", "m8n16", "b8x16"): (("x1", "x2", "x4"), False, 1),
+    ("stmatrix", "m8n8", "b16"): (("x1", "x2", "x4"), None, 1),
+    ("stmatrix", "m16n8", "b8"): (("x1", "x2", "x4"), True, 1),
+}
+_MATRIX_SHAPE, _MATRIX_TYPE, _REPEATED = (re.compile(rf"{one}\Z") for one in (r"m\d+n\d+", r"b8x16|b\d+", r"x\d+"))
+_BEFORE_HOPPER = re.compile(r"sm_[1-8]\d[af]?\Z")
+_SPECIFIC = re.compile(r"sm_1\d\d[af]\Z")
+
+
+def matrix_findings(one: Instruction, target: str) -> Iterator[Finding]:
+    """What an assembler would refuse about a ``ldmatrix`` or ``stmatrix``.
+
+    >>> made = Instruction(3, "stmatrix.sync.aligned.m16n8.x1.shared.b8", (Address("%r1"), Vector(("%r2",))))
+    >>> [found.found for found in matrix_findings(made, "sm_100a")]
+    ['found no .trans with .m16n8.b8']
+    """
+    for rule, text in _matrix(one, target):
+        yield finding(one.line, rule, text, one.opcode)
+
+
+def _matrix(one: Instruction, target: str) -> _Told:
+    words = one.qualifiers
+    shape, type_, many = (
+        next((w for w in words[1:] if pattern.match(w)), "") for pattern in (_MATRIX_SHAPE, _MATRIX_TYPE, _REPEATED)
+    )
+    yield from _synchronous(one)
+    if (words[0], shape, type_) not in _MATRICES:
+        yield "form-shape", f"found {words[0]} of .{shape or '?'} with .{type_ or '?'}"
+        return
+    counts, turned, each = _MATRICES[words[0], shape, type_]
+    if many not in counts:
+        yield "form-shape", f"found .{many or '?'} of .{shape}.{type_}"
+        return
+    if turned is not None and ("trans" in words) != turned:
+        yield "form-qualifier", f"found {'no ' if turned else ''}.trans with .{shape}.{type_}"
+    if type_ == "b8x16" and not {"b6x16_p32", "b4x16_p64"} & set(words):
+        yield "form-qualifier", "found .b8x16 without the format of the source"
+    if type_ != "b16" and not _SPECIFIC.match(target):
+        yield "form-target", f"found .{type_} on {target}; it is of sm_100a, sm_100f and such, sm_120 likewise"
+    elif words[0] == "stmatrix" and _BEFORE_HOPPER.match(target):
+        yield "form-target", f"found stmatrix on {target}; it is of sm_90 and later"
+    vector = next((operand for operand in one.operands if isinstance(operand, Vector)), None)
+    wanted = each * int(many[1:])
+    if vector is None or len(one.operands) != 2:
+        yield "form-operands", "found no address and vector of registers"
+    elif len(vector.items) != wanted:
+        yield "form-registers", f"found {len(vector.items)}; .{shape}.{many} has {wanted}"

@@ -1,4 +1,8 @@
-"""What a check of a kernel finds: a rule broken at a line, and all of them as a report.
+"""What a check of a kernel finds: a rule broken at a line, what was not decided, and all of it as a report.
+
+A report has a verdict for each property of a kernel: *clean*, all there is of it was looked at and no error found;
+*wrong*, an error in it; *incomplete*, something of it was not decided, and each such thing is named; *absent*, the
+kernel has nothing of it. So nothing is clean that nobody looked at. Who judges a property hands in a ``Judgement``.
 
 A report may be asked for by level and by rule, and is less what comments in its text say is meant.
 A comment ``// descriptors: ignore RULE RULE`` is about its own line, or, alone on a line, about the next one with
@@ -8,6 +12,15 @@ Law: what is found is found by a rule of the table.
 
 >>> finding(7, "form-shape", "found n7").rule in ALL_RULES.values()
 True
+
+Law: a property is clean only where all of it was looked at, nothing was left open, and no error stands.
+
+>>> def verdict(number, looked_at, undecided=(), findings=()):
+...     scopes = (Scope("forms", number, "instruction", looked_at),)
+...     return Report("sm_90a", ("k",), 1, 0, 0, (), findings, scopes, undecided).properties[0].verdict
+>>> wrong, open_ = (finding(3, "form-shape", "found n7"),), (Undecided("forms", 3, "n", "a register"),)
+>>> verdict(0, 0), verdict(2, 2), verdict(2, 1), verdict(2, 2, open_), verdict(2, 2, (), wrong)
+('absent', 'clean', 'incomplete', 'incomplete', 'wrong')
 
 Law: a comment leaves out its own line's findings of its rules, and nothing else.
 
@@ -19,12 +32,12 @@ Law: a comment leaves out its own line's findings of its rules, and nothing else
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 
-from descriptors.check.rules import ALL_RULES, Broken, Level, Rule
+from descriptors.check.rules import ALL_RULES, PROPERTIES, Broken, Level, Rule
 from descriptors.errors import DescriptorError, brief
-from descriptors.text import Told, counted
+from descriptors.text import Told
 from layoutalg.frozen import frozen, replace
 
 
@@ -38,6 +51,7 @@ class Finding:
         found: what was found.
         instruction: the opcode.
         registers: the registers that it is about, if any.
+        function: the function that it stands in.
     """
 
     line: int
@@ -45,6 +59,93 @@ class Finding:
     found: str
     instruction: str = ""
     registers: tuple[str, ...] = ()
+    function: str = ""
+
+
+#: Why nothing is known of what nobody looks at.
+NOT_LOOKED_AT = "not looked at"
+
+
+@frozen
+class Undecided:
+    """What a check could not decide.
+
+    Args:
+        property: the property that it leaves open, one of ``PROPERTIES``.
+        line: where it stands, from 1.
+        what: the operand, the value or the instructions.
+        why: where the value is from, or what else hides it.
+        decides: what would decide it; "" where nothing here does.
+        function: the function that it stands in.
+    """
+
+    property: str
+    line: int
+    what: str
+    why: str
+    decides: str = ""
+    function: str = ""
+
+
+@frozen
+class Scope:
+    """How much a kernel has of one property, and how much of it was looked at.
+
+    Args:
+        property: one of ``PROPERTIES``.
+        number: how many things of it there are.
+        unit: what is counted, one of them.
+        looked_at: how many of them were looked at; none if left out.
+    """
+
+    property: str
+    number: int
+    unit: str
+    looked_at: int = 0
+
+
+@frozen
+class Judgement:
+    """What one judge says of the properties that are his.
+
+    Args:
+        scopes: one for each of them: all of it looked at is clean, if nothing else is said.
+        undecided: what he could not decide.
+        findings: what he found.
+    """
+
+    scopes: tuple[Scope, ...]
+    undecided: tuple[Undecided, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@frozen
+class Verdict:
+    """What a check says of one property of a kernel.
+
+    Args:
+        property: one of ``PROPERTIES``.
+        verdict: ``clean``, ``wrong``, ``incomplete`` or ``absent``.
+        number: how many things of it the kernel has.
+        unit: what is counted, one of them.
+        looked_at: how many of them were looked at.
+        errors: findings of level error.
+        remarks: the other findings.
+        undecided: how many things were not decided.
+        left_out: findings that comments or the question leave out.
+        known: findings that are known and accepted.
+    """
+
+    property: str
+    verdict: str
+    number: int
+    unit: str
+    looked_at: int
+    errors: int = 0
+    remarks: int = 0
+    undecided: int = 0
+    left_out: int = 0
+    known: int = 0
 
 
 @frozen
@@ -59,7 +160,11 @@ class Report(Told):
         resolved: how many of those words are constants, or constants but for their start address.
         unresolved: (line, operand) of the other words.
         findings: in the order of the text.
-        left_out: how many more there are, which comments or the question leave out.
+        scopes: how much there is of each property, and was looked at.
+        undecided: what was not decided, in the order of the text.
+        hidden: findings that comments or the question leave out.
+        known: findings that a baseline has.
+        accepted: those of what was not decided that a baseline has.
     """
 
     target: str
@@ -69,7 +174,16 @@ class Report(Told):
     resolved: int
     unresolved: tuple[tuple[int, str], ...]
     findings: tuple[Finding, ...]
-    left_out: int = 0
+    scopes: tuple[Scope, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    known: tuple[Finding, ...] = ()
+    accepted: tuple[Undecided, ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        """How many findings comments or the question leave out."""
+        return len(self.hidden)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -77,11 +191,34 @@ class Report(Told):
         return tuple(one for one in self.findings if one.rule.level is Level.ERROR)
 
     @property
-    def headline(self) -> str:
-        """The answer in one line."""
-        found = f"{counted(len(self.errors), 'error')} and {counted(len(self.findings) - len(self.errors), 'remark')}"
-        fewer = f", {self.left_out} left out" if self.left_out else ""
-        return f"{counted(self.multiplications, 'MMA instruction')} of {self.target or 'no target'}: {found}{fewer}"
+    def properties(self) -> tuple[Verdict, ...]:
+        """The verdict of each property."""
+        return tuple([self._verdict(name) for name in PROPERTIES])
+
+    def _verdict(self, name: str) -> Verdict:
+        scope = next((one for one in self.scopes if one.property == name), Scope(name, 0, "instruction"))
+        told, hidden, known = (
+            [one for one in row if one.rule.property == name] for row in (self.findings, self.hidden, self.known)
+        )
+        errors = sum(one.rule.level is Level.ERROR for one in told)
+        left = sum(one.property == name for one in self.undecided)
+        verdict = "clean" if scope.number else "absent"
+        if errors:
+            verdict = "wrong"
+        elif left or scope.looked_at < scope.number:
+            verdict = "incomplete"
+        return Verdict(
+            name, verdict, scope.number, scope.unit, scope.looked_at, errors=errors, remarks=len(told) - errors,
+            undecided=left, left_out=len(hidden), known=len(known),
+        )  # fmt: skip
+
+    @property
+    def verdict(self) -> str:
+        """``errors``, ``incomplete`` or ``clean``; what has nothing to look at is not clean."""
+        if self.errors:
+            return "errors"
+        held = {one.verdict for one in self.properties}
+        return "clean" if "clean" in held and "incomplete" not in held else "incomplete"
 
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:
@@ -97,6 +234,24 @@ def of_protocol(line: int, one: Broken, instruction: str) -> Finding:
     7
     """
     return Finding(line, one.rule, one.found, instruction, one.registers)
+
+
+_PASSING = re.compile(r"\blines? \d+(?:\.\.\d+)?|%\w*?\d+\b")
+
+
+def alike(one: Finding) -> tuple[str, ...]:
+    """What a finding says, without what a change elsewhere in the text moves: lines, and the numbers of registers.
+
+    >>> first, second = (finding(n, "form-shape", f"found %r{n} of line {n}", "wgmma.fence") for n in (7, 12))
+    >>> alike(first) == alike(second), alike(first)
+    (True, ('form-shape', '', 'wgmma.fence', 'found * of *'))
+    """
+    return one.rule.name, one.function, one.instruction, lasting(one.found)
+
+
+def lasting(text: str) -> str:
+    """A text without lines and numbers of registers."""
+    return _PASSING.sub("*", text)
 
 
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -131,12 +286,12 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
     """The rules that comments leave out, by the line that they are about.
 
     Raises:
-        DescriptorError: if a comment names no rule, or one that there is not.
+        DescriptorError: if a comment names no rule, or one that there is not, or has no code after it.
     """
     found: dict[int, frozenset[str]] = {}
     if "descriptors:" not in text:
         return found
-    waiting: frozenset[str] = frozenset()
+    waiting, last = frozenset[str](), 0
     code = _BLOCK_COMMENT.sub(lambda one: "\n" * one[0].count("\n"), text).split("\n")
     for line, written in enumerate(text.split("\n"), 1):
         if comment := _COMMENT.search(written):
@@ -146,6 +301,12 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
             waiting |= names
         if waiting and code[line - 1].partition("//")[0].strip():
             found[line], waiting = waiting, frozenset()
+        elif waiting and comment:
+            last = line
+    if waiting:
+        raise DescriptorError(
+            f"check: a comment that ignores rules must be about a line of code, found none; line {last}"
+        )
     return found
 
 
@@ -154,12 +315,14 @@ def without_ignored(report: Report, text: str) -> Report:
     meant = ignored(text)
     if not meant:
         return report
-    kept = tuple(one for one in report.findings if one.rule.name not in meant.get(one.line, ()))
-    return _with(report, kept)
+    return _those(report, lambda one: one.rule.name not in meant.get(one.line, ()))
 
 
-def _with(report: Report, kept: tuple[Finding, ...]) -> Report:
-    return replace(report, findings=kept, left_out=report.left_out + len(report.findings) - len(kept))
+def _those(report: Report, kept: Callable[[Finding], bool]) -> Report:
+    """A report with some of its findings, and the others among those that are left out."""
+    told = tuple([one for one in report.findings if kept(one)])
+    left = tuple([one for one in report.findings if not kept(one)])
+    return replace(report, findings=told, hidden=report.hidden + left)
 
 
 def chosen(
@@ -176,12 +339,12 @@ def chosen(
     >>> made = Report("sm_80", (), 0, 0, 0, (), (finding(3, "form-target", "found sm_80"),))
     >>> [len(chosen(made, levels).findings) for levels in ((), (Level.ERROR,), (Level.ASKS,))]
     [1, 1, 0]
-    >>> chosen(made, without={"form-target"}).headline
-    '0 MMA instructions of sm_80: 0 errors and 0 remarks, 1 left out'
+    >>> chosen(made, without={"form-target"}).left_out
+    1
     """
 
     def kept(one: Finding) -> bool:
         name, level = one.rule.name, one.rule.level
         return (not levels or level in levels) and (not rules or name in rules) and name not in without
 
-    return _with(report, tuple(one for one in report.findings if kept(one)))
+    return _those(report, kept)

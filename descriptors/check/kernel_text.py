@@ -1,86 +1,245 @@
-"""Kernels, told: what a check found, as a compiler tells it, as plain data and as SARIF; and the story of a kernel.
+"""Kernels, told: what a check found, as a compiler tells it and as plain data; and the story of a kernel.
 
-Source: SARIF 2.1.0 (OASIS), sections 3.13 to 3.28.
-
-Law: every finding is in each of the three.
+Law: every finding is in both, and every property in the line that ends the text.
 
 >>> from descriptors import check_ptx
 >>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
 >>> report = check_ptx(text)
->>> [len(report.findings), len(record_report(report)["findings"]), len(sarif(report, "k.ptx")["runs"][0]["results"])]
-[1, 1, 1]
+>>> print(tell_report(report, "k.ptx"))
+k.ptx:3: error: the target must have the instruction, found sm_90; wgmma is of sm_90a alone [form-target]
+    wgmma.fence.sync.aligned
+    fix: write another .target; source: PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA
+k.ptx: 0 MMA instructions of sm_90. Forms: 1 error. Words, tensor memory,
+    barriers, bytes, proxies, reuse: none. Order: clean.
+>>> [one["rule"] for one in record_report(report)["findings"]], record_report(report)["verdict"]
+(['form-target'], 'errors')
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeAlias, TypeVar
 
 from descriptors.answers import fields
-from descriptors.check.kernel_report import Finding, Report
+from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
 from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.story import Accumulation, Kernel, Story
-from descriptors.text import counted, extents_text
+from descriptors.text import counted, extents_text, printable
 
-#: What SARIF calls the levels.
-_SARIF = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}
-
-
-#: How a terminal shows a place, each level, and the way out: bold, red, yellow, magenta, faint.
-_PLACE, _FAINT = "1", "2"
+#: How a terminal shows a place, each level, the way out, and what is right or open.
+_PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
 _LIT = {Level.ERROR: "1;31", Level.ASKS: "1;33", Level.PERFORMANCE: "1;35"}
 #: How many findings of one rule are told before the rest is counted: one mistake shows in many places.
 MOST = 3
+#: Columns of the line that says everything.
+WIDTH = 80
+
+#: A text in parts, each with how a terminal shows it.
+_Lit: TypeAlias = Sequence[tuple[str, str]]
 
 
 def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, color: bool = False) -> str:
     """A report for a person: a line for each finding, the instruction and the way out below the first of a rule.
 
+    Findings that say the same of one function are one line, with their number; so are things that were not decided.
+    The last line says the verdict of every property.
+
     Args:
         report: what was found.
         name: of the file.
-        everything: whether to tell every finding of a rule, and not only the first three.
+        everything: whether to tell every finding, one a line.
         color: whether a terminal shows it.
 
     >>> from descriptors import check_ptx
     >>> print(tell_report(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx"))
-    k.ptx: 0 MMA instructions of sm_80: 0 errors and 0 remarks
+    k.ptx: no wgmma or tcgen05 instruction of sm_80: nothing was looked at.
     """
     lines: list[str] = []
-    seen: dict[str, list[int]] = {}
-    for one in report.findings:
-        row = seen.setdefault(one.rule.name, [])
-        row.append(one.line)
-        if len(row) <= MOST or everything:
-            lines += _finding_lines(one, name, len(row) == 1, color)
-    for rule, row in seen.items():
-        if len(row) > MOST and not everything:
-            level = _lit(str(ALL_RULES[rule].level), _LIT[ALL_RULES[rule].level], color)
-            place = _lit(f"{name}:", _PLACE, color)
-            lines.append(f"{place} {level}: {len(row) - MOST} more, lines {row[MOST]}..{row[-1]} (--all) [{rule}]")
-    place = _lit(f"{name}:", _PLACE, color)
-    lines.extend(f"{_lit(f'{name}:{line}:', _PLACE, color)} not resolved: {what}" for line, what in report.unresolved)
-    words = f"; {report.resolved} of {counted(report.words, 'descriptor word')} resolved" if report.words else ""
-    return "\n".join([*lines, f"{place} {report.headline}{words}"])
+    name = printable(name)
+    rules: dict[str, list[list[Finding]]] = {}
+    for row in _alike(report.findings, lambda one: (one.rule.name, one.function, one.found), everything):
+        told = rules.setdefault(row[0].rule.name, [])
+        told.append(row)
+        if len(told) <= MOST or everything:
+            lines += _finding_lines(row, name, len(told) == 1, color)
+    for rule, told in rules.items():
+        if len(told) > MOST and not everything:
+            left = [one for row in told[MOST:] for one in row]
+            level = _lit(f"{ALL_RULES[rule].level}:", _LIT[ALL_RULES[rule].level], color)
+            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {len(left)} more, {_lines(left)} (--all) [{rule}]")
+    lines += _undecided_lines(report, name, everything, color)
+    return "\n".join([*lines, _wrapped([(f"{name}:", _PLACE), *_closing(report)], color)])
 
 
-def _finding_lines(one: Finding, name: str, first: bool, color: bool) -> list[str]:
-    """The line of a finding, and what stands below the first of its rule."""
+def tell_refused(name: str, why: str, color: bool = False) -> str:
+    """The line of a file that could not be checked.
+
+    >>> tell_refused("k.ptx", "no PTX")
+    'k.ptx: not checked: no PTX'
+    """
+    place, refused = _lit(f"{printable(name)}:", _PLACE, color), _lit("not checked:", _LIT[Level.ERROR], color)
+    return f"{place} {refused} {printable(why)}"
+
+
+def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, color: bool = False) -> str:
+    """The line over all files.
+
+    Args:
+        reports: those of the files that were checked.
+        refused: how many could not be.
+        uncompiled: how many of a folder were passed by for want of a compiler.
+        color: whether a terminal shows it.
+
+    >>> from descriptors import check_ptx
+    >>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {", "wgmma.wait_group.sync.aligned 9; ret; }"
+    >>> print(tell_summary([check_ptx(head + one) for one in (bad, bad, "}")], 1))
+    4 files: 2 with errors, 1 incomplete, 1 not checked. 2 errors.
+    """
+    held = Counter(one.verdict for one in reports)
+    found = (
+        ("with errors", held["errors"], _LIT[Level.ERROR]),
+        ("incomplete", held["incomplete"], _OPEN),
+        ("clean", held["clean"], _RIGHT),
+        ("not checked", refused, _LIT[Level.ERROR]),
+    )
+    parts = [(f"{number} {what}", how) for what, number, how in found if number]
+    errors = sum(len(one.errors) for one in reports)
+    remarks = sum(len(one.findings) for one in reports) - errors
+    told = [counted(n, what) for n, what in ((errors, "error"), (remarks, "remark")) if n]
+    for what, number in (("known", sum(len(one.known) for one in reports)),
+                         ("left out", sum(one.left_out for one in reports))):  # fmt: skip
+        told += [f"{number} {what}"] if number else []
+    ends = [f"{text}{',' if part < len(parts) else '.'}" for part, (text, _) in enumerate(parts, 1)]
+    line = [(f"{counted(len(reports) + refused, 'file')}:", _PLACE)]
+    line += [(text, how) for text, (_, how) in zip(ends, parts, strict=True)]
+    line += [(f"{', '.join(told)}.", "")] if told else []
+    line += [(f"{counted(uncompiled, '.cu file')} passed by: nvcc is not on the path.", _OPEN)] if uncompiled else []
+    return _wrapped(line, color)
+
+
+_One = TypeVar("_One", Finding, Undecided)
+
+
+def _alike(row: Iterable[_One], key: Callable[[_One], Hashable], everything: bool) -> list[list[_One]]:
+    """What says the same, together, in the order of the first."""
+    found: dict[Hashable, list[_One]] = {}
+    for number, one in enumerate(row):
+        found.setdefault(number if everything else key(one), []).append(one)
+    return list(found.values())
+
+
+def _lines(row: Sequence[Finding] | Sequence[Undecided]) -> str:
+    first, last = min(one.line for one in row), max(one.line for one in row)
+    return f"line {first}" if first == last else f"lines {first}..{last}"
+
+
+def _times(row: Sequence[Finding] | Sequence[Undecided]) -> str:
+    return f"; {len(row)} times, {_lines(row)}" if len(row) > 1 else ""
+
+
+def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> list[str]:
+    """The line of findings that say the same, and what stands below the first of a rule."""
+    one = row[0]
     registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
-    about = f"{one.rule.demands}, {one.found}{registers if one.registers else ''}"
+    about = printable(f"{one.rule.demands}, {one.found}{registers if one.registers else ''}") + _times(row)
     place, level = _lit(f"{name}:{one.line}:", _PLACE, color), _lit(f"{one.rule.level}:", _LIT[one.rule.level], color)
     line = f"{place} {level} {about} [{one.rule.name}]"
     if not first:
         return [line]
     return [
         line,
-        f"    {one.instruction}",
+        f"    {printable(one.instruction)}",
         f"    fix: {one.rule.fix}" + _lit(f"; source: {one.rule.source}", _FAINT, color),
     ]
 
 
+def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -> list[str]:
+    """What was not decided; not that of which nothing was looked at: the last line says it."""
+    unseen = {one.property for one in report.properties if not _was_looked_at(report, one)}
+    told = [one for one in report.undecided if one.property not in unseen]
+    lines = []
+    for row in _alike(told, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
+        one = row[0]
+        decides = _lit(f"; decided by {printable(one.decides)}", _FAINT, color) if one.decides else ""
+        about = printable(f"{one.what}, {one.why}") + _times(row) + decides
+        place, open_ = _lit(f"{name}:{one.line}:", _PLACE, color), _lit("not decided:", _OPEN, color)
+        lines.append(f"{place} {open_} {about} [{one.property}]")
+    return lines
+
+
+def _was_looked_at(report: Report, verdict: Verdict) -> bool:
+    """Whether anybody looked at a property, be it in vain."""
+    why = {one.why for one in report.undecided if one.property == verdict.property}
+    return verdict.verdict != "incomplete" or verdict.looked_at > 0 or why != {NOT_LOOKED_AT}
+
+
+def _closing(report: Report) -> Iterator[tuple[str, str]]:
+    """The verdict of every property: those that have the same together."""
+    target = printable(report.target) or "no target"
+    verdicts = report.properties
+    unseen = [one for one in verdicts if not _was_looked_at(report, one)]
+    held = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unseen))
+    if not report.functions:
+        yield f"no wgmma or tcgen05 instruction of {target}:", ""
+        yield f"nothing was looked at{f' ({held})' if held else ''}.", _OPEN
+        return
+    yield f"{counted(report.multiplications, 'MMA instruction')} of {target}.", ""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in verdicts:
+        phrase = (f"not looked at ({held})", _OPEN) if one in unseen else _phrase(one)
+        groups.setdefault(phrase, []).append(one.property)
+    for (told, how), names in groups.items():
+        yield f"{', '.join(names).capitalize()}:", ""
+        yield f"{told}.", how
+
+
+def _phrase(one: Verdict) -> tuple[str, str]:
+    """The verdict of a property in words, and how a terminal shows it."""
+    found = [counted(n, what) for n, what in ((one.errors, "error"), (one.remarks, "remark")) if n]
+    fewer = [f"{n} {what}" for n, what in ((one.known, "known"), (one.left_out, "left out")) if n]
+    of = f" ({one.looked_at} of {one.number})" if one.property == "words" or one.looked_at < one.number else ""
+    match one.verdict:
+        case "wrong":
+            left = [f"{one.undecided} not decided"] if one.undecided else []
+            return ", ".join([" and ".join(found), *left, *fewer]) + of, _LIT[Level.ERROR]
+        case "incomplete":
+            what = "incomplete" if of else f"incomplete, {one.undecided} not decided"
+            return ", ".join([what, *found, *fewer]) + of, _OPEN
+        case "clean":
+            clean = f"clean but for {' and '.join(fewer)}" if fewer else "clean"
+            return ", ".join([clean, *found]) + of, "" if fewer or found else _RIGHT
+    return ", ".join(["none", *found, *fewer]), ""
+
+
+def _wrapped(parts: _Lit, color: bool) -> str:
+    """Parts of a text in lines of ``WIDTH`` columns, broken at words."""
+    lines: list[list[tuple[str, str]]] = [[]]
+    used = 0
+    for text, how in parts:
+        for word in text.split(" "):
+            if used and used + 1 + len(word) > WIDTH:
+                lines.append([])
+                used = INDENT - 1
+            lines[-1].append((word, how))
+            used += len(word) + bool(used)
+    return ("\n" + " " * INDENT).join(_line(line, color) for line in lines)
+
+
+#: Columns before what a line goes on with.
+INDENT = 4
+
+
+def _line(words: _Lit, color: bool) -> str:
+    """Words beside one another, those that are shown alike coloured together."""
+    runs = ((how, " ".join(word for word, _ in row)) for how, row in groupby(words, key=lambda one: one[1]))
+    return " ".join(_lit(text, how, color) for how, text in runs)
+
+
 def _lit(text: str, how: str, color: bool) -> str:
-    return f"\x1b[{how}m{text}\x1b[0m" if color else text
+    return f"\x1b[{how}m{text}\x1b[0m" if color and how else text
 
 
 def rules_text() -> str:
@@ -101,58 +260,25 @@ def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:
     """
     return {
         "file": name,
-        **fields(report, "target functions multiplications words resolved"),
+        **fields(report, "target functions multiplications words resolved verdict"),
+        "properties": {one.property: _verdict_record(one) for one in report.properties},
+        "undecided": [fields(one, "property line what why decides function") for one in report.undecided],
         "unresolved": [{"line": line, "what": what} for line, what in report.unresolved],
         "errors": len(report.errors),
-        "left_out": report.left_out,
+        **fields(report, "left_out"),
+        "known": len(report.known),
         "findings": [_finding_record(one) for one in report.findings],
     }
+
+
+def _verdict_record(one: Verdict) -> dict[str, Any]:
+    return fields(one, "verdict looked_at number unit errors remarks undecided left_out known")
 
 
 def _finding_record(one: Finding) -> dict[str, Any]:
     rule = fields(one.rule, "level name demands fix source")
     told = {"line": one.line, "level": rule["level"], "rule": rule["name"], "demands": rule["demands"]}
-    return {**told, **fields(one, "found registers instruction"), "fix": rule["fix"], "source": rule["source"]}
-
-
-def sarif(report: Report, name: str) -> dict[str, Any]:
-    """A report as SARIF 2.1.0.
-
-    Args:
-        report: what was found.
-        name: of the file, as it is to be shown.
-
-    >>> from descriptors import check_ptx
-    >>> sarif(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx")["version"]
-    '2.1.0'
-    """
-    used = list(dict.fromkeys(one.rule.name for one in report.findings))
-    rules = [
-        {
-            "id": name_,
-            "shortDescription": {"text": ALL_RULES[name_].demands},
-            "help": {"text": f"{ALL_RULES[name_].fix}. Source: {ALL_RULES[name_].source}"},
-            "defaultConfiguration": {"level": _SARIF[ALL_RULES[name_].level]},
-        }
-        for name_ in used
-    ]
-    results = [
-        {
-            "ruleId": one.rule.name,
-            "level": _SARIF[one.rule.level],
-            "message": {"text": f"{one.rule.demands}, {one.found}; {one.rule.fix}"},
-            "locations": [
-                {"physicalLocation": {"artifactLocation": {"uri": name}, "region": {"startLine": max(1, one.line)}}}
-            ],
-        }
-        for one in report.findings
-    ]
-    driver = {"name": "descriptors check", "rules": rules}
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
+    return {**told, **fields(one, "found registers instruction function"), "fix": rule["fix"], "source": rule["source"]}
 
 
 def tell_story(story: Story) -> str:

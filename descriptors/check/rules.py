@@ -21,6 +21,11 @@ Law: a rule has one name, which says what family it is of.
 >>> families = ("wgmma", "tcgen05", "form", "word")
 >>> all(name == rule.name and name.partition("-")[0] in families for name, rule in RULES.items())
 True
+
+Law: a rule is about one property of a kernel.
+
+>>> {rule.property for rule in RULES.values()} <= set(PROPERTIES)
+True
 """
 
 from __future__ import annotations
@@ -50,6 +55,7 @@ class Rule:
     Args:
         name: for a program.
         level: how sure and how bad its breach is.
+        property: what of a kernel it is about, one of ``PROPERTIES``.
         demands: what must hold.
         fix: what to insert or change, and where.
         source: where it is published.
@@ -60,6 +66,7 @@ class Rule:
 
     name: str
     level: Level
+    property: str
     demands: str
     fix: str
     source: str
@@ -97,6 +104,9 @@ class Broken:
         return f"{self.rule.level}: {self.sentence} [{self.rule.name}]; {self.rule.fix}"
 
 
+#: What a kernel has that a check gives a verdict of, each by itself, in the order in which they are told.
+PROPERTIES = ("forms", "words", "order", "tensor memory", "barriers", "bytes", "proxies", "reuse")
+
 #: How a rule is known that is not about tensor memory.
 MANUAL = "documented"
 ASSEMBLER = "NVIDIA's code: what ptxas takes, refuses and says"
@@ -111,212 +121,233 @@ _PLACE = "PTX ISA 9.1, tcgen05.ld, tcgen05.st; ptxas 13.5 (names of its checks a
 _PTXAS = "ptxas 12.9, 13.0, 13.5 (messages)"
 _MMA = "PTX ISA 9.1, wgmma.mma_async; tcgen05"
 _TABLES = "descriptors shapes; PTX ISA 9.1, Matrix Shape; ptxas (golden verdicts)"
+_FORMS, _WORDS, _ORDER, _TENSOR, _BARRIERS, _BYTES, _PROXIES, _REUSE = PROPERTIES
 _E, _A, _P = Level.ERROR, Level.ASKS, Level.PERFORMANCE
 
 _ROWS = (
     Rule(
-        "form-target", _E, "the target must have the instruction",
+        "form-target", _E, _FORMS, "the target must have the instruction",
         "write another .target", f"{_MMA}, Target ISA", ASSEMBLER,
     ),
-    Rule("form-qualifier", _E, "qualifiers must be those of the instruction", "correct the qualifier", _MMA, ASSEMBLER),
-    Rule("form-types", _E, "types must go together", "take types of one row of descriptors shapes", _TABLES, ASSEMBLER),
-    Rule("form-shape", _E, "the shape must exist", "take a shape of descriptors shapes", _TABLES, ASSEMBLER),
     Rule(
-        "form-registers", _E, "a vector must have the registers of its shape",
+        "form-qualifier", _E, _FORMS, "qualifiers must be those of the instruction",
+        "correct the qualifier", _MMA, ASSEMBLER,
+    ),
+    Rule(
+        "form-types", _E, _FORMS, "types must go together",
+        "take types of one row of descriptors shapes", _TABLES, ASSEMBLER,
+    ),
+    Rule("form-shape", _E, _FORMS, "the shape must exist", "take a shape of descriptors shapes", _TABLES, ASSEMBLER),
+    Rule(
+        "form-registers", _E, _FORMS, "a vector must have the registers of its shape",
         "give as many registers", _MMA, ASSEMBLER,
     ),
     Rule(
-        "form-operands", _E, "operands must be those of the instruction, in its order",
+        "form-operands", _E, _FORMS, "operands must be those of the instruction, in its order",
         "correct the operands", _MMA, ASSEMBLER,
     ),
-    Rule("form-immediate", _E, "an immediate must be in its range", "correct the immediate", _MMA, ASSEMBLER),
+    Rule("form-immediate", _E, _FORMS, "an immediate must be in its range", "correct the immediate", _MMA, ASSEMBLER),
     Rule(
-        "form-limit", _E, "a kernel must allow a thread the registers of D and 26 more",
+        "form-limit", _E, _FORMS, "a kernel must allow a thread the registers of D and 26 more",
         "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)", ASSEMBLER,
     ),
     Rule(
-        "form-transpose", _E, "only f16 and bf16 in shared memory may be transposed",
+        "form-class", _E, _FORMS, "an operand must be in a register of a class that the instruction takes",
+        "declare the register so, or move the value into one that is", "ptxas 13.0; PTX ISA 9.1, wgmma, tcgen05",
+        ASSEMBLER,
+    ),
+    Rule(
+        "form-transpose", _E, _FORMS, "only f16 and bf16 in shared memory may be transposed",
         "store the operand K-major, and leave the transpose out",
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b", ASSEMBLER,
     ),
     Rule(
-        "word-idesc", _E, "an instruction descriptor must describe the instruction it goes to",
+        "word-idesc", _E, _WORDS, "an instruction descriptor must describe the instruction it goes to",
         "build the word with descriptors idesc",
         "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "sparsity",
     ),
     Rule(
-        "word-smem", _E, "a shared-memory descriptor must describe an operand that the instruction reads",
+        "word-smem", _E, _WORDS, "a shared-memory descriptor must describe an operand that the instruction reads",
         "derive the word with descriptors derive", "descriptors decode; PTX ISA 9.1, matrix descriptors", MANUAL,
     ),
     Rule(
-        "word-unused-bits", _A, "bits of a shared-memory descriptor outside of its fields must be 0",
+        "word-unused-bits", _A, _WORDS, "bits of a shared-memory descriptor outside of its fields must be 0",
         "clear them", "PTX ISA 9.1, matrix descriptors", MANUAL,
     ),
     Rule(
-        "word-version", _A, "bits [46,49) of an sm100 word must be 1",
+        "word-version", _A, _WORDS, "bits [46,49) of an sm100 word must be 1",
         "set bit 46", "PTX ISA 9.1, tcgen05, Shared memory descriptor (Table 40); Triton 3.5.0 leaves them 0", MANUAL,
     ),
     Rule(
-        "word-suspect", _A, "a shared-memory descriptor should not look like a mistake",
+        "word-suspect", _A, _WORDS, "a shared-memory descriptor should not look like a mistake",
         "compare the word with descriptors derive", "descriptors decode (warnings)", COMPUTED,
     ),
     Rule(
-        "word-advance", _E, "words of one accumulation must differ in where they start alone, by whole K blocks",
+        "word-advance", _E, _WORDS,
+        "words of one accumulation must differ in where they start alone, by whole K blocks",
         "advance the start address as descriptors derive says", "descriptors derive (advance)", COMPUTED,
     ),
     Rule(
-        "word-repeated", _A, "two instructions of one accumulation should not read the same A and B",
+        "word-repeated", _A, _WORDS, "two instructions of one accumulation should not read the same A and B",
         "advance the start addresses, or leave the second out", "descriptors derive (advance)", COMPUTED,
     ),
     Rule(
-        "wgmma-fence", _E, "a wgmma.fence must stand between a write of a register and the mma_async that uses it",
+        "wgmma-fence", _E, _ORDER,
+        "a wgmma.fence must stand between a write of a register and the mma_async that uses it",
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE, ASSEMBLER,
     ),
     Rule(
         "wgmma-fence-moved",
         _A,
+        _ORDER,
         "a wgmma.fence must stand between a mov into a register and the mma_async that uses it",
         "move the wgmma.fence behind the mov, or tie the registers to the fence (an empty asm with \"+f\" of each)",
         "PTX ISA 9.1, wgmma.fence; nvcc 13.0 puts such movs there, and ptxas places them again without a word",
         ASSEMBLER,
     ),
     Rule(
-        "wgmma-fence-read", _A,
+        "wgmma-fence-read", _A, _ORDER,
         "a wgmma.fence must stand between a read of an accumulator and the mma_async that uses it",
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE, MANUAL,
     ),
     Rule(
-        "wgmma-fence-shape", _E, "a wgmma.fence must stand between mma_asyncs of two shapes on one accumulator",
+        "wgmma-fence-shape", _E, _ORDER, "a wgmma.fence must stand between mma_asyncs of two shapes on one accumulator",
         "insert wgmma.fence.sync.aligned between the two", _FENCE, ASSEMBLER,
     ),
     Rule(
-        "wgmma-commit", _E, "an mma_async must be committed before the wait that is to cover it",
+        "wgmma-commit", _E, _ORDER, "an mma_async must be committed before the wait that is to cover it",
         "insert wgmma.commit_group.sync.aligned after the mma_async, before the wait", _COMMIT, MANUAL,
     ),
     Rule(
-        "wgmma-wait", _E, "an accumulator must not be touched before a wait_group that covers its group",
+        "wgmma-wait", _E, _ORDER, "an accumulator must not be touched before a wait_group that covers its group",
         "insert wgmma.wait_group.sync.aligned 0 before the access", _WAIT, MANUAL,
     ),
     Rule(
-        "wgmma-wait-count", _E, "wait_group N leaves the N newest groups in flight, and an accumulator must be of none",
+        "wgmma-wait-count", _E, _ORDER,
+        "wait_group N leaves the N newest groups in flight, and an accumulator must be of none",
         "lower N of the wait_group before the access", _WAIT, MANUAL,
     ),
     Rule(
-        "wgmma-a-changed", _E, "a register of A must not be written before a wait_group that covers its group",
+        "wgmma-a-changed", _E, _ORDER, "a register of A must not be written before a wait_group that covers its group",
         "insert wgmma.wait_group.sync.aligned 0 before the write, or write another register", _ASYNC, MANUAL,
     ),
     Rule(
-        "wgmma-a-read", _A, "a register of A must not be read before a wait_group that covers its group",
+        "wgmma-a-read", _A, _ORDER, "a register of A must not be read before a wait_group that covers its group",
         "move the read behind the wait_group", _ASYNC, MANUAL,
     ),
     Rule(
-        "wgmma-copied", _A, "an accumulator must not be copied before a wait_group that covers its group",
+        "wgmma-copied", _A, _ORDER, "an accumulator must not be copied before a wait_group that covers its group",
         "move the copy behind the wait_group; an assembler that gives both one register does no harm", _WAIT, MANUAL,
     ),
     Rule(
-        "wgmma-start", _E, "an accumulator must be written before the first mma_async that adds to it",
+        "wgmma-start", _E, _ORDER, "an accumulator must be written before the first mma_async that adds to it",
         "give the first mma_async scale-d 0, or set the accumulator to zero and fence", _ASYNC, MANUAL,
     ),
     Rule(
         "wgmma-stage",
         _P,
+        _ORDER,
         "what is in flight over the way back of a loop should be waited for with wait_group 0 before it is touched",
         "let the wait_group in the loop be 0, or issue and wait in one round",
         f"{_PTXAS}: accumulators between start and end of the pipeline stage (C7514)", ASSEMBLER,
     ),
     Rule(
-        "wgmma-call", _P, "no function should be called while an mma_async is in flight",
+        "wgmma-call", _P, _ORDER, "no function should be called while an mma_async is in flight",
         "inline the function, or wait before the call", f"{_PTXAS}: extern calls, function boundary (C7509, C7510)",
         ASSEMBLER,
     ),
     Rule(
-        "wgmma-call-kept", _P, "no function that stays a function should be called in a kernel with mma_async",
+        "wgmma-call-kept", _P, _ORDER, "no function that stays a function should be called in a kernel with mma_async",
         "inline it, or leave it out (printf and assert are such calls)",
         f"{_PTXAS}: extern calls (C7509), function boundary (C7510)", ASSEMBLER,
     ),
     Rule(
-        "wgmma-function", _P, "wgmma instructions should stand in a kernel, and not in a function that it calls",
+        "wgmma-function", _P, _ORDER,
+        "wgmma instructions should stand in a kernel, and not in a function that it calls",
         "inline the function", f"{_PTXAS}: function boundary (C7510)", ASSEMBLER,
     ),
     Rule(
-        "wgmma-registers", _P, "what is in flight at once should fit the registers of a thread, and 26 for the rest",
+        "wgmma-registers", _P, _ORDER,
+        "what is in flight at once should fit the registers of a thread, and 26 for the rest",
         "multiply smaller tiles, use more warpgroups, or allow more registers (fewer threads a CTA, setmaxnreg)",
         f"{_PTXAS}: insufficient register resources (C7511, C7512)", ASSEMBLER,
     ),
     Rule(
-        "wgmma-divergent", _P, "all threads of a warpgroup should go one way from wgmma.fence to commit_group",
+        "wgmma-divergent", _P, _ORDER, "all threads of a warpgroup should go one way from wgmma.fence to commit_group",
         "branch on values that are equal in all of the warpgroup (shfl.sync.idx makes them so for the assembler), or "
         "fence, multiply and commit behind the branch",
         f"{_PTXAS}: divergent path (C7518, C7520; C7519 of 13.5)", ASSEMBLER,
     ),
     Rule(
-        "tcgen05-commit", _E, "a tcgen05.commit must follow the asynchronous operation whose result is read",
+        "tcgen05-commit", _E, _ORDER, "a tcgen05.commit must follow the asynchronous operation whose result is read",
         "insert tcgen05.commit to an mbarrier after the operation, and wait on it before the read", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-wait", _E, "an mbarrier wait must stand between the tcgen05.commit and the read of the result",
+        "tcgen05-wait", _E, _ORDER, "an mbarrier wait must stand between the tcgen05.commit and the read of the result",
         "wait on the mbarrier of the commit (mbarrier.try_wait in a loop) before the read", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-parity", _E, "the parity of a wait in a loop must change with every round that commits",
+        "tcgen05-parity", _E, _BARRIERS, "the parity of a wait in a loop must change with every round that commits",
         "keep the parity in a register, and turn it over (xor 1) in each round",
         "PTX ISA 9.1, mbarrier.try_wait, Phase of the mbarrier object", DOCUMENTED,
     ),
     Rule(
-        "tcgen05-fence-after", _A,
+        "tcgen05-fence-after", _A, _ORDER,
         "tcgen05.fence::after_thread_sync must follow the wait, before the next tcgen05 access",
         "insert tcgen05.fence::after_thread_sync after the wait", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-wait-st", _E, "tcgen05.wait::st must stand between a tcgen05.st and what reads those cells",
+        "tcgen05-wait-st", _E, _ORDER, "tcgen05.wait::st must stand between a tcgen05.st and what reads those cells",
         "insert tcgen05.wait::st.sync.aligned after the tcgen05.st", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-wait-ld", _A, "tcgen05.wait::ld must stand between a tcgen05.ld and the use of its registers or cells",
+        "tcgen05-wait-ld", _A, _ORDER,
+        "tcgen05.wait::ld must stand between a tcgen05.ld and the use of its registers or cells",
         "insert tcgen05.wait::ld.sync.aligned after the tcgen05.ld", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-cta-group", _E, "all tcgen05 instructions of a kernel must have one .cta_group",
+        "tcgen05-cta-group", _E, _ORDER, "all tcgen05 instructions of a kernel must have one .cta_group",
         "write the same .cta_group everywhere", "PTX ISA 9.1, tcgen05, CTA pair and .cta_group", DOCUMENTED,
     ),
     Rule(
-        "tcgen05-alloc-relinquished", _E, "no allocation may follow tcgen05.relinquish_alloc_permit",
+        "tcgen05-alloc-relinquished", _E, _TENSOR, "no allocation may follow tcgen05.relinquish_alloc_permit",
         "move tcgen05.relinquish_alloc_permit behind the last tcgen05.alloc", _ALLOC, NVIDIA, "phase",
     ),
     Rule(
-        "tcgen05-alloc-size", _E, "an allocation must be of 32, 64, 128, 256 or 512 columns",
+        "tcgen05-alloc-size", _E, _TENSOR, "an allocation must be of 32, 64, 128, 256 or 512 columns",
         "round the columns up to the next power of two, at least 32", _ALLOC, NVIDIA, "granularity",
     ),
     Rule(
-        "tcgen05-alloc-order", _E, "an allocation must not be larger than any before it in the same CTA",
+        "tcgen05-alloc-order", _E, _TENSOR, "an allocation must not be larger than any before it in the same CTA",
         "allocate the larger one first", _ALLOC, DOCUMENTED, "size increases",
     ),
     Rule(
-        "tcgen05-alloc-full", _E, "allocations of one CTA must fit the 512 columns of tensor memory",
+        "tcgen05-alloc-full", _E, _TENSOR, "allocations of one CTA must fit the 512 columns of tensor memory",
         "free columns first, or allocate fewer: the allocation waits for ever", _ALLOC, DOCUMENTED, "waits for ever",
     ),
     Rule(
-        "tcgen05-dealloc-unknown", _E, "tcgen05.dealloc must free what tcgen05.alloc returned, with its columns",
+        "tcgen05-dealloc-unknown", _E, _TENSOR,
+        "tcgen05.dealloc must free what tcgen05.alloc returned, with its columns",
         "free as many columns as were allocated", _ALLOC, NVIDIA, "deallocation",
     ),
     Rule(
-        "tcgen05-dealloc-missing", _A, "every allocation must be freed before the kernel ends",
+        "tcgen05-dealloc-missing", _A, _TENSOR, "every allocation must be freed before the kernel ends",
         "insert tcgen05.dealloc before the end, by the warp that allocated", _ALLOC, DOCUMENTED, "never deallocated",
     ),
     Rule(
-        "tcgen05-unallocated", _E, "tensor memory must be allocated before it is used",
+        "tcgen05-unallocated", _E, _TENSOR, "tensor memory must be allocated before it is used",
         "insert tcgen05.alloc, and a barrier, before the first use", _ALLOC, NVIDIA, "columns",
     ),
     Rule(
-        "tcgen05-bounds", _E, "an address must name one of the 128 lanes and 512 columns of tensor memory",
+        "tcgen05-bounds", _E, _TENSOR, "an address must name one of the 128 lanes and 512 columns of tensor memory",
         "correct the lane or the column", _PLACE, NVIDIA, "bounds", in_text=False,
     ),
     Rule(
-        "tcgen05-warp", _E, "a warp must load and store in the lanes of its quarter alone",
+        "tcgen05-warp", _E, _TENSOR, "a warp must load and store in the lanes of its quarter alone",
         "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp", in_text=False,
     ),
     Rule(
-        "tcgen05-lane", _E, "an address must begin in a lane where the instruction may",
+        "tcgen05-lane", _E, _TENSOR, "an address must begin in a lane where the instruction may",
         "correct the lane", _PLACE, BELIEVED, "datapath", in_text=False,
     ),
 )  # fmt: skip

@@ -1,27 +1,38 @@
 """The commands ``descriptors check`` and ``explain``: a kernel in PTX, or in CUDA C++ where there is a compiler.
 
-``check`` has two faces: what is wrong with a kernel, and, of a file in TOML, whether what a project relies on holds.
+``check`` has two faces: what is wrong with kernels, and, of a file in TOML, whether what a project relies on holds.
+Kernels may be many, and folders of them: a file that cannot be read is told and stops no other.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from shutil import get_terminal_size, which
+from typing import Any
 
 import click
 
 from descriptors.answers import record, tell
 from descriptors.check import kernel_text
+from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
 from descriptors.check.inspection import check_ptx
-from descriptors.check.kernel_report import chosen, rule_names
+from descriptors.check.kernel_report import Report, chosen, rule_names
 from descriptors.check.ptx_module import LIMIT
 from descriptors.check.rules import Level
+from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
 from descriptors.cli.options import json_option
 from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
-from layoutalg.cli.console import NotThereError, Status, json_text, say, standard_input, wants_color
+from descriptors.text import counted
+from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, standard_input, wants_color
+from layoutalg.frozen import frozen
 
 #: How long a compiler may take, in seconds.
 COMPILE_S = 600
@@ -42,7 +53,7 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 
 
 @click.command()
-@_FILE
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_ARCH
 @_INCLUDE
 @click.option("--errors", is_flag=True, help="Show errors only: --level error.")
@@ -63,7 +74,15 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
     shell_complete=complete,
     help="Leave out this rule; may be repeated.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show every finding of a rule, and not the first three.")
+@click.option("--all", "everything", is_flag=True, help="Show every finding, one a line, also those that say the same.")
+@click.option("--strict", is_flag=True, help="Exit status 1 also where something was not decided or not looked at.")
+@click.option(
+    "--baseline",
+    "known",
+    metavar="FILE",
+    help="Findings of this file stay quiet and are counted; --strict takes what it left open.",
+)
+@click.option("--write-baseline", "write", metavar="FILE", help="Write all findings as a baseline, and exit with 0.")
 @click.option("--color/--no-color", default=None, help="Colour places and levels.  [default: on a terminal]")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
 @click.option("--init", is_flag=True, help="Write the tables that a .toml file lacks, for it to hold them from now on.")
@@ -72,48 +91,235 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
     "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules, help="List all rules, and end."
 )
 def check(
-    file: str, gpu_arch: str, include: tuple[str, ...], errors: bool, levels: tuple[str, ...],
-    only: tuple[str, ...], without: tuple[str, ...], everything: bool, color: bool | None,
-    as_sarif: bool, init: bool, as_json: bool,
+    files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], errors: bool, levels: tuple[str, ...],
+    only: tuple[str, ...], without: tuple[str, ...], everything: bool, strict: bool, known: str | None,
+    write: str | None, color: bool | None, as_sarif: bool, init: bool, as_json: bool,
 ) -> Status:  # fmt: skip
-    """Check a kernel, or what a project relies on.
+    """Check kernels, or what a project relies on.
 
     \b
     descriptors check kernel.ptx
+    descriptors check a.ptx b.ptx build/ --baseline known.json
     descriptors check kernel.cu --gpu-arch sm_100a
     cuobjdump -ptx a.out | descriptors check -
     descriptors check operands.toml
 
-    A KERNEL is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input: the order of its wgmma
-    and tcgen05 instructions, their forms, their descriptor words. Three levels: error, an assembler rejects it or the
-    hazard is certain; asks, the manual asks for it and common code omits it; performance. Exit status 1 if there is an
-    error. What is meant can be left out: // descriptors: ignore RULE in its line.
+    A KERNEL is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input; a folder stands for
+    all of them inside. Looked at are its wgmma and tcgen05 instructions: forms, descriptor words, order, tensor memory.
+    Each property ends as clean, with errors, incomplete (what was not decided is named), or none of it is there. What
+    mbarriers wait for, the bytes of copies, proxies and the reuse of shared memory are not looked at, and counted.
+    Three levels: error, an assembler rejects it or the hazard is certain; asks, the manual asks for it and common code
+    omits it; performance. Exit status 1 if there is an error, 2 if a file cannot be checked: the worst of all files.
+    What is meant can be left out: // descriptors: ignore RULE in its line.
 
     A PROJECT writes what it relies on into a .toml file: sections [operand.NAME] with arguments of descriptors derive,
     [plan.NAME] with those of descriptors plan, and in each a table expect with words, layouts, offsets, under the keys
     that --json has. Exit status 1 if one is wrong; the right one is told.
     """
-    if Path(file).suffix == ".toml":
+    if any(Path(file).suffix == ".toml" for file in files):
         given = {"--sarif": as_sarif, "--errors": errors, "--level": levels, "--rule": only, "--ignore": without,
-                 "--all": everything, "-I": include}  # fmt: skip
+                 "--all": everything, "-I": include, "--strict": strict, "--baseline": known,
+                 "--write-baseline": write}  # fmt: skip
         if any(given.values()):
             raise click.UsageError(f"{next(name for name, one in given.items() if one)} goes only with a kernel")
-        return _contract(file, init, as_json)
+        if len(files) > 1:
+            raise click.UsageError("a .toml file goes alone")
+        return _contract(files[0], init, as_json)
     if init:
         raise click.UsageError("--init goes only with a .toml file")
     wanted = {Level.ERROR} if errors else {Level(one) for one in levels}
     rules, fewer = rule_names(only, "--rule"), rule_names(without, "--ignore")
-    found = chosen(check_ptx(text_of(file, gpu_arch, include)), wanted, rules, fewer)
-    name = "<stdin>" if file == "-" else file
-    if as_sarif:
-        import json
+    accepted = _baseline(known) if known else {}
+    if write:
+        _writable(write)
 
-        say(json.dumps(kernel_text.sarif(found, name)))
-    elif as_json:
+    def checked(file: str) -> Report:
+        found = chosen(check_ptx(text_of(file, gpu_arch, include)), wanted, rules, fewer)
+        return without_known(found, shown(file), accepted)
+
+    lit = wants_color(color)
+    asked = _Asked(strict, everything, lit, as_sarif, as_json, write or "")
+    if len(files) == 1 and not Path(files[0]).is_dir():
+        return _of_one(files[0], checked(files[0]), asked)
+    return _of_many(files, checked, asked)
+
+
+@frozen
+class _Asked:
+    """How answers are wanted."""
+
+    strict: bool
+    everything: bool
+    color: bool
+    as_sarif: bool
+    as_json: bool
+    write: str
+
+
+def shown(file: str) -> str:
+    """What a file is called."""
+    return "<stdin>" if file == "-" else file
+
+
+def _status(report: Report, asked: _Asked) -> Status:
+    """What a report says to a program that asked."""
+    left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
+    wrong = report.verdict == "errors" or (asked.strict and left)
+    return Status.DIFFERENCE if wrong and not asked.write else Status.ANSWER
+
+
+def _of_one(file: str, found: Report, asked: _Asked) -> Status:
+    name = shown(file)
+    if asked.write:
+        _write(asked, [(name, found)])
+    elif asked.as_sarif:
+        _say_json(sarif([(name, found)]))
+    elif asked.as_json:
         say(json_text(record(found, name=name)))
     else:
-        say(tell(found, name=name, everything=everything, color=wants_color(color)))
-    return Status.DIFFERENCE if found.errors else Status.ANSWER
+        say(tell(found, name=name, everything=asked.everything, color=asked.color))
+    return _status(found, asked)
+
+
+def _of_many(files: Sequence[str], check_one: Callable[[str], Report], asked: _Asked) -> Status:
+    """Every file, though some cannot be checked; then what there is to say of all of them."""
+    names, bad, left = _expanded(files)
+    progress = _Progress(len(names))
+    done: list[tuple[str, Report]] = []
+    refused: list[tuple[str, Exception]] = [*bad]
+    status = max([_refusal(error) for _, error in bad], default=Status.ANSWER)
+    plain = not (asked.as_sarif or asked.as_json or asked.write)
+    for name, error in bad if plain else ():
+        say(kernel_text.tell_refused(name, str(error), asked.color))
+    for file in names:
+        progress.tell(shown(file))
+        try:
+            found = check_one(file)
+        except (DescriptorError, NotThereError, OSError) as error:
+            refused.append((shown(file), error))
+            status = max(status, _refusal(error))
+            text = kernel_text.tell_refused(shown(file), str(error), asked.color)
+        else:
+            done.append((shown(file), found))
+            status = max(status, _status(found, asked))
+            text = tell(found, name=shown(file), everything=asked.everything, color=asked.color) if plain else ""
+        if plain:
+            progress.clear()
+            say(text)
+    progress.clear()
+    told = [(name, str(error)) for name, error in refused]
+    if asked.write:
+        if refused:
+            raise DescriptorError(f"check: for a baseline every file must be checked, found {told[0][1]}; {told[0][0]}")
+        _write(asked, done)
+    elif asked.as_sarif:
+        _say_json(sarif(done, told))
+    elif asked.as_json:
+        say(json_text(_record_many(done, refused)))
+    else:
+        say(kernel_text.tell_summary([one for _, one in done], len(refused), left, asked.color))
+    return Status(status)
+
+
+def _refusal(error: Exception) -> Status:
+    return Status.NOT_THERE if isinstance(error, NotThereError) else Status.BAD_INPUT
+
+
+def _record_many(done: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, Exception]]) -> dict[str, Any]:
+    errors = [{"file": name, "error": {"type": type(e).__name__, "message": str(e)}} for name, e in refused]
+    return {"files": [*(record(one, name=name) for name, one in done), *errors]}
+
+
+def _say_json(answer: object) -> None:
+    import json
+
+    say(json.dumps(answer))
+
+
+def _expanded(files: Sequence[str]) -> tuple[list[str], list[tuple[str, Exception]], int]:
+    """The files, each once, and those of folders; folders that have none; how many a compiler is wanting for."""
+    found: dict[str, str] = {}
+    bad: list[tuple[str, Exception]] = []
+    compiler, left = which("nvcc") is not None, 0
+    for file in files:
+        if file == "-" or not Path(file).is_dir():
+            found.setdefault(file if file == "-" else os.path.realpath(file), file)
+            continue
+        held = list(_inside(file))
+        sources = [one for one in held if one.endswith(".cu")]
+        left += 0 if compiler else len(sources)
+        kept = [one for one in held if compiler or not one.endswith(".cu")]
+        if not kept:
+            bad.append((file, DescriptorError("check: a folder must have a .ptx file, found none")))
+        for one in kept:
+            found.setdefault(os.path.realpath(one), one)
+    return list(found.values()), bad, left
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """The kernels of a folder and of those inside it, in order."""
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (os.path.join(place, name) for name in sorted(names) if name.endswith((".ptx", ".cu")))
+
+
+class _Progress:
+    """A line on a terminal that says how far a check of many files is, after a while."""
+
+    #: Seconds before it shows.
+    PATIENCE = 2.0
+
+    def __init__(self, files: int) -> None:
+        self.files, self.number, self.shown = files, 0, False
+        self.begun = time.monotonic()
+        self.live = files > 1 and sys.stderr is not None and sys.stderr.isatty()
+
+    def tell(self, name: str) -> None:
+        """The next file."""
+        self.number += 1
+        if self.live and time.monotonic() - self.begun >= self.PATIENCE:
+            line = f"{self.number} of {counted(self.files, 'file')}: {printable(name)}"
+            sys.stderr.write(f"\r\x1b[K{line[: get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
+            self.shown = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self.shown = False
+
+
+def _baseline(file: str) -> Baseline:
+    """The baseline in a file."""
+    return baseline(text_of(file, what="a baseline"))
+
+
+def _writable(file: str) -> None:
+    """Refuse to write a baseline where anything else is."""
+    if file == "-":
+        raise click.UsageError("--write-baseline takes a path, and standard output tells what was found")
+    if os.path.lexists(file):
+        try:
+            _baseline(file)
+        except DescriptorError:
+            raise DescriptorError(
+                f"check: --write-baseline must name a new file or a baseline, found another; {file}"
+            ) from None
+
+
+def _write(asked: _Asked, done: Sequence[tuple[str, Report]]) -> None:
+    text = baseline_text(done)
+    Path(asked.write).write_text(text, encoding="utf-8", newline="\n")
+    rows = baseline(text)
+    left = sum(count for key, count in rows.items() if key[1].startswith(UNDECIDED))
+    many = sum(rows.values()) - left
+    if asked.as_json or asked.as_sarif:
+        say(json_text({"written": asked.write, "findings": many, "undecided": left}))
+    else:
+        told = f"{counted(many, 'finding')} and {left} not decided of {counted(len(done), 'file')}"
+        say(f"wrote {printable(asked.write)}: {told}")
 
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
@@ -127,7 +333,7 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
         say(contract.missing(text).removesuffix("\n"))
         return Status.ANSWER
     found = contract.check_contract(text)
-    say(json_text(record(found, name=file)) if as_json else tell(found, name=file))
+    say(json_text(record(found, name=file)) if as_json else tell(found, name=printable(file)))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 

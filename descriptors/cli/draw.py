@@ -19,7 +19,7 @@ from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
 from layoutalg import Picture, evaluate
-from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
+from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
 
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")
@@ -169,7 +169,7 @@ def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     for name, one in pictures.items():
         one.save(folder / f"{name}.svg")
     Gallery(derivation.headline, tuple(pictures.items())).save(folder / "index.html")
-    return noted(f"wrote {len(pictures)} pictures and index.html to {folder}{left_out}")
+    return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{left_out}")
 
 
 #: The commands that the group registers.

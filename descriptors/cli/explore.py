@@ -12,7 +12,7 @@ import click
 from descriptors.cli.values import complete, noted
 from descriptors.show.explorer.question import Question
 from descriptors.smem.derivation.arguments import ARGUMENTS
-from layoutalg.cli.console import say
+from layoutalg.cli.console import printable, say
 
 #: What the page shows of the tile, as options; the tile's own are those of ``derive``.
 _LOOK = {
@@ -68,7 +68,7 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
     if html == "-":
         say(_page(question).removesuffix("\n"))
     elif html is not None:
-        say(noted(f"wrote {_frozen(Path(html), question)}"))
+        say(noted(f"wrote {printable(str(_frozen(Path(html), question)))}"))
     elif site is not None:
         say(noted(_site(Path(site), Path(pyodide or ""), question)))
     else:
@@ -96,7 +96,7 @@ def _site(folder: Path, pyodide: Path, question: dict[str, Any]) -> str:
 
     written = write_site(folder, pyodide, question)
     total = sum(size for _, size in written)
-    return f"wrote {len(written)} files, {total} bytes, to {folder}; any web server can serve them"
+    return f"wrote {len(written)} files, {total} bytes, to {printable(str(folder))}; any web server can serve them"
 
 
 def _serve(question: dict[str, Any], port: int, *, browse: bool) -> None:

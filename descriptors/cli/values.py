@@ -33,7 +33,7 @@ from typing import Any
 import click
 
 from descriptors.answers import record, tell
-from layoutalg.cli.console import json_text
+from layoutalg.cli.console import json_text, printable
 
 #: What a text looks like, and who takes it.
 _TAKERS = (
@@ -141,7 +141,7 @@ def _refuse_bare(digits: str, parameter: click.Parameter) -> None:
 
 def note(text: str, label: str = "note") -> None:
     """Keep a remark on how the command line was read, for the end of the answer."""
-    click.get_current_context().meta.setdefault(_NOTES, []).append(f"{label}: {text}")
+    click.get_current_context().meta.setdefault(_NOTES, []).append(printable(f"{label}: {text}"))
 
 
 def noted(answer: str) -> str:

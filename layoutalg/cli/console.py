@@ -182,7 +182,7 @@ def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
             raise click.UsageError("-o - and --json both write to standard output: give one of them")
         return picture.svg()
     picture.save(output)
-    return json_text({"written": output}) if as_json else f"wrote {output}"
+    return json_text({"written": output}) if as_json else printable(f"wrote {output}")
 
 
 def run(
@@ -273,9 +273,7 @@ def _refuse(
 ) -> int:
     """One line, whatever the message holds: on standard error, or as JSON where the answer was to be JSON."""
     if sys.stdout is None or not _asks_json(arguments):  # Python has no stream where the shell closed it
-        line = " ".join(f"{name}: {message}".split())
-        # No control character reaches a terminal, whatever was typed.
-        _complain("".join([character if character.isprintable() else _escaped(character) for character in line]))
+        _complain(printable(" ".join(f"{name}: {message}".split())))
         return int(status)
     try:
         say(json_text({"error": {"type": type(error).__name__, "message": " ".join(message.split())}}))
@@ -290,9 +288,13 @@ def _asks_json(arguments: Sequence[str]) -> bool:
     return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(arguments)
 
 
-def _escaped(character: str) -> str:
-    """A character that a terminal might obey, as Python writes it."""
-    return character.encode("unicode_escape").decode("ascii")
+def printable(line: str) -> str:
+    """A line of which no control character reaches a terminal, whatever was typed.
+
+    >>> printable("wrote x" + chr(27) + "[31m.svg") == "wrote x" + chr(92) + "x1b[31m.svg"
+    True
+    """
+    return "".join([one if one.isprintable() else ascii(one)[1:-1] for one in line])
 
 
 def _complain(line: str) -> None:

@@ -135,7 +135,10 @@ def matrices(count: int, trans: bool, shape: tuple[int, int] | None, bits: int) 
     width = 128 // bits
     down, across = MATRICES[count] if shape is None else (shape[0] // 8, shape[1] // width)
     if trans and bits != 16:
-        raise LayoutError(f"fragment: elements of ldmatrix.trans must have 16 bits, found {bits}")
+        raise LayoutError(
+            f"fragment: elements of ldmatrix.trans in matrices of 8 by 8 must have 16 bits, found {bits}; those of 8 "
+            "bits are moved as .m16n16 and .m16n8 by sm_100a and later, which no fragment here describes"
+        )
     tile = (8 * down, width * across)
     if down * across != count or (shape is not None and shape != tile):
         raise LayoutError(f"fragment: {count} matrices of 8x{width} must fill their tile, found {shape}")

@@ -40,11 +40,12 @@ def test_a_comment_may_name_several_rules_and_what_it_leaves_out_is_counted() ->
         ("// descriptors: ignore", "check: a comment must name the rules to ignore, found none; line 4"),
         ("// descriptors: ignore wgmma-fnce", "found 'wgmma-fnce' (close to wgmma-fence); the comment in line 4"),
         ("// descriptors: ignore everything", "found 'everything'; the comment in line 4"),
+        ("ret; }\n\n// descriptors: ignore word-smem\n//", "a line of code, found none; line 6"),
     ],
 )
 def test_a_comment_that_ignores_no_rule_is_refused(comment: str, told: str) -> None:
     with pytest.raises(DescriptorError) as error:
-        rules(comment, MMA)
+        check_ptx(f"{HEAD}{comment}" if "}" in comment else f"{HEAD}{comment}\n{MMA}\nret;\n}}\n")
     assert told in str(error.value)
 
 

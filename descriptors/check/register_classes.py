@@ -1,0 +1,153 @@
+"""In registers of which class the operands of ``wgmma`` and ``tcgen05`` may be: those that the assembler takes there.
+
+A name that is declared nowhere in the function, as a variable or a special register, has no class and is not judged.
+The assembler takes more than the manual says in some places (a ``.f32`` for A of 8-bit integers) and less in others
+(``.b32`` alone for D in tensor memory); it is followed in both.
+Source: ptxas 13.0, asked of every operand with every class (``tests/vectors/protocol_ptxas.json``); PTX ISA 9.1, wgmma,
+tcgen05.
+
+Law: every row of the table has classes of one width, but for addresses in shared memory, and for what ptxas takes of
+integers in A.
+
+>>> widths = {name: {_WIDTHS[one] for one in classes} for name, classes in TAKES.items()}
+>>> sorted(name for name, found in widths.items() if len(found) > 1)
+['A of integers', 'the address in shared memory', 'the metadata']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from descriptors.check.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.check.ptx_module import Instruction
+from descriptors.check.ptx_operands import Address, Negated, Operand, Vector
+
+_INTEGER, _ADDRESS = ("b32", "u32", "s32"), ("b64", "u64", "s64")
+_ANY = (*_INTEGER, "f32", "f16x2")
+_WIDTHS = {"b32": 32, "u32": 32, "s32": 32, "f32": 32, "f16x2": 32, "b64": 64, "u64": 64, "s64": 64, "pred": 1,
+           "b16": 16, "u16": 16}  # fmt: skip
+
+#: Classes that an operand may have, by what it is called.
+TAKES: Mapping[str, tuple[str, ...]] = {
+    "D of f32": ("b32", "f32"),
+    "D of f16": ("b32", "f16x2"),
+    "D of s32": _INTEGER,
+    "A of floats": ("b32", "f16x2"),
+    "A of integers": (*_ANY, "pred"),
+    "the descriptor of A": _ADDRESS,
+    "the descriptor of B": _ADDRESS,
+    "the descriptor of the copy": _ADDRESS,
+    "the metadata": (*_ANY, "pred"),
+    "scale-d": ("pred",),
+    "D in tensor memory": ("b32",),
+    "A in tensor memory": ("b32",),
+    "the metadata in tensor memory": ("b32",),
+    "the scale factors": ("b32",),
+    "the instruction descriptor": _INTEGER,
+    "the mask of output lanes": _ANY,
+    "the mask of zero columns": _ADDRESS,
+    "enable-input-d": ("pred",),
+    "the registers": _ANY,
+    "the address in tensor memory": (*_INTEGER, "f16x2"),
+    "the address to free": _INTEGER,
+    "the columns": _INTEGER,
+    "the address in shared memory": (*_INTEGER, *_ADDRESS),
+    "the mask of CTAs": ("b16", "u16"),
+}
+
+#: An operand, and what it is called.
+_Named = Iterator[tuple[str, Operand]]
+
+
+def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> Iterator[tuple[str, str]]:
+    """Operands of an instruction in registers of another class: the rule, and what was found.
+
+    Args:
+        one: the instruction.
+        class_of: the class of a register; None for a name that is declared as none.
+
+    >>> from descriptors.check.ptx_operands import operands
+    >>> made = Instruction(1, "tcgen05.cp.cta_group::1.128x256b", operands("[%r1], %r2"))
+    >>> list(class_findings(made, {"%r1": "b32", "%r2": "b32"}.get))
+    [('form-class', 'found %r2 in .b32 for the descriptor of the copy, which may be in .b64, .u64 or .s64')]
+    """
+    for what, operand in _operands(one):
+        for name in _registers(operand):
+            found = class_of(name)
+            if found is not None and found not in TAKES[what]:
+                *others, last = (f".{takes}" for takes in TAKES[what])
+                may = f"{', '.join(others)} or {last}" if others else last
+                yield "form-class", f"found {name} in .{found} for {what}, which may be in {may}"
+                break  # one of a vector
+
+
+def _registers(operand: Operand) -> tuple[str, ...]:
+    match operand:
+        case str():
+            return (operand,)
+        case Vector(items):
+            return tuple([item for item in items if isinstance(item, str)])
+        case Address(base):
+            return (base,)
+        case Negated(name):
+            return (name,)
+    return ()
+
+
+def _operands(one: Instruction) -> _Named:
+    words = one.qualifiers
+    name = words[1].partition("::")[0] if len(words) > 1 else ""
+    if one.opcode.startswith("wgmma.mma_async"):
+        if view := wgmma(one):
+            yield from _wgmma(view, one)
+    elif words[0] == "tcgen05" and name == "mma":
+        if made := tensor_mma(one):
+            yield from _tensor(made, one)
+    elif words[0] == "tcgen05" and name in _NAMES:
+        yield from zip(_NAMES[name], one.operands, strict=False)
+    elif words[0] == "tcgen05" and name == "ld":
+        yield "the registers", one.operands[0] if one.operands else 0
+        yield from (
+            ("the address in tensor memory", operand) for operand in one.operands if isinstance(operand, Address)
+        )
+    elif words[0] == "tcgen05" and name == "st":
+        yield "the address in tensor memory", one.operands[0] if one.operands else 0
+        yield from (("the registers", operand) for operand in one.operands[1:] if isinstance(operand, Vector))
+
+
+_NAMES = {
+    "cp": ("the address in tensor memory", "the descriptor of the copy"),
+    "shift": ("the address in tensor memory",),
+    "alloc": ("the address in shared memory", "the columns"),
+    "dealloc": ("the address to free", "the columns"),
+    "commit": ("the address in shared memory", "the mask of CTAs"),
+}
+
+
+def _wgmma(view: Wgmma, one: Instruction) -> _Named:
+    if (d := f"D of {view.types[0]}") in TAKES:
+        yield d, view.d
+    if isinstance(view.a, Vector):
+        yield f"A of {'integers' if view.kind in ('i8', 'b1') else 'floats'}", view.a
+    else:
+        yield "the descriptor of A", view.a
+    yield "the descriptor of B", view.b
+    if view.sparse:
+        yield "the metadata", one.operands[3]
+    yield "scale-d", view.scale_d
+
+
+def _tensor(view: TensorMma, one: Instruction) -> _Named:
+    yield "D in tensor memory", view.d
+    yield "A in tensor memory" if view.in_tensor_memory else "the descriptor of A", view.a
+    if isinstance(view.b, str):
+        yield "the descriptor of B", view.b
+    if view.sparse:
+        yield "the metadata in tensor memory", one.operands[3]
+    yield "the instruction descriptor", view.idesc
+    if view.mask is not None:
+        yield "the mask of output lanes", view.mask
+    yield from (("the scale factors", scale) for scale in view.scales)
+    yield "enable-input-d", view.enable
+    if view.ws:
+        yield from (("the mask of zero columns", mask) for mask in view.tail)

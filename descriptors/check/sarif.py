@@ -1,0 +1,120 @@
+"""What checks of kernels found, as SARIF: one run for all of them.
+
+A finding is a result, known by a fingerprint that lines which moved do not change. A verdict is a property of its file
+among the artifacts; what was not decided, and a file that was refused, is a notification of the run: neither is a fault
+of the kernel that anybody should be asked to mend.
+Source: SARIF 2.1.0 (OASIS), sections 3.13 to 3.28, 3.58.
+
+Law: every finding is a result, and everything undecided a notification.
+
+>>> from descriptors import check_ptx
+>>> body = "wgmma.fence.sync.aligned; mbarrier.init.b64 [b], 1;"
+>>> report = check_ptx(f".version 8.8\\n.target sm_90\\n.entry k() {{ {body} }}")
+>>> (run,) = sarif([("k.ptx", report)])["runs"]
+>>> len(report.findings), len(run["results"])
+(1, 1)
+>>> len(report.undecided), [len(one["toolExecutionNotifications"]) for one in run["invocations"]]
+(1, [1])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from descriptors.check.kernel_report import Finding, Report, Undecided, alike
+from descriptors.check.rules import ALL_RULES, Level
+
+#: What SARIF calls the levels.
+_LEVELS = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}
+#: The fingerprint: its name, and the version of what it is made of.
+FINGERPRINT = "ruleFunctionOpcodeFound/v1"
+
+
+def sarif(checked: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Reports as SARIF 2.1.0.
+
+    Args:
+        checked: the name of each file, as it is to be shown, and what was found in it.
+        refused: the name of each file that could not be checked, and why.
+
+    >>> sarif([], [("k.ptx", "no PTX")])["runs"][0]["invocations"][0]["executionSuccessful"]
+    False
+    """
+    used = dict.fromkeys(one.rule.name for _, report in checked for one in report.findings)
+    notes = [_undecided(name, one) for name, report in checked for one in report.undecided]
+    notes += [{"level": "error", "message": {"text": why}, "locations": [_place(name)]} for name, why in refused]
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "descriptors check", "rules": [_rule(name) for name in used]}},
+                "artifacts": [_artifact(name, report) for name, report in checked],
+                "invocations": [{"executionSuccessful": not refused, "toolExecutionNotifications": notes}],
+                "results": [one for name, report in checked for one in _results(name, report)],
+            }
+        ],
+    }
+
+
+def _rule(name: str) -> dict[str, Any]:
+    rule = ALL_RULES[name]
+    return {
+        "id": name,
+        "shortDescription": {"text": rule.demands},
+        "help": {"text": f"{rule.fix}. Source: {rule.source}"},
+        "defaultConfiguration": {"level": _LEVELS[rule.level]},
+        "properties": {"property": rule.property},
+    }
+
+
+def _results(name: str, report: Report) -> list[dict[str, Any]]:
+    """The findings of a file; those that are alike are told apart by their number."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    found = []
+    for one in report.findings:
+        seen[alike(one)] += 1
+        found.append(_result(name, one, seen[alike(one)]))
+    return found
+
+
+def _result(name: str, one: Finding, number: int) -> dict[str, Any]:
+    print_ = sha256("\0".join([*alike(one), str(number)]).encode("utf-8", "surrogateescape")).hexdigest()
+    return {
+        "ruleId": one.rule.name,
+        "level": _LEVELS[one.rule.level],
+        "message": {"text": f"{one.rule.demands}, {one.found}; {one.rule.fix}"},
+        "locations": [_place(name, one.line, one.function)],
+        "partialFingerprints": {FINGERPRINT: print_[:32]},
+    }
+
+
+def _undecided(name: str, one: Undecided) -> dict[str, Any]:
+    decides = f"; decided by {one.decides}" if one.decides else ""
+    return {
+        "level": "note",
+        "descriptor": {"id": f"undecided/{one.property.replace(' ', '-')}"},
+        "message": {"text": f"{one.property}: {one.what}, {one.why}{decides}"},
+        "locations": [_place(name, one.line, one.function)],
+    }
+
+
+def _artifact(name: str, report: Report) -> dict[str, Any]:
+    verdicts = {one.property: one.verdict for one in report.properties}
+    return {"location": {"uri": _uri(name)}, "properties": {"verdict": report.verdict, **verdicts}}
+
+
+def _place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
+    place: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": {"uri": _uri(name)}, "region": {"startLine": max(1, line)}}
+    }
+    return place | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
+
+
+def _uri(name: str) -> str:
+    """A path as a reference that no letter of it breaks."""
+    return quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")

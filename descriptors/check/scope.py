@@ -1,0 +1,105 @@
+"""How much there is in a kernel to look at, property by property: what a verdict is of.
+
+What no check looks at is counted too, so that a report can name it: the multiplications of ``mma.sync``; and all that
+only running a kernel tells, which is what mbarriers wait for, how many bytes copies bring, whether the asynchronous
+proxy sees what ordinary stores wrote, and when shared memory is used again.
+Source: PTX ISA 9.1, mbarrier, Asynchronous copy, Async proxy, wgmma, tcgen05.
+
+Law: what is not looked at is never clean.
+
+>>> from descriptors.check.ptx_module import parse
+>>> body = "mbarrier.init.shared.b64 [b], 1; st.shared.b32 [s], 0; wgmma.mma_async.x d, a, b; mma.sync.y d, a, b, c;"
+>>> module = parse(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {body} ret; }}")
+>>> [(one.property, one.number, one.unit, one.looked_at) for one in not_run(module).scopes if one.number]
+[('barriers', 1, 'mbarrier', 0), ('proxies', 1, 'ordinary store', 0), ('reuse', 1, 'asynchronous operation', 0)]
+>>> [(one.property, one.number, one.looked_at) for one in read_of(module).scopes if one.number]
+[('forms', 2, 1), ('order', 1, 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descriptors.check.kernel_report import NOT_LOOKED_AT, Judgement, Scope, Undecided
+from descriptors.check.ptx_module import Instruction, Module
+from descriptors.text import counted
+
+#: What the checker is about.
+FAMILIES = ("wgmma.", "tcgen05.")
+#: What is looked at beside them.
+MATRICES = ("ldmatrix.", "stmatrix.")
+_WARP_MMA = ("mma.", "wmma.")
+_ALLOCATES = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit")
+_TOUCHES = ("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.shift")
+_BULK = ("cp.async.bulk", "cp.reduce.async.bulk")
+_NO_COPY = ("commit_group", "wait_group", "prefetch")
+_READERS = ("wgmma.mma_async", "tcgen05.mma", "tcgen05.cp")
+_OTHER_SPACES = ("global", "local", "param", "param::func", "param::entry")
+
+
+def read_of(module: Module) -> Judgement:
+    """What a reading of the text looks at, but for descriptor words: forms, order, tensor memory."""
+    code = _code(module)
+    held = [one for one in code if one.opcode.startswith(FAMILIES)]
+    warp = [one for one in code if one.opcode.startswith(_WARP_MMA)]
+    moves = sum(one.opcode.startswith(MATRICES) for one in _beside(module))
+    order = sum(not one.opcode.startswith(_ALLOCATES) for one in held)
+    accesses = [one for one in held if one.opcode.startswith(_TOUCHES)]
+    allocations = len(held) - order
+    scopes = (
+        Scope(
+            "forms", len(held) + moves + len(warp), "instruction" if held else "mma.sync instruction", len(held) + moves
+        ),
+        Scope("order", order, "instruction", order),
+        Scope("tensor memory", allocations + len(accesses), "instruction", allocations),
+    )
+    columns = _unseen("tensor memory", accesses, "access", "columns are not followed")
+    return Judgement(scopes, (*_unseen("forms", warp, "mma.sync instruction"), *columns))
+
+
+def not_run(module: Module) -> Judgement:
+    """What only running a kernel tells, of which nothing was looked at: barriers, bytes, proxies, reuse."""
+    code = _code(module)
+    barriers = [one for one in code if one.opcode.startswith("mbarrier.init")]
+    unit = "mbarrier" if barriers else "mbarrier instruction"
+    barriers = barriers or [one for one in code if one.opcode.startswith(("mbarrier.", "tcgen05.commit"))]
+    copies = [one for one in code if _copies(one)]
+    operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
+    stores = [one for one in code if _stores(one)] if operations else []
+    held = (
+        ("barriers", barriers, unit),
+        ("bytes", copies, "bulk copy"),
+        ("proxies", stores, "ordinary store"),
+        ("reuse", operations, "asynchronous operation"),
+    )
+    return Judgement(
+        tuple([Scope(name, len(row), unit) for name, row, unit in held]),
+        tuple([one for name, row, unit in held for one in _unseen(name, row, unit)]),
+    )
+
+
+def _code(module: Module) -> list[Instruction]:
+    return [one for function in module.functions for one in function.code]
+
+
+def _beside(module: Module) -> list[Instruction]:
+    """The code of functions that are looked at."""
+    held = [one for one in module.functions if any(i.opcode.startswith(FAMILIES) for i in one.code)]
+    return [one for function in held for one in function.code]
+
+
+def _unseen(name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT) -> tuple[Undecided, ...]:
+    """One for all of them, at the first."""
+    return (Undecided(name, row[0].line, counted(len(row), unit), why),) if row else ()
+
+
+def _copies(one: Instruction) -> bool:
+    return one.opcode.startswith(_BULK) and not set(_NO_COPY) & set(one.qualifiers)
+
+
+def _stores(one: Instruction) -> bool:
+    """Whether an instruction may write shared memory in order, and not by the asynchronous proxy."""
+    words = one.qualifiers
+    if words[0] in ("st", "stmatrix", "atom", "red"):
+        return not set(words) & set(_OTHER_SPACES)
+    return words[:2] == ("cp", "async") and words[2:3] != ("bulk",) and any(w.startswith("shared") for w in words)

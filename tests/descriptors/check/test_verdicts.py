@@ -1,0 +1,179 @@
+"""The verdict of each property: green only where somebody looked, and what was not decided is named."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from kernels import kernels
+
+from descriptors.check import inspection
+from descriptors.check.inspection import check_ptx
+from descriptors.check.kernel_report import Judgement, Report, Scope, Undecided, chosen, finding
+from descriptors.check.kernel_text import WIDTH, record_report, tell_report
+from descriptors.check.ptx_module import Module
+from descriptors.check.rules import PROPERTIES, RULES
+
+HEAD = ".version 8.8\n.target sm_90a\n.entry k() {\n"
+#: Words that are constants: 64 by 16 of f16, K-major, 128B.
+A = "mov.b64 x, 0x4000004000010000; mov.b64 y, 0x4000004000010000;\n"
+MMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;\n"
+RIGHT = f"{A}wgmma.fence.sync.aligned;\n{MMA}wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+
+
+def check(body: str) -> Report:
+    return check_ptx(f"{HEAD}{body}ret;\n}}\n")
+
+
+def verdicts(report: Report) -> dict[str, str]:
+    return {one.property: one.verdict for one in report.properties}
+
+
+def closing(report: Report, name: str = "k.ptx") -> str:
+    """The line that ends the text of a report, without its breaks."""
+    text = tell_report(report, name)
+    return re.sub(r"\n +", " ", text[text.rindex(f"{name}: ") :])
+
+
+def test_every_rule_is_of_one_property_and_every_report_has_a_verdict_of_each() -> None:
+    assert {rule.property for rule in RULES.values()} <= set(PROPERTIES)
+    assert tuple(one.property for one in check(RIGHT).properties) == PROPERTIES
+
+
+def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
+    found = check(RIGHT)
+    wanted = {"forms": "clean", "words": "clean", "order": "clean", "reuse": "incomplete"}
+    assert verdicts(found) == {name: wanted.get(name, "absent") for name in PROPERTIES}
+    assert found.verdict == "incomplete"
+    assert closing(found) == (
+        "k.ptx: 1 MMA instruction of sm_90a. Forms, order: clean. Words: clean (2 of 2). "
+        "Tensor memory, barriers, bytes, proxies: none. Reuse: not looked at (1 asynchronous operation)."
+    )
+
+
+def test_a_word_that_is_not_known_leaves_the_words_incomplete_and_is_told_with_the_reason() -> None:
+    found = check(RIGHT.replace("mov.b64 y, 0x4000004000010000;", "ld.param.b64 y, [p];"))
+    assert verdicts(found)["words"] == "incomplete" and found.verdict == "incomplete"
+    (left,) = [one for one in found.undecided if one.property == "words"]
+    assert (left.line, left.what, left.function) == (6, "descriptor of B", "k") and "swizzle" in left.why
+    assert "Words: incomplete (1 of 2)." in closing(found)
+    assert f"k.ptx:6: not decided: descriptor of B, {left.why}" in tell_report(found, "k.ptx")
+
+
+def test_an_error_makes_its_own_property_wrong_and_no_other() -> None:
+    found = check(RIGHT.replace("wgmma.commit_group.sync.aligned;\n", "") + "st.global.f32 [q], a;\n")
+    assert found.verdict == "errors"
+    assert verdicts(found)["order"] == "wrong" and verdicts(found)["words"] == "clean"
+    assert "Order: 1 error." in closing(found) and "0 errors" not in tell_report(found)
+
+
+def test_remarks_leave_a_property_clean_and_are_counted() -> None:
+    found = check(RIGHT.replace("wgmma.wait", "mov.f32 z, a;\nwgmma.wait"))
+    assert [one.rule.name for one in found.findings] == ["wgmma-copied"]
+    assert verdicts(found)["order"] == "clean" and "Order: clean, 1 remark." in closing(found)
+
+
+def test_what_is_left_out_does_not_look_clean() -> None:
+    found = check("wgmma.wait_group.sync.aligned 9; // descriptors: ignore form-immediate\n")
+    assert (found.left_out, found.verdict) == (1, "clean")
+    assert "Forms: clean but for 1 left out." in closing(found)
+    other = chosen(check("wgmma.wait_group.sync.aligned 9;\n"), without=["form-immediate"])
+    assert "Forms: clean but for 1 left out." in closing(other)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("", "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at."),
+        (
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a,b,c,d}, {e,f,g,h}, {i,j}, {a,b,c,d};\n" * 3,
+            "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at (3 mma.sync instructions).",
+        ),
+        (
+            "mbarrier.init.shared.b64 [b], 1;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[s], [g], 64, [b];\ncp.async.bulk.commit_group;\n",
+            "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at (1 mbarrier, 1 bulk copy, "
+            "1 asynchronous operation).",
+        ),
+    ],
+)  # fmt: skip
+def test_where_there_is_nothing_to_look_at_nothing_is_clean(body: str, told: str) -> None:
+    found = check(body)
+    assert found.verdict == "incomplete" and "clean" not in verdicts(found).values()
+    assert closing(found) == f"k.ptx: {told}"
+    assert "\x1b[32m" not in tell_report(found, color=True)
+
+
+def test_multiplications_of_one_warp_beside_those_of_a_warpgroup_are_named() -> None:
+    found = check(RIGHT + "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a}, {b}, {c}, {d};\n" * 2)
+    assert verdicts(found)["forms"] == "incomplete"
+    assert "Forms: incomplete (4 of 6)." in closing(found)
+    assert "k.ptx:9: not decided: 2 mma.sync instructions, not looked at [forms]" in tell_report(found, "k.ptx")
+
+
+def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write() -> None:
+    stores = (
+        "st.shared.b32 [s], r;\nst.global.b32 [g], r;\nst.b32 [u], r;\nstmatrix.sync.aligned.x1.shared.b16 [s], {r};\n"
+    )
+    assert [one.number for one in check(RIGHT + stores).properties if one.property == "proxies"] == [3]
+    assert verdicts(check(stores))["proxies"] == "absent"
+
+
+def test_columns_of_tensor_memory_that_nobody_follows_are_not_clean() -> None:
+    body = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32;\n"
+    assert verdicts(check(body))["tensor memory"] == "clean"
+    found = check(body + "tcgen05.ld.sync.aligned.32x32b.x1.b32 {a}, [t];\n")
+    assert verdicts(found)["tensor memory"] == "incomplete"
+    assert "5: not decided: 1 access, columns are not followed [tensor memory]" in tell_report(found)
+
+
+def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(module: Module) -> Judgement:
+        assert module.target == "sm_90a"
+        scopes = (Scope("barriers", 2, "mbarrier", 2), Scope("bytes", 4, "bulk copy", 3), Scope("reuse", 1, "stage", 1))
+        left = (Undecided("bytes", 5, "the box of a copy", "a tensor map of the host", "--tensormap"),)
+        return Judgement(scopes, left, (finding(6, "tcgen05-parity", "found 0 in every round"),))
+
+    monkeypatch.setattr(inspection, "EXECUTION", run)
+    found = check(RIGHT)
+    held = verdicts(found)
+    assert [held[name] for name in PROPERTIES[4:]] == ["wrong", "incomplete", "absent", "clean"]
+    assert found.verdict == "errors" and [one.line for one in found.errors] == [6]
+    assert "5: not decided: the box of a copy, a tensor map of the host; decided by --tensormap [bytes]" in str(found)
+
+
+def test_the_line_has_eighty_columns_and_breaks_at_words() -> None:
+    for name in ("product_f16_128x128x64_nt_sm90", "attention_64x64x64_sm100"):
+        found = check_ptx(kernels()[name])
+        lines = tell_report(found, "k.ptx").splitlines()
+        last = lines[max(i for i, line in enumerate(lines) if line.startswith("k.ptx: ")) :]
+        assert len(last) > 1 and all(len(line) <= WIDTH for line in last)
+        assert all(line.startswith("    ") for line in last[1:])
+
+
+def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
+    found = check(RIGHT.replace("mov.b64 y, 0x4000004000010000;", "ld.param.b64 y, [p];"))
+    told = record_report(found)
+    assert told["verdict"] == "incomplete" and list(told["properties"]) == list(PROPERTIES)
+    assert told["properties"]["words"]["verdict"] == "incomplete"
+    assert (told["properties"]["words"]["looked_at"], told["properties"]["words"]["number"]) == (1, 2)
+    assert [one["property"] for one in told["undecided"]] == ["words", "reuse"]
+
+
+def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:
+    bad = "wgmma.wait_group.sync.aligned 9;\n"
+    text = tell_report(check(bad * 100), "k.ptx")
+    assert "found wait_group 9, which must be 0 to 7; 100 times, lines 4..103 [form-immediate]" in text
+    assert len(text.splitlines()) == 5
+    assert tell_report(check(bad * 100), "k.ptx", everything=True).count("[form-immediate]") == 100
+    unknown = check(f"wgmma.fence.sync.aligned;\n{MMA * 20}")
+    assert tell_report(unknown, "k.ptx").count("not decided: descriptor of A") == 1
+    assert "; 20 times, lines 5..24" in tell_report(unknown, "k.ptx")
+
+
+def test_nothing_of_a_text_reaches_a_terminal_as_a_command() -> None:
+    bad = "\x1b[31m"
+    left = Undecided("words", 4, bad, bad, bad)
+    found = Report(bad, (bad,), 0, 0, 0, (), (finding(3, "form-shape", bad, bad),), (), (left,))
+    text = tell_report(found, f"n{bad}x.ptx")
+    assert "\x1b" not in text and text.startswith("n\\x1b[31mx.ptx:3: error: ")
