@@ -97,6 +97,23 @@ class Broken:
         return f"{self.rule.level}: {self.sentence} [{self.rule.name}]; {self.rule.fix}"
 
 
+@frozen
+class Doubt:
+    """What a text leaves open.
+
+    Args:
+        property: what it is about: ``order`` or ``tensor memory``.
+        what: is not decided.
+        why: it is not.
+        decides: what would decide it.
+    """
+
+    property: str
+    what: str
+    why: str
+    decides: str
+
+
 #: How a rule is known that is not about tensor memory.
 MANUAL = "documented"
 ASSEMBLER = "NVIDIA's code: what ptxas takes, refuses and says"
@@ -268,12 +285,27 @@ _ROWS = (
         "insert tcgen05.fence::after_thread_sync after the wait", _PIPE, DOCUMENTED,
     ),
     Rule(
+        "tcgen05-fence-relaxed", _E,
+        "tcgen05.fence::after_thread_sync must follow a wait that is .relaxed, before the next tcgen05 access",
+        "insert tcgen05.fence::after_thread_sync after the wait, or take .relaxed away",
+        f"{_PIPE}; mbarrier.try_wait (.sem: .acquire where there is none)", DOCUMENTED,
+    ),
+    Rule(
         "tcgen05-wait-st", _E, "tcgen05.wait::st must stand between a tcgen05.st and what reads those cells",
         "insert tcgen05.wait::st.sync.aligned after the tcgen05.st", _PIPE, DOCUMENTED,
     ),
     Rule(
         "tcgen05-wait-ld", _A, "tcgen05.wait::ld must stand between a tcgen05.ld and the use of its registers or cells",
         "insert tcgen05.wait::ld.sync.aligned after the tcgen05.ld", _PIPE, DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-release", _A,
+        "tcgen05.wait::ld and wait::st must stand between a load or store and an arrival that gives its cells away",
+        "insert tcgen05.wait::ld.sync.aligned (or wait::st) before the mbarrier.arrive", _PIPE, DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-dealloc-early", _E, "what uses tensor memory must be complete before it is deallocated",
+        "wait for the mbarrier of the commit, or wait::ld, before the tcgen05.dealloc", f"{_PIPE}; {_ALLOC}", DOCUMENTED,
     ),
     Rule(
         "tcgen05-cta-group", _E, "all tcgen05 instructions of a kernel must have one .cta_group",
