@@ -55,6 +55,7 @@ from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.tensor_cells import TensorCells
+from descriptors.check.threads import thread_findings
 from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
 
@@ -111,6 +112,7 @@ def path_findings(
     if any(one.opcode.startswith("wgmma.") for one in code):
         _bounded(events, graph)
         told += _of_warpgroup(function, graph, events, conditions)
+    told += thread_findings(function, graph, conditions)
     if tensor:
         told += _of_tensor(function, graph, events, conditions)
         told += _groups(function)
@@ -173,7 +175,8 @@ def _of_tensor(
     allocations = [event for event in every.values() if isinstance(event, Alloc)]
     once: set[str] = set()
     for index, event, state in worlds.walk():
-        for one in (*tcgen05.step(state, event)[1], *tcgen05.doubts(state, event)):
+        found: list[Broken | Doubt] = [*tcgen05.step(state, event)[1], *tcgen05.doubts(state, event)]
+        for one in found:
             if isinstance(one, Doubt):
                 yield index, one
             elif one.rule.name in _ONCE:

@@ -267,6 +267,19 @@ _ROWS = (
         f"{_PTXAS}: divergent path (C7518, C7520; C7519 of 13.5)", ASSEMBLER,
     ),
     Rule(
+        "wgmma-aligned", _E, "all threads of a warpgroup must run a wgmma instruction, none of them apart",
+        "branch on values that are equal in all of the warpgroup", f"{_MMA} (.sync.aligned)", MANUAL,
+    ),
+    Rule(
+        "tcgen05-elect", _E, "one thread must issue tcgen05.mma, cp, shift and commit",
+        "issue it under elect.sync, or in one thread by its number",
+        "PTX ISA 9.1, tcgen05.mma, tcgen05.cp, tcgen05.commit (issue granularity: one thread)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-aligned", _E, "all threads of a warp must run a tcgen05 instruction that is .aligned",
+        "take it out of the elected branch", "PTX ISA 9.1, tcgen05.ld, alloc, wait (.sync.aligned)", DOCUMENTED,
+    ),
+    Rule(
         "tcgen05-commit", _E, "a tcgen05.commit must follow the asynchronous operation whose result is read",
         "insert tcgen05.commit to an mbarrier after the operation, and wait on it before the read", _PIPE, DOCUMENTED,
     ),
