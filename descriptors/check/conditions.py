@@ -218,6 +218,21 @@ class Conditions:
                 waiting.extend(self.graph[number].next)
         return False
 
+    def comes(self, end: int, around: frozenset[int]) -> bool:
+        """Whether a way from the start comes to an instruction through none of some others."""
+        barred = {self.block[at]: at for at in sorted(around, reverse=True)}
+        waiting, seen, last = [0], set[int](), self.block[end]
+        while waiting:
+            number = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            if number == last and not (number in barred and barred[number] < end):
+                return True
+            if number not in barred:
+                waiting.extend(self.graph[number].next)
+        return False
+
 
 def negation(one: Condition) -> Condition:
     """What holds where a condition does not.

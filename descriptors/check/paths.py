@@ -55,6 +55,7 @@ from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.tensor_cells import TensorCells
+from descriptors.check.tensor_memory import memory_findings
 from descriptors.check.threads import thread_findings
 from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
@@ -115,6 +116,8 @@ def path_findings(
     told += thread_findings(function, graph, conditions)
     if tensor:
         told += _of_tensor(function, graph, events, conditions)
+        if cells is not None and function.entry:
+            told += memory_findings(events, cells, conditions)
         told += _groups(function)
         told += _unallocated(function, events)
     return sorted(dict.fromkeys(told), key=lambda one: one[0])

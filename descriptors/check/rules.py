@@ -353,6 +353,16 @@ _ROWS = (
         "insert tcgen05.alloc, and a barrier, before the first use", _ALLOC, NVIDIA, "columns",
     ),
     Rule(
+        "tcgen05-unwritten", _E, "an accumulator that is added to, and scale factors, must be written first",
+        "make enable-input-d of the first tcgen05.mma false, or store zeros; copy the scale factors with tcgen05.cp",
+        "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-overlap", _E, "accumulator, A and scale factors of one tcgen05.mma must not share cells",
+        "give each its own columns, as descriptors tmem columns plans them",
+        "PTX ISA 9.1, tcgen05.mma; data path and scale factor layouts", DOCUMENTED,
+    ),
+    Rule(
         "tcgen05-bounds", _E, "an address must name one of the 128 lanes and 512 columns of tensor memory",
         "correct the lane or the column", _PLACE, NVIDIA, "bounds", in_text=False,
     ),

@@ -81,7 +81,7 @@ class TensorCells:
         named = [i for i, one in enumerate(self.code) if one.opcode.startswith("tcgen05.")]
         found = self._behind([name for i in named for one in self.code[i].operands for name in _base(one)])
         self.known = fold(function, variables, found, graph) if found else {}
-        self.slots = {place for i in named if "alloc" in self.code[i].opcode for place in self._slot(i, values)}
+        self.slots = {place for i in named if "alloc" in self.code[i].opcode for place in self.slot(i)}
         self.products = {one.index: one for one in multiplications(function, values)}
         self.round = {i for i in found if conditions.passes(i, i)}
 
@@ -98,6 +98,10 @@ class TensorCells:
                     seen.update(fresh)
                     waiting.extend(fresh)
         return sorted(found)
+
+    def slot(self, index: int) -> list[tuple[str, int]]:
+        """Where in shared memory an allocation writes the address that it returns."""
+        return self._slot(index, self.values)
 
     def _slot(self, index: int, values: Values) -> list[tuple[str, int]]:
         """The place in shared memory at which an instruction reads or writes an address."""
@@ -210,6 +214,17 @@ class TensorCells:
         if one is None or not isinstance(one.view, TensorMma) or not one.view.in_tensor_memory:
             return None
         return self.cells(one.view.a, index, None if one.view.sparse else _PER_STEP, None)
+
+    def scales(self, index: int) -> list[Cells | None]:
+        """The scale factors of A and B of a multiplication, in the lanes that hold any."""
+        one = self.products.get(index)
+        if one is None or not isinstance(one.view, TensorMma) or not one.view.block_scaled:
+            return []
+        rows = (one.described.m, one.described.n) if one.described is not None else (None, None)
+        pair = one.view.cta_group or 1
+        sides = ((rows[0] or 0) // pair, rows[1] or 0)
+        made = zip(one.view.scales, sides, strict=True)
+        return [self.cells(place, index, -(-many // 32) or None, None) for place, many in made]
 
     def moved(self, index: int) -> Cells | None:
         """The cells of a load or store, in any quarter."""
