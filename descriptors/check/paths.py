@@ -56,7 +56,7 @@ from descriptors.check.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.tensor_cells import TensorCells
 from descriptors.check.tensor_memory import memory_findings
-from descriptors.check.threads import thread_findings
+from descriptors.check.threads import Threads, thread_findings
 from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
 
@@ -113,9 +113,14 @@ def path_findings(
     if any(one.opcode.startswith("wgmma.") for one in code):
         _bounded(events, graph)
         told += _of_warpgroup(function, graph, events, conditions)
-    told += thread_findings(function, graph, conditions)
+    certain = frozenset[int]()
+    if function.entry and any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in code):
+        threads = Threads(function, graph, conditions)
+        told += thread_findings(threads)
+        frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
+        certain = frozenset(index for index in frees if threads.some(index))
     if tensor:
-        told += _of_tensor(function, graph, events, conditions)
+        told += _of_tensor(function, graph, events, conditions, certain)
         if cells is not None and function.entry:
             told += memory_findings(events, cells, conditions)
         told += _groups(function)
@@ -163,9 +168,13 @@ def _of_warpgroup(
 
 
 def _of_tensor(
-    function: Function, graph: list[Block], events: Mapping[int, list[Event]], conditions: Conditions
-) -> _Found:
-    """The protocol of tcgen05: what a state says of each event, and what only the whole function can say."""
+    function: Function, graph: list[Block], events: Mapping[int, list[Event]], conditions: Conditions,
+    certain: frozenset[int],
+) -> _Found:  # fmt: skip
+    """The protocol of tcgen05: what a state says of each event, and what only the whole function can say.
+
+    What one warp frees is freed for all, so that it is taken as freed where some thread does it.
+    """
     every = {index: event for index, row in events.items() for event in row}
     barriers = {e.barrier for e in every.values() if isinstance(e, TensorCommit | BarrierWait)}
     names = frozenset(name.rpartition("+")[0] for name in barriers if name and not name.startswith("&"))
@@ -174,7 +183,7 @@ def _of_tensor(
         return _after(state, event)
 
     family = Family(tcgen05.TensorState(), after, tcgen05.meet, tcgen05.again, tcgen05.renamed)
-    worlds = Worlds(function, graph, events, family, conditions, names)
+    worlds = Worlds(function, graph, events, family, conditions, names, certain)
     allocations = [event for event in every.values() if isinstance(event, Alloc)]
     once: set[str] = set()
     for index, event, state in worlds.walk():

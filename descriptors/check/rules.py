@@ -318,7 +318,8 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-dealloc-early", _E, "what uses tensor memory must be complete before it is deallocated",
-        "wait for the mbarrier of the commit, or wait::ld, before the tcgen05.dealloc", f"{_PIPE}; {_ALLOC}", DOCUMENTED,
+        "wait for the mbarrier of the commit, or wait::ld, before the tcgen05.dealloc", f"{_PIPE}; {_ALLOC}",
+        DOCUMENTED,
     ),
     Rule(
         "tcgen05-cta-group", _E, "all tcgen05 instructions of a kernel must have one .cta_group",

@@ -42,7 +42,6 @@ from descriptors.check.events import (
     Issue,
     Load,
     Meeting,
-    Place,
     Relinquish,
     Store,
     TensorCommit,

@@ -67,7 +67,9 @@ def _columns(events: _Events, cells: TensorCells) -> _Found:
                 left = left or index
     if left:
         why = "an address, an extent or the size of the allocation is not known"
-        decides = "addresses that are what the allocation returned plus a constant, and a constant instruction descriptor"
+        decides = (
+            "addresses that are what the allocation returned plus a constant, and a constant instruction descriptor"
+        )
         yield left, Doubt(_OF, "whether all columns that are touched are allocated", why, decides)
 
 
@@ -99,13 +101,15 @@ def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> 
         comes: whether a way from the start comes to an instruction through none of some others.
     """
     issued = [(i, e) for i, row in events.items() for e in row if isinstance(e, Issue) and e.operation == "mma"]
-    stored = [(i, e) for i, row in events.items() for e in row if isinstance(e, Store)]
-    stored += [(i, e) for i, row in events.items() for e in row if isinstance(e, Issue) and e.operation == "cp"]
+    stored = [
+        (i, e) for i, row in events.items() for e in row
+        if isinstance(e, Store) or (isinstance(e, Issue) and e.operation == "cp")
+    ]  # fmt: skip
     told: set[tuple[bool | None, Cells | None]] = set()
     for index, event in issued:
         if event.adds is False or (event.adds, event.cells) in told:
             continue
-        writers = [(i, e) for i, e in issued if e.adds is not True] + stored
+        writers = [*stored, *((i, e) for i, e in issued if e.adds is not True)]
         before = frozenset(i for i, e in writers if may_meet(e.cells, event.cells) and i != index)
         if event.adds and not before:
             told.add((event.adds, event.cells))
@@ -120,7 +124,9 @@ def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> 
 
 
 def _scales_unwritten(events: _Events, cells: TensorCells) -> _Found:
-    if any(isinstance(e, Store) or (isinstance(e, Issue) and e.operation == "cp") for row in events.values() for e in row):
+    if any(
+        isinstance(e, Store) or (isinstance(e, Issue) and e.operation == "cp") for row in events.values() for e in row
+    ):
         return
     for index, one in cells.products.items():
         if isinstance(one.view, TensorMma) and one.view.block_scaled:

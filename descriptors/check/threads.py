@@ -15,7 +15,7 @@ Law: an elected thread may multiply, and a warp may not; of what is aligned it i
 >>> text = ".version 8.8\\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
 >>> def told(body):
 ...     function = parse(text.format(body)).functions[0]
-...     return [one.rule.name for _, one in thread_findings(function, blocks(function))]
+...     return [one.rule.name for _, one in thread_findings(Threads(function, blocks(function)))]
 >>> mma, load = "tcgen05.mma.cta_group::1.kind::f16 [d], x, y, i, q;", "tcgen05.wait::ld.sync.aligned;"
 >>> told(mma), told("@p " + mma), told(load), told("@p " + load)
 (['tcgen05-elect'], [], [], ['tcgen05-aligned'])
@@ -40,6 +40,8 @@ WARP, WARPGROUP, MOST_THREADS = 32, 128, 1024
 #: One value for all threads that is not known; one that may differ and is not known.
 _Value: TypeAlias = "int | Literal['same', 'open']"
 _Values: TypeAlias = tuple[_Value, ...]
+_SAME: _Value = "same"
+_OPEN: _Value = "open"
 
 _SINGLE = tuple(f"tcgen05.{name}." for name in ("mma", "cp", "shift", "commit"))
 _DEPTH = 40
@@ -80,7 +82,7 @@ class Threads:
     """
 
     def __init__(self, function: Function, graph: list[Block], conditions: Conditions | None = None) -> None:
-        self.code, self.graph = function.code, graph
+        self.function, self.code, self.graph = function, function.code, graph
         self.conditions = conditions or Conditions(function, graph)
         found = _THREADS.search(function.head)
         self.extent = tuple(int(n or 1) for n in found.groups()) if found else (MOST_THREADS, 1, 1)
@@ -96,6 +98,20 @@ class Threads:
         running = self.before[self.conditions.block[index]]
         one = self.code[index]
         return self._let(running, one.predicate, not one.negated) if one.predicate else running
+
+    def some(self, index: int) -> bool:
+        """Whether the guard of an instruction holds for some thread that comes to it, whatever is not known.
+
+        A guard that is one for all threads and not known holds for none or for all.
+        """
+        one = self.code[index]
+        if not one.predicate:
+            return True
+        running = self.before[self.conditions.block[index]].sure
+        return any(
+            isinstance(value, int) and bool(value) is not one.negated and running >> thread & 1
+            for thread, value in enumerate(self.value(one.predicate))
+        )
 
     def _let(self, running: Running, name: str, wanted: bool) -> Running:
         """Of some threads those for which a predicate is as it is wanted."""
@@ -154,7 +170,7 @@ class Threads:
     def _unknown(self, name: str) -> _Values:
         """What is not followed: one for all, unless something that differs is in it."""
         differs = name in self.differ or (name not in self.conditions.where and name.startswith("%"))
-        return ("open" if differs else "same",) * self.count
+        return (_OPEN if differs else _SAME,) * self.count
 
     def _special(self, name: str) -> _Values | None:
         x, y, _ = self.extent
@@ -167,7 +183,7 @@ class Threads:
         if name == "%laneid":
             return tuple(thread % WARP for thread in range(self.count))
         if name.startswith(("%ctaid", "%nctaid", "%ntid", "%cluster", "%gridid", "%smid", "%nsmid", "%is_explicit")):
-            return ("same",) * self.count
+            return (_SAME,) * self.count
         return None
 
     def _defined(self, name: str) -> _Values:
@@ -195,7 +211,7 @@ class Threads:
         words = one.qualifiers
         if kind == "elect" and isinstance(read[0], Pair):
             if name != read[0].second:
-                return ("same",) * self.count
+                return (_SAME,) * self.count
             return tuple(int(thread % WARP == 0) for thread in range(self.count))
         if one.opcode.startswith("shfl.sync.idx") and len(read) > 2 and read[2] == 0:
             target = read[0].first if isinstance(read[0], Pair) else read[0]
@@ -226,7 +242,7 @@ class Threads:
             return (operand & _LOW,) * self.count
         if isinstance(operand, Negated):
             return tuple(int(not v) if isinstance(v, int) else v for v in self.value(operand.name))
-        return self.value(operand) if isinstance(operand, str) else ("open",) * self.count
+        return self.value(operand) if isinstance(operand, str) else (_OPEN,) * self.count
 
     def _of(self, read: tuple[Operand, ...], compute: Callable[[int, int], int]) -> _Values:
         a, b = (self._operand(operand) for operand in read)
@@ -261,20 +277,14 @@ def _logic(kind: str, a: _Value, b: _Value) -> _Value:
     return "open" if "open" in (a, b) else "same"
 
 
-def thread_findings(
-    function: Function, graph: list[Block], conditions: Conditions | None = None
-) -> Iterator[tuple[int, Broken | Doubt]]:
+def thread_findings(threads: Threads) -> Iterator[tuple[int, Broken | Doubt]]:
     """Instructions that too many threads issue, or too few; of what is open the first of a kind.
 
     Args:
-        function: the function.
-        graph: its basic blocks.
-        conditions: its definitions, if they are at hand.
+        threads: those of a kernel.
     """
+    function = threads.function
     asked = [i for i, one in enumerate(function.code) if one.opcode.startswith(_SINGLE) or _group(one)]
-    if not asked or not function.entry:
-        return
-    threads = Threads(function, graph, conditions)
     told: set[str] = set()
     for index in asked:
         one, running = function.code[index], threads.at(index)
@@ -316,6 +326,7 @@ def _together(one: Instruction, running: Running, count: int) -> Broken | Doubt 
             return broken(rule, f"found {(sure | left).bit_count()} of {whole.bit_length()} of a {kind}")
     if running.open & ~running.sure:
         why = "its guard, or a branch before it, may differ between threads"
-        return Doubt("order", f"whether all threads run {name}", why, "a branch on what shfl.sync.idx makes one for all")
+        return Doubt(
+            "order", f"whether all threads run {name}", why, "a branch on what shfl.sync.idx makes one for all"
+        )
     return None
-

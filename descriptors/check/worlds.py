@@ -1,10 +1,10 @@
 """A state carried along a function, one for each thing that branches and guards have decided on the way.
 
-Where ways meet, states are kept apart as long as what they know differs: a *world* is what is known of conditions that
-are asked more than once, and the state under it. So a wait behind a branch belongs to the multiplication behind another
-branch on the same condition. A guarded instruction runs in the worlds in which its guard holds, and in both ways where
-that is not known. Of a wait for an mbarrier the predicate says whether it was over. There are at most ``MOST`` worlds at
-a place: where there would be more, what is asked least is forgotten, and their states meet.
+Where ways meet, states are kept apart as long as what they know differs: a *world* is what is known of conditions
+that are asked more than once, and the state under it. So a wait behind a branch belongs to the multiplication behind
+another branch on the same condition. A guarded instruction runs in the worlds in which its guard holds, and in both
+ways where that is not known. Of a wait for an mbarrier the predicate says whether it was over. There are at most
+``MOST`` worlds at a place: where there would be more, what is asked least is forgotten, and their states meet.
 Source: PTX ISA 9.1, Predicated Execution; mbarrier.try_wait.
 
 Law: what two ways lead to is what each of them leads to.
@@ -79,13 +79,16 @@ class Worlds:
         family: the protocol.
         conditions: of the function, if they are at hand.
         names: registers of which the family asks when they change.
+        certain: instructions whose guard holds for some thread, which counts as if they had none.
     """
 
     def __init__(
         self, function: Function, graph: list[Block], events: Mapping[int, Sequence[Any]], family: Family,
         conditions: Conditions | None = None, names: frozenset[str] = frozenset(),
+        certain: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         self.code, self.graph, self.events, self.family = function.code, graph, events, family
+        self.certain = certain
         self.conditions = conditions or Conditions(function, graph)
         self.asked = self._asked()
         changes = {name for one in self.asked for name in leaves(one)} | names
@@ -151,7 +154,7 @@ class Worlds:
                 now = self._through(index, now)
 
     def _runs(self, index: int, world: _World) -> bool | None:
-        if not self.code[index].predicate:
+        if not self.code[index].predicate or index in self.certain:
             return True
         return truth(self.conditions.guard(index), dict(world))
 
@@ -248,7 +251,7 @@ class Worlds:
 
     def _happened(self, index: int, worlds: _Worlds) -> _Worlds:
         guard, result = self.conditions.guard(index), self._result(index)
-        guarded = bool(self.code[index].predicate)
+        guarded = bool(self.code[index].predicate) and index not in self.certain
         found: _Worlds = {}
         for world, state in worlds.items():
             runs = truth(guard, dict(world)) if guarded else True

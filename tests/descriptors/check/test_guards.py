@@ -10,7 +10,8 @@ from descriptors.check.paths import path_undecided
 from descriptors.check.ptx_module import parse
 
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"
-FENCE, COMMIT, WAIT = (f"wgmma.{name};" for name in ("fence.sync.aligned", "commit_group.sync.aligned", "wait_group.sync.aligned 0"))  # fmt: skip
+FENCE, COMMIT = "wgmma.fence.sync.aligned;", "wgmma.commit_group.sync.aligned;"
+WAIT = "wgmma.wait_group.sync.aligned 0;"
 MMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 ADD = MMA.replace("y, 0,", "y, 1,")
 READ = "st.global.f32 [q], a;"
