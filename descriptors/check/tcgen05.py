@@ -581,7 +581,7 @@ COMPLETION: Table = {
 def meet(one: TensorState, other: TensorState) -> TensorState:
     """The state where two paths meet.
 
-    >>> stored = run([Store((), Place("a"))])[0]
+    >>> stored = run([Store(cells=Cells("a", 0, 8))])[0]
     >>> [one.name for one, _ in meet(stored, TensorState()).operations]
     ['st']
     """
