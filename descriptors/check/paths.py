@@ -117,8 +117,9 @@ def path_findings(
     if function.entry and any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in code):
         threads = Threads(function, graph, conditions)
         told += thread_findings(threads)
-        frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
-        certain = frozenset(index for index in frees if threads.some(index))
+        shared = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish")
+        asked = [index for index, one in enumerate(code) if one.opcode.startswith(shared)]
+        certain = frozenset(index for index in asked if threads.some(index))
     if tensor:
         told += _of_tensor(function, graph, events, conditions, certain)
         if cells is not None and function.entry:
@@ -173,7 +174,7 @@ def _of_tensor(
 ) -> _Found:  # fmt: skip
     """The protocol of tcgen05: what a state says of each event, and what only the whole function can say.
 
-    What one warp frees is freed for all, so that it is taken as freed where some thread does it.
+    What one warp allocates or frees is so for all: it counts where some thread does it.
     """
     every = {index: event for index, row in events.items() for event in row}
     barriers = {e.barrier for e in every.values() if isinstance(e, TensorCommit | BarrierWait)}

@@ -89,15 +89,15 @@ class Threads:
         self.bounded = found is not None
         self.count = min(self.extent[0] * self.extent[1] * self.extent[2], MOST_THREADS)
         self.differ = varying(function)
-        self.made: dict[str, _Values] = {}
-        self.open: set[str] = set()
+        self.made: dict[tuple[int, str], _Values] = {}
+        self.open: set[tuple[int, str]] = set()
         self.before = self._before()
 
     def at(self, index: int) -> Running:
         """The threads that run an instruction."""
         running = self.before[self.conditions.block[index]]
         one = self.code[index]
-        return self._let(running, one.predicate, not one.negated) if one.predicate else running
+        return self._let(running, one.predicate, not one.negated, index) if one.predicate else running
 
     def some(self, index: int) -> bool:
         """Whether the guard of an instruction holds for some thread that comes to it, whatever is not known.
@@ -110,13 +110,13 @@ class Threads:
         running = self.before[self.conditions.block[index]].sure
         return any(
             isinstance(value, int) and bool(value) is not one.negated and running >> thread & 1
-            for thread, value in enumerate(self.value(one.predicate))
+            for thread, value in enumerate(self.value(one.predicate, index))
         )
 
-    def _let(self, running: Running, name: str, wanted: bool) -> Running:
+    def _let(self, running: Running, name: str, wanted: bool, index: int) -> Running:
         """Of some threads those for which a predicate is as it is wanted."""
         sure = left = 0
-        for thread, value in enumerate(self.value(name)):
+        for thread, value in enumerate(self.value(name, index)):
             if value == "open":
                 left |= 1 << thread
             elif value == "same" or bool(value) is wanted:
@@ -140,32 +140,43 @@ class Threads:
         return found
 
     def _over(self, number: int, follower: int, running: Running) -> Running:
-        last = self.code[self.graph[number].end - 1]
+        index = self.graph[number].end - 1
+        last = self.code[index]
         if last.opcode.startswith("brx"):
             name = last.operands[0] if last.operands else ""
-            apart = isinstance(name, str) and any(value != "same" for value in self.value(name))
+            apart = isinstance(name, str) and any(value != "same" for value in self.value(name, index))
             return Running(0, running.sure | running.open) if apart else running
         if not last.predicate or not last.opcode.startswith(("bra", "ret", "exit", "trap")):
             return running
         if len(self.graph[number].next) == 1 and not last.opcode.startswith(("ret", "exit", "trap")):
             return running
         taken = follower != number + 1
-        return self._let(running, last.predicate, taken is not last.negated)
+        return self._let(running, last.predicate, taken is not last.negated, index)
 
-    def value(self, name: str) -> _Values:
-        """The value of a register for each thread."""
-        if name in self.made:
-            return self.made[name]
+    def value(self, name: str, index: int) -> _Values:
+        """The value of a register for each thread, where an instruction reads it."""
         if (special := self._special(name)) is not None:
             return special
-        if name in self.open or len(self.open) > _DEPTH:
+        places = self._reaching(name, index)
+        if not places:
             return self._unknown(name)
-        self.open.add(name)
-        found = self._defined(name)
-        self.open.discard(name)
-        if not self.open or found[0] != "open":
-            self.made[name] = found
-        return found
+        key = places[-1], name
+        if key not in self.made:
+            if key in self.open or len(self.open) > _DEPTH:
+                return self._unknown(name)
+            self.open.add(key)
+            self.made[key] = self._defined(places, name)
+            self.open.discard(key)
+        return self.made[key]
+
+    def _reaching(self, name: str, index: int) -> list[int]:
+        """What writes a register before it is read: one instruction that always does, and those behind it that may."""
+        places, block = self.conditions.where.get(name, []), self.conditions.block
+        before = [at for at in places if at < index and block[at] == block[index]]
+        if not before and len({block[at] for at in places}) == 1:
+            before = places
+        plain = [number for number, at in enumerate(before) if not self.code[at].predicate]
+        return before[plain[-1] :] if plain else []
 
     def _unknown(self, name: str) -> _Values:
         """What is not followed: one for all, unless something that differs is in it."""
@@ -186,27 +197,17 @@ class Threads:
             return (_SAME,) * self.count
         return None
 
-    def _defined(self, name: str) -> _Values:
-        places = self.conditions.where.get(name, [])
-        if not places or len({self.conditions.block[at] for at in places}) > 1:
-            return self._unknown(name)
-        if self.code[places[0]].predicate and len(places) > 1:
-            return self._unknown(name)
-        found: _Values | None = None
-        for index in places:
+    def _defined(self, places: list[int], name: str) -> _Values:
+        found = self._computed(places[0], name)
+        for index in places[1:]:
             one = self.code[index]
-            made = self._computed(one, name)
-            if found is not None and one.predicate:
-                guard = self.value(one.predicate)
-                rows = zip(guard, made, found, strict=True)
-                made = _settled(tuple(_selected(g, one.negated, m, f) for g, m, f in rows))
-            elif one.predicate:
-                made = self._unknown(name)
-            found = made
-        assert found is not None
+            guard, made = self.value(one.predicate, index), self._computed(index, name)
+            rows = zip(guard, made, found, strict=True)
+            found = _settled(tuple(_selected(g, one.negated, m, f) for g, m, f in rows))
         return found
 
-    def _computed(self, one: Instruction, name: str) -> _Values:
+    def _computed(self, index: int, name: str) -> _Values:
+        one = self.code[index]
         kind, read = one.opcode.partition(".")[0], one.operands
         words = one.qualifiers
         if kind == "elect" and isinstance(read[0], Pair):
@@ -215,37 +216,39 @@ class Threads:
             return tuple(int(thread % WARP == 0) for thread in range(self.count))
         if one.opcode.startswith("shfl.sync.idx") and len(read) > 2 and read[2] == 0:
             target = read[0].first if isinstance(read[0], Pair) else read[0]
-            whole = self._operand(read[1])
+            whole = self._operand(read[1], index)
             return tuple(whole[at - at % WARP] for at in range(self.count)) if name == target else self._unknown(name)
         if "f16" in one.opcode or "f32" in one.opcode or "f64" in one.opcode:
             return self._unknown(name)
         if kind in ("mov", "cvt", "cvta") and len(read) == 2 and isinstance(read[1], str | int):
-            return self._operand(read[1])
+            return self._operand(read[1], index)
         if kind == "not" and len(read) == 2 and words[-1] == "pred":
-            return tuple(int(not v) if isinstance(v, int) else v for v in self._operand(read[1]))
+            return tuple(int(not v) if isinstance(v, int) else v for v in self._operand(read[1], index))
         if kind in ("and", "or", "xor") and words[-1] == "pred" and len(read) == 3:
-            sides = [self._operand(operand) for operand in read[1:]]
+            sides = [self._operand(operand, index) for operand in read[1:]]
             return _settled(tuple(_logic(kind, a, b) for a, b in zip(*sides, strict=True)))
         if kind == "selp" and len(read) == 4:
-            yes, no, chosen = (self._operand(operand) for operand in read[1:])
+            yes, no, chosen = (self._operand(operand, index) for operand in read[1:])
             return _settled(tuple(_selected(*row) for row in zip(chosen, (False,) * self.count, yes, no, strict=True)))
         if kind == "setp" and len(read) == 3 and isinstance(read[0], str) and words[1] in _COMPARE:
             signed = words[-1].startswith("s")
             compare = _COMPARE[words[1]]
-            return self._of(read[1:], lambda a, b: int(compare(*((_signed(a), _signed(b)) if signed else (a, b)))))
+            return self._of(
+                read[1:], index, lambda a, b: int(compare(*((_signed(a), _signed(b)) if signed else (a, b))))
+            )
         if kind in _ARITHMETIC and len(read) == 3 and ".hi" not in one.opcode and ".wide" not in one.opcode:
-            return self._of(read[1:], lambda a, b: _ARITHMETIC[kind](a, b) & _LOW)
+            return self._of(read[1:], index, lambda a, b: _ARITHMETIC[kind](a, b) & _LOW)
         return self._unknown(name)
 
-    def _operand(self, operand: Operand) -> _Values:
+    def _operand(self, operand: Operand, index: int) -> _Values:
         if isinstance(operand, int):
             return (operand & _LOW,) * self.count
         if isinstance(operand, Negated):
-            return tuple(int(not v) if isinstance(v, int) else v for v in self.value(operand.name))
-        return self.value(operand) if isinstance(operand, str) else (_OPEN,) * self.count
+            return tuple(int(not v) if isinstance(v, int) else v for v in self.value(operand.name, index))
+        return self.value(operand, index) if isinstance(operand, str) else (_OPEN,) * self.count
 
-    def _of(self, read: tuple[Operand, ...], compute: Callable[[int, int], int]) -> _Values:
-        a, b = (self._operand(operand) for operand in read)
+    def _of(self, read: tuple[Operand, ...], index: int, compute: Callable[[int, int], int]) -> _Values:
+        a, b = (self._operand(operand, index) for operand in read)
         return _settled(
             tuple(
                 compute(x, y) if isinstance(x, int) and isinstance(y, int) else "open" if "open" in (x, y) else "same"

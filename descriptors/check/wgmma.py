@@ -43,6 +43,7 @@ class Register:
         waited: the least N of the wait_groups since its mma_async; None without one.
         defined: whether on some way anything was written to it, beside an mma_async that adds to it.
         always: whether that is so on every way.
+        added: whether on every way an mma_async has added to it: what it lacked is told there.
         carried: whether it came in flight over the way back of a loop.
         counted: whether a ``wait_group`` that leaves groups in flight ended such a flight.
     """
@@ -54,6 +55,7 @@ class Register:
     waited: int | None = None
     defined: bool = False
     always: bool = False
+    added: bool = False
     carried: bool = False
     counted: bool = False
 
@@ -95,7 +97,7 @@ def doubts(state: State, event: Event) -> list[Doubt]:
     if not isinstance(event, Mma) or not event.adds:
         return []
     seen = {name: _seen(state, name) for name in event.accumulators}
-    bare = [name for name, one in seen.items() if one.defined and not one.always and one.age is None]
+    bare = [name for name, one in seen.items() if one.defined and not one.always and not one.added]
     if not bare:
         return []
     what = f"whether {bare[0]} is written before it is added to"
@@ -179,7 +181,7 @@ def _issued(one: Register) -> Register:
 @lru_cache(maxsize=4096)
 def _added_to(one: Register, shape: str) -> Register:
     """An accumulator whose old value is read: what never was written has no value behind it either."""
-    return Register("", age=0, shape=shape, defined=one.defined, always=one.always)
+    return Register("", age=0, shape=shape, defined=one.defined, always=one.always, added=True)
 
 
 @lru_cache(maxsize=4096)
@@ -232,7 +234,7 @@ def _shape(state: State, event: Mma) -> _Found:
 
 def _start(state: State, event: Mma) -> _Found:
     seen = {name: _seen(state, name) for name in event.accumulators if event.adds}
-    if bare := tuple(name for name, one in seen.items() if not one.defined and one.age is None):
+    if bare := tuple(name for name, one in seen.items() if not one.defined and not one.added):
         yield broken("wgmma-start", "found nothing that writes it", bare)
 
 
@@ -323,6 +325,7 @@ def _worst(a: Register, b: Register) -> Register:
         waited=None if None in waits else max((w for w in waits if w is not None), default=None),
         defined=a.defined or b.defined,
         always=a.always and b.always,
+        added=a.added and b.added,
         carried=a.carried or b.carried,
         counted=a.counted or b.counted,
     )

@@ -57,6 +57,8 @@ def test_an_accumulator_that_only_its_own_additions_write_was_never_written() ->
     loop = ["L:", FENCE, ADD, COMMIT, WAIT, "@p bra L;", READ]
     assert errors(*loop) == ["wgmma-start"]
     assert errors(ZERO, *loop) == [] == left_open(ZERO, *loop)
+    flying = ["L:", FENCE, ADD, COMMIT, WAIT.replace(" 0", " 1"), "@p bra L;", WAIT, READ]
+    assert errors(*flying) == ["wgmma-start"] and errors(ZERO, *flying) == []
 
 
 def test_an_accumulator_that_one_way_alone_writes_is_left_open() -> None:
