@@ -31,9 +31,10 @@ from descriptors.check.kernel_report import (
 )
 from descriptors.check.kernel_words import START_FREE, SmemOperand, Step, advance_findings, complaints, smem_findings
 from descriptors.check.multiplications import Multiplication, chains, multiplications
-from descriptors.check.paths import path_breaches, stuck_waits
+from descriptors.check.paths import path_findings, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
 from descriptors.check.register_classes import class_findings
+from descriptors.check.rules import Doubt
 from descriptors.check.scope import FAMILIES, MATRICES, not_run, read_of
 from descriptors.check.serialization import serializations
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
@@ -76,7 +77,9 @@ def check_ptx(text: str) -> Report:
         found = list(multiplications(function, values))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        made += _protocol(number, values, module, graph)
+        protocol = list(_protocol(number, values, module, graph))
+        made += [one for one in protocol if isinstance(one, Finding)]
+        undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
         findings += [replace(one, function=function.name) for one in made]
         for one in found:
             words += len(one.operands) + (one.use is not None)
@@ -142,16 +145,19 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
-def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:
+def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding | Undecided]:
     function = module.functions[number]
     told = [
-        *path_breaches(function, values, module.variables, graph),
+        *path_findings(function, values, module.variables, graph),
         *serializations(module, number, graph),
         *stuck_waits(function, values),
     ]
     for index, one in told:
         made = function.code[index]
-        yield of_protocol(made.line, one, made.opcode)
+        if isinstance(one, Doubt):
+            yield Undecided(one.property, made.line, one.what, one.why, one.decides)
+        else:
+            yield of_protocol(made.line, one, made.opcode)
 
 
 def _unresolved(one: Multiplication) -> Iterator[Undecided]:

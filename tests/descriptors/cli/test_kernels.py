@@ -65,7 +65,7 @@ def test_remarks_can_be_left_out(file: Path, capsys: pytest.CaptureFixture[str])
     file.write_text(kernels()["attention_64x64x64_sm100"])
     status, out, _ = run(capsys, "check", str(file), "--errors")
     assert status == 0 and not [line for line in out.splitlines() if " fix: " in line]
-    assert len(run(capsys, "check", str(file))[1].splitlines()) > 10
+    assert len(run(capsys, "check", str(file))[1].splitlines()) > 3
 
 
 def test_levels_and_rules_are_asked_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,18 +84,14 @@ def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str])
     assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
 
 
-def test_findings_that_say_the_same_are_told_once_and_others_of_a_rule_three_times(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(kernels()["attention_128x128x128_sm100"])
+def test_findings_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waits = "tcgen05.wait::ld.sync.aligned; " * 6  # in a branch that one thread takes
+    body = f"elect.sync _|p, -1; @!p bra L; {waits} L: ret;"
+    file.write_text(f".version 8.8\n.target sm_100a\n.entry k() .reqntid 32 {{ {body} }}\n".replace("; ", ";\n"))
     short, whole = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--all",)))
-    many = whole.count("[tcgen05-fence-after]")
-    assert many > 4 and short.count("[tcgen05-fence-after]") == 1
+    many = whole.count("[tcgen05-aligned]")
+    assert many > 4 and short.count("[tcgen05-aligned]") == 1
     assert f"; {many} times, lines " in short
-    other = "".join(f"wgmma.wait_group.sync.aligned {n};\n" for n in range(8, 20))
-    file.write_text(HEAD + other + "ret;\n}\n")
-    short = run(capsys, "check", str(file))[1]
-    assert short.count("[form-immediate]") == 4 and ": 9 more, lines 7..15 (--all) [form-immediate]" in short
 
 
 def test_a_terminal_is_shown_colours_and_nothing_else(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
