@@ -55,7 +55,7 @@ def check_ptx(text: str) -> Report:
         function = module.functions[number]
         graph = blocks(function)
         values = fold(function, module.variables, observed(function), graph)
-        found = list(multiplications(function, values))
+        found = list(multiplications(function, values, module.target))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         findings += [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
         findings += _protocol(number, values, module, graph)

@@ -36,12 +36,11 @@ from typing import Literal
 from descriptors.check.known_bits import Known
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.warnings import Remark
-from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, checks_of, decode_idesc
-from descriptors.smem.instructions.rules import IllegalError
+from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, decode_idesc, illegal
 from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch
-from layoutalg.frozen import frozen
+from layoutalg.frozen import contents, frozen
 
 
 @frozen
@@ -56,6 +55,7 @@ class Use:
         a_source: where A lies, ``smem`` or ``tmem``.
         ashift: whether A is shifted.
         scale_vector: elements that share a scale factor; None for a kind without.
+        target: the ``.target`` of the module; "" where any may be meant.
     """
 
     kind: str
@@ -65,6 +65,7 @@ class Use:
     a_source: str = "smem"
     ashift: bool = False
     scale_vector: int | None = None
+    target: str = ""
 
 
 def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
@@ -102,19 +103,18 @@ def complaints(word: int, use: Use) -> list[str]:
     'M must be 128, 256, found 64'
     """
     read = decode_idesc(word, use.kind)
-    told = [f"{name} has {value}" for name, value in read.values if isinstance(value, UnknownCode)]
+    values = dict(read.values)
+    told = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if read.unknown_bits:
         told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
     if read["sparse"] != use.sparse:
         told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
-    one = instruction_of(read, use)
-    for check in checks_of(one, "lenient") if one is not None else ():
-        try:
-            check()
-        except IllegalError as error:
-            told.append(str(error).removeprefix("legality: "))
-    if use.ashift and one is not None and one.m not in (128, 256):
-        told.append(f"M must be 128 or 256 with .ashift, found {one.m}")
+    if values.get("k_is_96") and use.target and not use.target.startswith("sm_103"):
+        told.append(f"bit 31 (K 96) must be 0 but for targets of sm_103, found {use.target}")
+    of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
+    told += illegal(use.kind, values, **of_use)
+    if use.ashift and values["m"] not in (128, 256):
+        told.append(f"M must be 128 or 256 with .ashift, found {values['m']}")
     return told
 
 

@@ -268,8 +268,14 @@ class Multiplication:
     adds: bool | None = None
 
 
-def multiplications(function: Function, values: Values) -> Iterator[Multiplication]:
-    """The multiplications of a function, in order; those that are not understood are left out."""
+def multiplications(function: Function, values: Values, target: str = "") -> Iterator[Multiplication]:
+    """The multiplications of a function, in order; those that are not understood are left out.
+
+    Args:
+        function: the function.
+        values: what ``fold`` knows of the operands of its instructions.
+        target: the ``.target`` of its module; "" where any may be meant.
+    """
     for index, one in enumerate(function.code):
         known = values.get(index, {})
         if one.opcode.startswith("wgmma.mma_async") and (first := wgmma(one)):
@@ -278,7 +284,7 @@ def multiplications(function: Function, values: Values) -> Iterator[Multiplicati
                 adds=_adds(first.scale_d, known),
             )  # fmt: skip
         elif one.opcode.startswith("tcgen05.mma") and (second := tensor_mma(one)):
-            yield _tensor(index, one.line, one.opcode, second, known)
+            yield _tensor(index, one.line, one.opcode, second, known, target)
 
 
 def _adds(operand: object, known: Mapping[str, Known]) -> bool | None:
@@ -301,10 +307,13 @@ def _wgmma_operands(view: Wgmma, known: Mapping[str, Known]) -> Iterator[SmemOpe
             yield SmemOperand(matrix, "sm90", dtype, "MN" if transposed == 1 else "K", shape, _word(operand, known))
 
 
-def _tensor(index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known]) -> Multiplication:
+def _tensor(
+    index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known], target: str
+) -> Multiplication:
     use = Use(
         kind=view.kind, cta_group=view.cta_group or 1, sparse=view.sparse, ws=view.ws, ashift=view.ashift,
         a_source="tmem" if view.in_tensor_memory else "smem", scale_vector=view.scale_vector,
+        target=target,
     )  # fmt: skip
     word = number(view.idesc, known) if isinstance(view.idesc, str | int) else None
     described = None
