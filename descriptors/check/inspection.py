@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from descriptors.check.constant_folding import Values, fold, observed
 from descriptors.check.control_flow import Block, blocks
 from descriptors.check.instruction_forms import tcgen05_findings, wgmma_findings
+from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import Finding, Report, finding, of_protocol, without_ignored
-from descriptors.check.kernel_words import Step, advance_findings, complaints, smem_findings
+from descriptors.check.kernel_words import common_complaints, smem_findings
 from descriptors.check.multiplications import Multiplication, chains, multiplications
 from descriptors.check.paths import path_breaches, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
@@ -86,20 +87,21 @@ def _forms(function: Function, module: Module) -> Iterator[Finding]:
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:
     for one in found:
-        if one.use is not None and one.idesc is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
-            for told in complaints(one.idesc, one.use):
-                yield finding(one.line, "word-idesc", f"found {one.idesc:#010x}: {told}", one.opcode)
+        if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
+            shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
+            for told in common_complaints(one.idescs, one.use)[0]:
+                yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
         for operand in one.operands:
-            for name, told in smem_findings(operand) if operand.dtype else ():
+            for name, told in smem_findings(operand):
                 yield finding(one.line, name, told, one.opcode)
 
 
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
-    """The words of each accumulation; a sparse A and K = 96 go by other blocks of K."""
+    """The words of each accumulation; those of K = 96 name their lines otherwise."""
     lines = {one.index: one for one in found}
     for chain in chains(function, found, graph):
-        plain = [one for one in chain if not one.view.sparse and (one.described is None or one.described.k != 96)]
-        for index, name, told in advance_findings([Step(one.index, one.operands) for one in plain]):
+        plain = [one for one in chain if one.described is None or one.described.k != 96]
+        for index, name, told in advance_findings([Step(one.index, one.operands, one.elsewhere) for one in plain]):
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
@@ -116,7 +118,7 @@ def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -
 
 
 def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
-    told = [(one.line, f"descriptor of {operand.matrix}") for operand in one.operands if not operand.resolved]
-    if one.use is not None and one.idesc is None:
+    told = [(one.line, f"descriptor of {operand.matrix}") for operand in one.operands if not operand.checked]
+    if one.use is not None and not one.idescs:
         told.append((one.line, "instruction descriptor"))
     return told

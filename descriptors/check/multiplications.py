@@ -35,13 +35,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Literal
 
 from descriptors.check.constant_folding import Values, number
 from descriptors.check.control_flow import Block
 from descriptors.check.kernel_words import SmemOperand, Use, instruction_of
-from descriptors.check.known_bits import NOTHING, Known
+from descriptors.check.known_bits import NOTHING, Known, exactly
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
 from descriptors.errors import DescriptorError
@@ -251,7 +250,7 @@ class Multiplication:
         result: what names D: its registers, or the address in tensor memory.
         view: its parts.
         use: what a ``tcgen05.mma`` says of its instruction descriptor; None for ``wgmma``.
-        idesc: the instruction descriptor, if it is a constant.
+        idescs: every value that the instruction descriptor may have; none where too little of it is known.
         described: what both say together; None where that is not known.
         adds: whether D is added to; None where that is not known.
     """
@@ -263,9 +262,14 @@ class Multiplication:
     result: str
     view: Wgmma | TensorMma
     use: Use | None = None
-    idesc: int | None = None
+    idescs: tuple[int, ...] = ()
     described: Described | None = None
     adds: bool | None = None
+
+    @property
+    def elsewhere(self) -> str:
+        """What names A where it does not lie in shared memory; "" where it does."""
+        return "" if any(one.matrix == "A" for one in self.operands) else str(self.view.a)
 
 
 def multiplications(function: Function, values: Values, target: str = "") -> Iterator[Multiplication]:
@@ -315,22 +319,46 @@ def _tensor(
         a_source="tmem" if view.in_tensor_memory else "smem", scale_vector=view.scale_vector,
         target=target,
     )  # fmt: skip
-    word = number(view.idesc, known) if isinstance(view.idesc, str | int) else None
-    described = None
-    if word is not None and view.k:
-        word &= 0xFFFFFFFF
-        try:
-            described = instruction_of(decode_idesc(word, use.kind), use)
-        except DescriptorError:
-            described = None
+    known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _word(view.idesc, known)
+    words = possible_words(known_bits)
+    described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
     operands = tuple(_tensor_operands(view, use, described, known))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
     return Multiplication(
-        index, line, opcode, operands, result, view, use, word, described, _adds(view.enable, known)
+        index, line, opcode, operands, result, view, use, words, described, _adds(view.enable, known)
     )  # fmt: skip
+
+
+#: Bits of an instruction descriptor that may be unknown, so that each of its values is looked at.
+MOST_UNKNOWN = 8
+
+
+def possible_words(known: Known) -> tuple[int, ...]:
+    """Every instruction descriptor that a register may hold; none where too many of its bits are unknown.
+
+    >>> [hex(word) for word in possible_words(Known(0x08200490, ~(1 << 13)))]
+    ['0x8200490', '0x8202490']
+    """
+    free = [1 << bit for bit in range(32) if not known.mask >> bit & 1]
+    if len(free) > MOST_UNKNOWN:
+        return ()
+    words = [known.value & 0xFFFFFFFF]
+    for bit in free:
+        words += [word | bit for word in words]
+    return tuple(words)
+
+
+def _described(words: tuple[int, ...], use: Use) -> Described | None:
+    """The instruction, if all that a descriptor may be agree on its extents, types and majors."""
+    try:
+        read = [instruction_of(decode_idesc(word, use.kind), use) for word in words]
+    except DescriptorError:
+        return None
+    told = {(one.m, one.n, one.k, one.a_dtype, one.b_dtype, one.a_major, one.b_major) if one else None for one in read}
+    return read[0] if len(told) == 1 else None
 
 
 def _tensor_operands(
@@ -417,11 +445,13 @@ def chains(function: Function, found: list[Multiplication], graph: list[Block]) 
         graph: its basic blocks.
     """
     follow = Follow(function, graph)
-    chain = found[:1]
-    for before, after in pairwise(found):
-        same = after.result == before.result and after.opcode == before.opcode
-        if not same or not follow(before.index, after.index):
-            yield chain
-            chain = []
-        chain.append(after)
-    yield chain
+    # Accumulations of several accumulators may be issued in turn.
+    held: list[list[Multiplication]] = []
+    latest: dict[tuple[str, str], list[Multiplication]] = {}
+    for one in found:
+        chain = latest.get((one.result, one.opcode))
+        if chain is None or not follow(chain[-1].index, one.index):
+            chain = latest[one.result, one.opcode] = []
+            held.append(chain)
+        chain.append(one)
+    yield from held
