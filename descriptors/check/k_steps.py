@@ -351,8 +351,9 @@ def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fau
     """Groups of rows as far apart as those of a wider swizzle, with nothing between them that is read."""
     stride, group = field_value(one, STRIDE) or 0, lines.rows * lines.span
     wider = [mode for mode in SwizzleMode if mode.swizzle and lines.rows * mode.span_bytes == stride > group]
-    between = any(abs(at - starts[0]) // lines.span * lines.span % stride for at in starts)
-    if lines.block and wider and one.shape[0] > lines.rows and not between:
+    if not (lines.block and wider and one.shape[0] > lines.rows):
+        return
+    if not any(abs(at - starts[0]) // lines.span * lines.span % stride for at in starts):
         text = f"by {stride} bytes from group to group of {lines.rows} rows, which are {group} bytes, and {stride} of"
         yield Fault(0, "word-suspect", f"{text} {wider[0]}; nothing reads what lies between")
 
@@ -415,7 +416,8 @@ def _paired(table: list[tuple[Step, list[int | None]]]) -> Iterator[tuple[int, s
         return
     lines = [lines_of(one) for one in pairs[0][0].operands]
     many = [one.span // one.block if one is not None and one.block else 0 for one in lines]
-    for step, moved in pairs if len({one.span for one in lines if one is not None}) == 1 else ():
+    alike = 0 not in many and len({one.span for one in lines if one is not None}) == 1
+    for step, moved in pairs if alike else ():
         at = [_block(one, by) for one, by in zip(lines, moved, strict=True)]
         a, b = (one if one is None else one % min(many) for one in at)
         if a is not None and b is not None and a != b:
