@@ -265,8 +265,9 @@ def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[F
         yield Fault(
             far, "word-suspect", f"by {starts[far] - starts[0]} bytes, with steps of {least} and others between"
         )
-    elif len(runs) == 1 and lines.dense and least == 16 * lines.dense:
-        text = f"by {least} bytes a step, 16 times the {lines.dense} bytes that it reads; the word counts in 16 bytes"
+    elif len(runs) == 1 and lines.dense and least > lines.dense:
+        text = f"by {least} bytes a step, of which it reads rows of K as far as {lines.dense}"
+        text += "; the word counts in 16 bytes" * (least == 16 * lines.dense)
         yield Fault(far, "word-suspect", text)
 
 
@@ -434,16 +435,20 @@ def _block(lines: Lines | None, moved: int) -> int | None:
 
 
 def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) -> Iterator[tuple[int, str, str]]:
-    """Where A and B both go by even steps, the n-th K block of one is the n-th of the other."""
+    """Of two majors: neither stands while the other goes on, and by even steps both go through K in one order."""
     if None in lines or {bool(one.block) for one in lines if one is not None} != {True, False}:
         return
-    ranks = []
-    for side in (0, 1):
-        places = sorted({moved[side] for _, moved in pairs})
-        if len({b - a for a, b in pairwise(places)}) != 1 or len(places) != len(pairs):
-            return
-        ranks.append({place: rank for rank, place in enumerate(places)})
-    for step, moved in pairs:
-        a, b = (ranks[side][moved[side]] for side in (0, 1))
-        if a != b:
-            yield step.index, "word-advance", f"found A at K block {a} and B at {b} of those that are read"
+    places = [[moved[side] for _, moved in pairs] for side in (0, 1)]
+    visits = [{one.count(place) for place in one} for one in places]
+    for side, matrix in enumerate("AB"):
+        if len(visits[side]) > 1 and visits[1 - side] == {1}:
+            numbers = [n for n, place in enumerate(places[side]) if place in places[side][:n]]
+            text = f"found {matrix} at a K block where it was, and {'BA'[side]} at another"
+            yield from ((pairs[number][0].index, "word-advance", text) for number in numbers)
+    steps = [{b - a for a, b in pairwise(sorted(set(one)))} for one in places]
+    if visits == [{1}, {1}] and all(len(one) == 1 for one in steps):
+        ranks = [{place: rank for rank, place in enumerate(sorted(one))} for one in places]
+        for step, moved in pairs:
+            a, b = (ranks[side][moved[side]] for side in (0, 1))
+            if a != b:
+                yield step.index, "word-advance", f"found A at K block {a} and B at {b} of those that are read"

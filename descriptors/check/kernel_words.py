@@ -28,7 +28,6 @@ Law: a word that is derived for an operand has no finding.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal
@@ -156,6 +155,7 @@ class SmemOperand:
         major: ``K`` or ``MN``.
         shape: MN and K that one CTA's instruction reads.
         word: what is known of the descriptor.
+        shifts: by how many bits addresses of variables are shifted on their way into it.
     """
 
     matrix: Literal["A", "B"]
@@ -164,6 +164,7 @@ class SmemOperand:
     major: Literal["K", "MN"]
     shape: tuple[int, int]
     word: Known
+    shifts: tuple[int, ...] = ()
 
     @property
     def resolved(self) -> bool:
@@ -290,19 +291,12 @@ def _rule(remark: Remark) -> str:
     return "word-smem" if remark.kind in _MISTAKES else "word-suspect"
 
 
-#: What a start is counted from: a variable or a register, shifted to the right, modulo a power of two.
-_BASE = re.compile(r"(?P<name>[^>%]+|%[^>%]+)(>>(?P<by>\d+))?(%\d+)?\Z")
-
-
 def _of_the_address(one: SmemOperand) -> Iterator[tuple[str, str]]:
     """A start that is an address of shared memory, shifted by another number of bits than the field counts."""
-    base = _BASE.match(one.word.base)
-    if base is None or not base["name"].startswith("&"):
-        return
-    by, unit = int(base["by"] or 0), WORDS[one.arch]["start_address"].unit
-    if 1 << by != unit:
+    right = WORDS[one.arch]["start_address"].unit.bit_length() - 1
+    if one.shifts and right not in one.shifts:
+        by = " or ".join(map(str, one.shifts))
         yield (
             "word-start",
-            f"found {one.matrix} at an address shifted by {by}; the field counts {unit} bytes: shift by "
-            f"{unit.bit_length() - 1}",
+            f"found {one.matrix} at an address shifted by {by} bits; the field counts {1 << right} bytes",
         )

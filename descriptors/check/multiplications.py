@@ -43,6 +43,7 @@ from descriptors.check.kernel_words import SmemOperand, Use, instruction_of
 from descriptors.check.known_bits import NOTHING, Known, exactly
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
+from descriptors.check.start_addresses import Shifts
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
@@ -280,15 +281,17 @@ def multiplications(function: Function, values: Values, target: str = "") -> Ite
         values: what ``fold`` knows of the operands of its instructions.
         target: the ``.target`` of its module; "" where any may be meant.
     """
+    shifts = Shifts(function)
     for index, one in enumerate(function.code):
         known = values.get(index, {})
         if one.opcode.startswith("wgmma.mma_async") and (first := wgmma(one)):
+            operands = tuple(_wgmma_operands(first, known, shifts))
             yield Multiplication(
-                index, one.line, one.opcode, tuple(_wgmma_operands(first, known)), ",".join(names(first.d)), first,
+                index, one.line, one.opcode, operands, ",".join(names(first.d)), first,
                 adds=_adds(first.scale_d, known),
             )  # fmt: skip
         elif one.opcode.startswith("tcgen05.mma") and (second := tensor_mma(one)):
-            yield _tensor(index, one.line, one.opcode, second, known, target)
+            yield _tensor(index, one.line, one.opcode, second, known, target, shifts)
 
 
 def _adds(operand: object, known: Mapping[str, Known]) -> bool | None:
@@ -300,7 +303,7 @@ def _word(operand: object, known: Mapping[str, Known]) -> Known:
     return known.get(operand, NOTHING) if isinstance(operand, str) else NOTHING
 
 
-def _wgmma_operands(view: Wgmma, known: Mapping[str, Known]) -> Iterator[SmemOperand]:
+def _wgmma_operands(view: Wgmma, known: Mapping[str, Known], shifts: Shifts) -> Iterator[SmemOperand]:
     m, n, k = view.shape
     sides: tuple[tuple[Literal["A", "B"], object, str, object, tuple[int, int]], ...] = (
         ("A", view.a, view.types[1], view.a_transposed, (m, k // (1 + view.sparse))),
@@ -308,11 +311,12 @@ def _wgmma_operands(view: Wgmma, known: Mapping[str, Known]) -> Iterator[SmemOpe
     )
     for matrix, operand, dtype, transposed, shape in sides:
         if not isinstance(operand, Vector):
-            yield SmemOperand(matrix, "sm90", dtype, "MN" if transposed == 1 else "K", shape, _word(operand, known))
+            major: Literal["K", "MN"] = "MN" if transposed == 1 else "K"
+            yield SmemOperand(matrix, "sm90", dtype, major, shape, _word(operand, known), _shifts(operand, shifts))
 
 
 def _tensor(
-    index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known], target: str
+    index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known], target: str, shifts: Shifts
 ) -> Multiplication:
     use = Use(
         kind=view.kind, cta_group=view.cta_group or 1, sparse=view.sparse, ws=view.ws, ashift=view.ashift,
@@ -323,7 +327,7 @@ def _tensor(
     words = possible_words(known_bits)
     described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
-    operands = tuple(_tensor_operands(view, use, described, known))
+    operands = tuple(_tensor_operands(view, use, described, known, shifts))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
@@ -362,24 +366,24 @@ def _described(words: tuple[int, ...], use: Use) -> Described | None:
 
 
 def _tensor_operands(
-    view: TensorMma, use: Use, described: Described | None, known: Mapping[str, Known]
+    view: TensorMma, use: Use, described: Described | None, known: Mapping[str, Known], shifts: Shifts
 ) -> Iterator[SmemOperand]:
-    for matrix, operand in (("A", view.a), ("B", view.b)):
+    for name, operand in (("A", view.a), ("B", view.b)):
         if isinstance(operand, Address):
             continue
-        word = _word(operand, known)
+        matrix: Literal["A", "B"] = "A" if name == "A" else "B"
+        word = _word(operand, known), _shifts(operand, shifts)
         if described is None or not described.m or not described.n:
-            yield SmemOperand("A" if matrix == "A" else "B", "sm100", "", "K", (0, 0), word)
-        elif matrix == "A":
-            shape = _share(use, "A", described.m, described.k // (1 + use.sparse))
-            yield SmemOperand(
-                "A", "sm100", _stored(view.kind, described.a_dtype), _major(described.a_major), shape, word
-            )
-        else:
-            shape = _share(use, "B", described.n, described.k)
-            yield SmemOperand(
-                "B", "sm100", _stored(view.kind, described.b_dtype), _major(described.b_major), shape, word
-            )
+            yield SmemOperand(matrix, "sm100", "", "K", (0, 0), *word)
+            continue
+        extent, k = (described.m, described.k // (1 + use.sparse)) if name == "A" else (described.n, described.k)
+        dtype, major = (described.a_dtype, described.a_major) if name == "A" else (described.b_dtype, described.b_major)
+        shape = _share(use, name, extent, k)
+        yield SmemOperand(matrix, "sm100", _stored(view.kind, dtype), _major(major), shape, *word)
+
+
+def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
+    return shifts(operand) if isinstance(operand, str) else ()
 
 
 def _stored(kind: str, dtype: str) -> str:

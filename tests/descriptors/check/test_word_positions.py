@@ -200,3 +200,26 @@ def test_a_narrower_swizzle_than_the_rows_are_apart_is_asked_about_unless_the_re
 
     assert chain(0, 2) == ["word-suspect"]
     assert chain(0, 2, 32, 34) == chain(0, 2, sbo=32) == []
+
+
+def test_a_k_block_of_a_that_is_read_twice_while_b_goes_on_is_told() -> None:
+    def chain(*starts: int) -> list[tuple[int, str]]:
+        a, b = one(word("K")), one(word("MN"), "MN")
+        first = SmemOperand("A", "sm90", "bf16", "K", (64, 16), a.word)
+        both = zip(starts, STEPS["MN"], strict=True)
+        steps = [Step(i, (replace_offset(first, x), replace_offset(b, y))) for i, (x, y) in enumerate(both)]
+        return [(index, rule) for index, rule, _ in advance_findings(steps)]
+
+    assert chain(0, 2, 4, 6) == []
+    assert chain(0, 0, 4, 6) == [(1, "word-advance")]
+    assert chain(0, 2, 2, 6) == [(2, "word-advance")]
+    assert chain(0, 4, 2, 6) == [(1, "word-advance"), (2, "word-advance")]
+    assert chain(0, 0, 2, 2) == []  # each of two blocks with two of B: parts of a split type
+
+
+def test_an_address_that_a_register_moves_on_its_way_is_followed() -> None:
+    made = "mov.b32 r, smem; add.s32 a, r, q; bfe.u32 s, a, {}, 15; add.s32 lo, s, 2; mov.b64 v, {{lo, {}}};"
+    mma = f"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{{REGISTERS}}}, {A}, v, 1, 1, 1, 0;"
+    for by, count in ((4, 0), (3, 1)):
+        found = rules(made.format(by, word("K") >> 32), mma)
+        assert found.count("word-start") == count
