@@ -226,6 +226,8 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         # Such words are in use, so the rest of the word is judged as if they had the version.
         yield "word-version", f"found {shown} for {one.matrix}, which has 0"
         word |= fields.encode() & version
+    elif one.word.mask & version != version:
+        word = word & ~version | fields.encode() & version
     told: list[dict[tuple[str, str], Remark]] = []
     for whole in _completions(word, one):
         remarks = _remarks(whole, one.arch, *_read(one))

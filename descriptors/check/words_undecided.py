@@ -42,14 +42,14 @@ class Undecided(NamedTuple):
     """A thing that was not decided.
 
     Args:
-        index: of the instruction.
+        place: the index of the instruction.
         property: the part of the check that it belongs to.
         what: the value.
         why: why it is not known, or where it comes from.
         decides: what would decide it.
     """
 
-    index: int
+    place: int
     property: str
     what: str
     why: str

@@ -223,3 +223,10 @@ def test_an_address_that_a_register_moves_on_its_way_is_followed() -> None:
     for by, count in ((4, 0), (3, 1)):
         found = rules(made.format(by, word("K") >> 32), mma)
         assert found.count("word-start") == count
+
+
+def test_a_version_that_is_not_known_is_not_said_to_be_wrong() -> None:
+    made = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
+    mask = HIGH & ~(7 << 46)
+    operand = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(made & mask, mask))
+    assert operand.checked and list(smem_findings(operand)) == []
