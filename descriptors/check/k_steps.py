@@ -341,10 +341,15 @@ def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
     """The wrong steps of one operand, by the index of the instruction; those counted from one base together."""
     for held in places(row):
         lines = lines_of(held[0][1])
-        if lines is not None and len(held) > 1:
-            for fault in wrong_steps(lines, [at for _, _, at in held], _begins(held[0][1], lines)):
-                yield held[fault.number][0], fault
-        if lines is not None:
+        if lines is None:
+            continue
+        first = _begins(held[0][1], lines)
+        if lines.block and (first or 0) % lines.block:
+            text = f"by {first} bytes into a row, which is no whole number of K blocks of {lines.block}"
+            yield held[0][0], Fault(0, "word-suspect", text)
+        for fault in wrong_steps(lines, [at for _, _, at in held], first):
+            yield held[fault.number][0], fault
+        if lines.block:
             yield from ((held[0][0], fault) for fault in _gaps(held[0][1], lines, [at for _, _, at in held]))
 
 
@@ -352,7 +357,7 @@ def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fau
     """Groups of rows as far apart as those of a wider swizzle, with nothing between them that is read."""
     stride, group = field_value(one, STRIDE) or 0, lines.rows * lines.span
     wider = [mode for mode in SwizzleMode if mode.swizzle and lines.rows * mode.span_bytes == stride > group]
-    if not (lines.block and wider and one.shape[0] > lines.rows):
+    if not (wider and one.shape[0] > lines.rows):
         return
     if not any(abs(at - starts[0]) // lines.span * lines.span % stride for at in starts):
         text = f"by {stride} bytes from group to group of {lines.rows} rows, which are {group} bytes, and {stride} of"

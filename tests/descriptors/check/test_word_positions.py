@@ -230,3 +230,11 @@ def test_a_version_that_is_not_known_is_not_said_to_be_wrong() -> None:
     mask = HIGH & ~(7 << 46)
     operand = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(made & mask, mask))
     assert operand.checked and list(smem_findings(operand)) == []
+
+
+@pytest.mark.parametrize("start", [1, 3])
+def test_a_start_between_k_blocks_is_asked_about_and_past_the_row_it_is_wrong(start: int) -> None:
+    alone = rules(wgmma(start, word=word("K"), b=0))
+    assert alone == ["word-suspect"]
+    whole = rules(*[wgmma(start + step, word=word("K"), b=0) for step in STEPS["K"]])
+    assert "word-advance" in whole
