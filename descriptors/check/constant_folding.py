@@ -228,6 +228,8 @@ def _converted(one: Instruction, read: Known) -> Known:
 
 #: Rounds over the definitions before what still changes is taken as not known.
 ROUNDS = 12
+#: Rounds after which what loses a bit in each is taken to lose all that are above it, as a register that counts does.
+PATIENT = 3
 
 _ALL, _HALF = (1 << 64) - 1, 1 << 31
 
@@ -253,7 +255,7 @@ def fold(
         for run in runs:
             folder.local = {}
             for index in run:
-                folder.define(index, final=round_ == ROUNDS - 1)
+                folder.define(index, round_)
         if not folder.changed:
             break
     found: dict[int, dict[str, Known]] = {}
@@ -366,8 +368,8 @@ class _Folder:
             return Known(0, low | 0xFFFFFFFF00000000, f"&{operand}", 0)
         return NOTHING
 
-    def define(self, index: int, final: bool = False) -> None:
-        """Note what an instruction writes."""
+    def define(self, index: int, round_: int = 0) -> None:
+        """Note what an instruction writes, in one of the rounds over all of them."""
         one = self.code[index]
         if one.opcode.startswith("tcgen05.alloc"):
             place = self.place(one.operands[0] if one.operands else 0)
@@ -393,7 +395,9 @@ class _Folder:
                 before[index] = made
                 old = self.whole.get(name)
                 # What a definition made in an earlier round was believed too soon.
-                self.whole[name] = NOTHING if final else _all(before.values())
+                self.whole[name] = NOTHING if round_ == ROUNDS - 1 else _all(before.values())
+                if old is not None and PATIENT <= round_ < ROUNDS - 1:
+                    self.whole[name] = _given_up(old, self.whole[name])
                 self.changed |= self.whole[name] != old
 
     def _refined(self, made: Known) -> Known:
@@ -443,6 +447,17 @@ class _Folder:
 def _all(definitions: Iterable[Known]) -> Known:
     """What is known of a register at the head of a block: what all its definitions agree on."""
     return reduce(meet, definitions)
+
+
+def _given_up(old: Known, new: Known) -> Known:
+    """What is left of a value that loses known bits from round to round: those below them, and the upper half.
+
+    >>> _given_up(exactly(0), Known(0, (1 << 64) - 3)) == Known(0, 0xFFFFFFFF00000001)
+    True
+    """
+    lost = old.mask & ~new.mask
+    kept = new.mask & ((lost & -lost) - 1 | _ALL & ~0xFFFFFFFF) if lost else new.mask
+    return new._replace(value=new.value & kept, mask=kept)
 
 
 def result_bits(one: Instruction) -> int:
