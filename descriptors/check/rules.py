@@ -212,6 +212,16 @@ _ROWS = (
         "advance the start addresses, or leave the second out", "descriptors derive (advance)", COMPUTED,
     ),
     Rule(
+        "word-transpose", _E, _WORDS, "all instructions of one accumulation must read an operand with one major",
+        "give each the transpose bit of the tile: imm-trans of wgmma, bit 15 (A) or 16 (B) of the idesc",
+        "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b; tcgen05, Instruction descriptor", COMPUTED,
+    ),
+    Rule(
+        "word-start", _E, _WORDS, "the start address of a word must be one of shared memory in units of 16 bytes",
+        "shift the address right by 4 before it becomes the low 14 bits of the word",
+        "PTX ISA 9.1, matrix descriptors (matrix-start-address)", MANUAL,
+    ),
+    Rule(
         "wgmma-fence", _E, _ORDER,
         "a wgmma.fence must stand between a write of a register and the mma_async that uses it",
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE, ASSEMBLER,

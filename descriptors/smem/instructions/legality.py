@@ -27,7 +27,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
@@ -113,6 +113,44 @@ def check_shape(
     >>> print(check_shape("sm100", "f16", m=128, n=48, a_source="tmem"))
     sm100 f16 dense, cta_group 1: M 128, N 16..256 step 16, K 16, A in tmem
     """
+    legality = as_mode(legality)
+    refused = shape_refusals(
+        arch, kind, m=m, n=n, k=k, cta_group=cta_group, sparse=sparse, ws=ws, a_source=a_source, legality=legality
+    )
+    for error in refused:
+        raise error
+    if legality == "off":
+        return None
+    k = tables.DENSE_K[arch, kind] * (1 + bool(sparse)) if k is None else k
+    rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind) and a_source in row.a_source]
+    rows = [row for row in rows_read(rows, legality) if (row.sparse, row.ws) == (bool(sparse), bool(ws))]
+    return next(row for row in rows if row.cta_group == cta_group and row.k == k and m in row.m and n in row.n)
+
+
+def shape_refusals(
+    arch: str,
+    kind: str,
+    *,
+    m: int,
+    n: int,
+    k: int | None = None,
+    cta_group: int = 1,
+    sparse: bool = False,
+    ws: bool = False,
+    a_source: str = "smem",
+    legality: Legality = "strict",
+) -> list[IllegalError]:
+    """Every extent of an instruction that is illegal beside those before it: cta_group, M, K, N; none of a legal one.
+
+    Args:
+        arch, kind, m, n, k, cta_group, sparse, ws, a_source, legality: as in ``check_shape``.
+
+    Raises:
+        ChoiceError: for an unknown architecture, kind, place of A or way of reading.
+
+    >>> [error.rule.partition(" must")[0] for error in shape_refusals("sm100", "f16", m=48, n=20)]
+    ['M', 'N']
+    """
     nearest, place = kind_row(arch, kind), choose("legality: a_source", a_source, tables.A_SOURCES)
     sparse, ws = as_flag(sparse, "legality: sparse"), as_flag(ws, "legality: ws")
     if k is None:
@@ -122,21 +160,19 @@ def check_shape(
     rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
     legality = as_mode(legality)
     if not rows and legality != "off":
-        raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
+        return [IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)]
     rows_with_a = [row for row in rows if place in row.a_source]
     if not rows_with_a and legality != "off":
-        raise IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])
+        return [IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])]
     about += f", A in {place}" if place != "smem" else ""
     extents = {"cta_group": cta_group, "M": m, "K": k, "N": n}
     for what, value in extents.items():
         as_integer(value, f"legality: {what}")
-    return _narrow(rows_with_a, extents, about, legality)
+    return [] if legality == "off" else list(_narrow(rows_with_a, extents, about, legality))
 
 
-def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality: Legality) -> ShapeRow | None:
-    """Take the extents one after the other; the first that leaves no row is the one to blame."""
-    if legality == "off":
-        return None
+def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality: Legality) -> Iterator[IllegalError]:
+    """Take the extents one after the other; one that leaves no row is to blame, and the next are held against all."""
     allowed: dict[str, Callable[[ShapeRow], tuple[int, ...]]] = {
         "cta_group": lambda row: (row.cta_group,),
         "M": lambda row: row.m,
@@ -149,12 +185,17 @@ def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality:
         legal = sorted({value for row in rows for value in values(row)})
         left = [row for row in rows if extents[what] in values(row)]
         if not left:
-            about += _other_group(readable, what, extents)
-            raise IllegalError(f"{what} must be {spell(legal)}", extents[what], about, rows[0], wider)
+            yield IllegalError(
+                f"{what} must be {spell(legal)}",
+                extents[what],
+                about + _other_group(readable, what, extents),
+                rows[0],
+                wider,
+            )
+            continue
         rows = left
         if (what, rows[0].arch) != ("cta_group", "sm90"):  # a word of tcgen05
             about += f", {what} {extents[what]}"
-    return rows[0]
 
 
 def _other_group(rows: list[ShapeRow], what: str, extents: dict[str, int]) -> str:
