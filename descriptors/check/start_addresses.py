@@ -57,15 +57,19 @@ class Shifts:
         waiting, seen, reached = [(register, 0)], {(register, 0)}, set[int]()
         while waiting and len(seen) < MOST:
             name, shift = waiting.pop()
-            if name not in self.where and not name.startswith("%"):
-                reached.add(shift)
             for index in self.where.get(name, ()):
                 for step in _sources(self.code[index], name):
                     after = (step[0], shift + step[1])
-                    if after not in seen:
+                    if self._variable(self.code[index], step[0]):
+                        reached.add(after[1])
+                    elif after not in seen:
                         seen.add(after)
                         waiting.append(after)
         return tuple(sorted(reached)) if len(seen) < MOST else ()
+
+    def _variable(self, one: Instruction, name: str) -> bool:
+        """Whether an instruction takes the address of a variable, which a ``mov`` does and nothing else writes."""
+        return one.opcode.startswith(("mov.", "cvta.")) and name not in self.where and not name.startswith("%")
 
 
 def _sources(one: Instruction, target: str) -> list[tuple[str, int]]:
